@@ -24,7 +24,7 @@ import (
 func TestPreparedSummaries(t *testing.T) {
 	t.Parallel()
 	took := message.Usage{Input: 70_000, Output: 300}
-	const summary = "Key objectives: read.\nTools used and results: read.\nKey findings: none.\nCurrent status: reading.\nNext steps: read on."
+	const summary = "Goal: read.\nCurrent state: read.\nDecisions and reasons: none.\nErrors and repairs: reading.\nNext steps: read on."
 	small := middlewaretest.Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd, Usage: took,
 	})

@@ -25,7 +25,7 @@ import (
 // is a delta, and no answer is said to have used what a summary did.
 func TestSummaries(t *testing.T) {
 	t.Parallel()
-	const summary = "Key objectives: SUMMARY.\nTools used and results: read.\nKey findings: none.\nCurrent status: reading.\nNext steps: read on."
+	const summary = "Goal: SUMMARY.\nCurrent state: read.\nDecisions and reasons: none.\nErrors and repairs: reading.\nNext steps: read on."
 	for name, c := range map[string]struct {
 		writes   middleware.Response
 		err      error

@@ -187,10 +187,10 @@ func (p *player) observe(_ context.Context, e middleware.Event) {
 }
 
 // summary is what the stand-in for a model answers. It has the sections that package summarize asks for by default.
-const summary = `Key objectives: those of the conversation that was left out
-Tools used and results: not repeated
-Key findings: not repeated
-Current status: as far as the messages below show
+const summary = `Goal: those of the conversation that was left out
+Current state: not repeated
+Decisions and reasons: not repeated
+Errors and repairs: as far as the messages below show
 Next steps: those of the messages below`
 
 // summaryTokens is the length of an answer that is assumed for the price of a summary.

@@ -298,7 +298,7 @@ func (a *account) wasFolded(r *journal.Record, k int) bool { return r != nil && 
 // checkSummary judges one summary.
 func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.Record, r *journal.Record) {
 	h := a.view.History()
-	_, words, _ := strings.Cut(m.Parts[0].(message.Text).Text, "\n")
+	words, quoted, facts, last := sectionsOf(m.Text())
 	var all, user, assistant, unread int
 	for k := range h {
 		if where[k] != r {
@@ -317,7 +317,6 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.R
 		}
 		require.Equal(t, 1, a.flushed[k], "message %d is flushed once\n%s", k, strings.Join(a.log, "\n"))
 	}
-	last := m.Parts[len(m.Parts)-1].(message.Text).Text
 	found := tallied.FindStringSubmatch(last)
 	require.NotNil(t, found, "%q counts", last)
 	n := func(i int) int {
@@ -331,18 +330,36 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.R
 	text := m.Text()
 	require.Equal(t, 1, strings.Count(text, "of the earlier conversation"), "no summary is inside another: %s", text)
 	require.LessOrEqual(t, strings.Count(text, "[Facts recorded by code]"), 1)
-	most := max(0, cmp.Or(a.opts.FactTokens, 600)) + max(0, cmp.Or(a.opts.QuoteTokens, 800))
-	for _, p := range m.Parts[1:] {
-		if p := p.(message.Text).Text; strings.HasPrefix(p, "[Facts") {
-			require.LessOrEqual(t, tokens.Chars4{}.Count(p), most, "the facts have their bound")
-		}
-	}
-	most = a.opts.SummaryTokens
+	require.LessOrEqual(t, tokens.Chars4{}.Count(facts), max(0, cmp.Or(a.opts.FactTokens, 600)), "the facts have their bound")
+	require.LessOrEqual(t, tokens.Chars4{}.Count(quoted), max(0, cmp.Or(a.opts.QuoteTokens, 3000)), "and so has what the user said")
+	most := a.opts.SummaryTokens
 	if most == 0 {
 		most = 2000
 	}
 	const frame = 60 // of the first and the last line
-	require.LessOrEqual(t, tokens.Chars4{}.Count(m.Parts[0].(message.Text).Text), most+frame, "and so have the words")
+	require.LessOrEqual(t, tokens.Chars4{}.Count(words), most+frame, "and so have the words")
+}
+
+// sectionsOf returns the words of a summary, what the user said, the facts, and the last line.
+func sectionsOf(summary string) (words, quoted, facts, last string) {
+	into := &words
+	_, rest, _ := strings.Cut(summary, "\n")
+	for line := range strings.SplitSeq(rest, "\n") {
+		switch {
+		case strings.HasPrefix(line, "[What the user said"):
+			into = &quoted
+		case line == "[State of the work]":
+			into, line = &words, ""
+		case line == "[Facts recorded by code]":
+			into = &facts
+		case line == "[End of the record]":
+			line = ""
+		case tallied.MatchString(line):
+			last, line = line, ""
+		}
+		*into = strings.Trim(*into+"\n"+line, "\n")
+	}
+	return words, quoted, facts, last
 }
 
 // checkKept looks behind the folds that are new: so many of the newest messages,

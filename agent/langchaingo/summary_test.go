@@ -22,8 +22,8 @@ import (
 // secret stands in every summary, and nowhere else.
 const secret = "SUMMARY"
 
-const summaryText = "Key objectives: " + secret + ", find out why it fails.\nTools used and results: read_page.\nKey findings: none.\n" +
-	"Current status: reading.\nNext steps: read on."
+const summaryText = "Goal: " + secret + ", find out why it fails.\nCurrent state: read_page.\nDecisions and reasons: none.\n" +
+	"Errors and repairs: reading.\nNext steps: read on."
 
 // asksForSummary reports whether a request is for a summary: with a record, or in
 // the conversation itself.

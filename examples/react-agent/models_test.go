@@ -84,8 +84,8 @@ func TestOpenAI(t *testing.T) {
 func TestSummarizer(t *testing.T) {
 	const said = "The agent reads the tree page by page and has found nothing so far."
 	server, err := fakeprovider.Start(func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Text: "Key objectives\nThe audit.\nTools used and results\nread_file.\n" +
-			"Key findings\n" + said + "\nCurrent status\nReading.\nNext steps\nRead on."}
+		return fakeprovider.Reply{Text: "Goal\nThe audit.\nCurrent state\nread_file.\n" +
+			"Decisions and reasons\n" + said + "\nErrors and repairs\nReading.\nNext steps\nRead on."}
 	}, fakeprovider.Options{Models: map[string]int{"gpt-4o": 12_000}, Key: "a key"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })

@@ -80,20 +80,23 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 	v := f.View
 	live := v.Request()
 	r := modelwriter.Request{
-		Folded:     f.Messages,
-		Earlier:    strings.Join(f.Earlier, "\n\n"),
-		Live:       &middleware.Request{Messages: v.Messages(), Tools: live.Tools, Model: live.Model, Params: live.Params},
-		First:      f.First,
-		Focus:      f.Question,
-		Structured: j.Strategy.kind == structured,
-		Language:   j.language,
-		Markers:    j.markers(),
-		Inventions: j.inventions(w),
-		MaxTokens:  f.Tokens,
-		Parallel:   j.Parallel,
-		Timeout:    j.Timeout,
-		Meter:      v.Meter(),
-		Report:     func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
+		Folded:      f.Messages,
+		Earlier:     strings.Join(f.Earlier, "\n\n"),
+		Live:        &middleware.Request{Messages: v.Messages(), Tools: live.Tools, Model: live.Model, Params: live.Params},
+		First:       f.First,
+		Focus:       f.Question,
+		Constraints: j.quoteTokens() == 0,
+		Files:       j.FactTokens == 0,
+		Seed:        j.Layout == Seed,
+		Structured:  j.Strategy.kind == structured,
+		Language:    j.language,
+		Markers:     j.markers(),
+		Inventions:  j.inventions(w),
+		MaxTokens:   f.Tokens,
+		Parallel:    j.Parallel,
+		Timeout:     j.Timeout,
+		Meter:       v.Meter(),
+		Report:      func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 	}
 	if w.record != nil {
 		r.Writer = j.author(w.record)
@@ -125,7 +128,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 func (j *job) inventions(w Writer) modelwriter.Inventions {
 	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
 		f := j.fold
-		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section}, claims.Texts(f.View.Messages()))
+		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section.Quotes, j.section.Facts})
 		for _, a := range []*author{w.record, w.live} {
 			if a != nil {
 				others = append(append(others, a.Task), a.Sections...)
@@ -137,7 +140,7 @@ func (j *job) inventions(w Writer) modelwriter.Inventions {
 		for _, t := range f.View.Request().Tools {
 			others = append(others, t.Name)
 		}
-		return claims.SourceOf(f.Originals, others...)
+		return claims.SourceOf(f.Originals, f.View.Messages(), others...)
 	})}
 }
 

@@ -310,7 +310,7 @@ func TestPreparationThatIsRunning(t *testing.T) {
 		bg.Wait()
 		_, events = apply(t, mw, h[:24])
 		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted}, kinds(events))
-		require.Equal(t, []string{"stopped"}, reasons(events))
+		require.Equal(t, []string{"failed"}, reasons(events))
 		require.Equal(t, int32(1), asked.Load())
 	})
 }

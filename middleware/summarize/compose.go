@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
 )
@@ -34,27 +35,29 @@ type Fold struct {
 	View      *middleware.View  // the view of the messages
 }
 
-// compose returns the message of a summary: header and words, facts, and the tally line
-// with the handle of the archive. Each is a part of its own, so that they can be read
-// again. Header of the options replaces the given one. In a system message all but the
-// tally line is in a frame, since models do what a system message contains.
-func (j *job) compose(header, words, section string) message.Message {
-	texts := []string{cmp.Or(j.Header, header)}
-	if words != "" {
-		texts[0] += "\n" + text.Defused(words)
-	}
-	if section != "" {
-		texts = append(texts, section)
+// compose returns the message of a summary: the header, what the user said, words, facts, and
+// the tally line with the handle of the archive, in one text. Header of the options replaces
+// the given one. In a system message all but the tally line is in a frame, since models do
+// what a system message contains.
+func (j *job) compose(header, words string, s text.Sections) message.Message {
+	headings := j.language.Headings()
+	s.Words = text.Defused(words)
+	lines := []string{cmp.Or(j.Header, header)}
+	switch {
+	case j.Layout == Seed:
+		lines = append(lines, s.Words, s.Quotes, s.Facts)
+	case s.Words != "" && s.Quotes != "":
+		lines = append(lines, s.Quotes, headings.Words, s.Words, s.Facts)
+	default:
+		lines = append(lines, s.Quotes, s.Words, s.Facts)
 	}
 	if j.Role == message.RoleSystem {
-		texts[0] = j.language.Headings().Frame + " " + texts[0]
-		texts = append(texts, j.language.Headings().End)
+		lines[0] = headings.Frame + " " + lines[0]
+		lines = append(lines, headings.End)
 	}
-	m := message.Message{Role: j.Role}
-	for _, t := range append(texts, store.Placeholder(j.counts.line(j.language, j.fold.Dropped), j.handle)) {
-		m.Parts = append(m.Parts, message.Text{Text: t})
-	}
-	return m
+	lines = append(lines, store.Placeholder(j.counts.line(j.language, j.fold.Dropped), j.handle))
+	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+	return message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
 }
 
 // framed returns the messages of a custom strategy. A system message becomes part of the
@@ -79,28 +82,50 @@ func (j *job) framed(msgs []message.Message) []message.Message {
 	return out
 }
 
-// facts returns the user's words and the facts.
-func (j *job) facts(ctx context.Context) string {
+// sections returns the user's words and the facts.
+func (j *job) sections(ctx context.Context) (s text.Sections) {
 	if j.most <= 0 {
-		return ""
+		return s
 	}
-	s := &facts.Set{}
-	s.Order(j.orders...)
+	said, found := &quotes.Set{}, &facts.Set{}
+	said.Order(j.orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, k := range j.covers {
 		if watch.Done() {
-			return ""
+			return s
 		}
 		if earlier, ok := j.adopted[k]; ok {
-			s.Resume(earlier.facts)
+			said.Resume(earlier.Quotes)
+			found.Resume(earlier.Facts)
 			continue
 		}
-		s.Add(j.fold.Originals[i : i+1])
+		m := &j.fold.Originals[i]
+		for _, p := range m.Parts {
+			if t, ok := p.(message.Text); ok && m.Role == message.RoleUser {
+				said.Add(t.Text)
+			}
+		}
+		found.Add(j.fold.Originals[i : i+1])
 	}
-	return s.Text(facts.Options{
-		Tokens: j.FactTokens, Quotes: j.QuoteTokens, Others: j.others, Most: j.most,
-		Counter: j.fold.View.Meter().Counter, Language: j.language,
-	})
+	counter := j.fold.View.Meter().Counter
+	room := min(j.quoteTokens(), j.most)
+	s.Quotes = said.Text(quotes.Options{Tokens: room, Counter: counter, Language: j.language})
+	room = min(j.FactTokens, j.most-counter.Count(s.Quotes))
+	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: j.language})
+	return s
+}
+
+// quoteTokens returns the most tokens of what the user said.
+func (j *job) quoteTokens() int {
+	const least, percent, tenth = 3000, 3, 10
+	b, known := j.fold.View.Budget()
+	switch {
+	case j.QuoteTokens != 0:
+		return max(0, j.QuoteTokens)
+	case known:
+		return min(max(least, b.Window*percent/100), b.Window/tenth)
+	}
+	return least
 }
 
 // markers returns all headings, which only the program writes.
@@ -113,35 +138,22 @@ func (e *editor) markers() []string {
 
 // written is what a summary of this package has.
 type written struct {
-	words, facts string
-	counts       tally
-	dropped      int // messages that it leaves out
+	text.Sections
+
+	counts  tally
+	dropped int // messages that it leaves out
 }
 
 // read returns what an earlier fold has written. It returns false for the messages of a
 // custom strategy, and for a summary that the caller has changed.
 func (e *editor) read(r *journal.Record) (w written, ok bool) {
-	if len(r.Messages) != 1 || len(r.Messages[0].Parts) < 2 {
+	if len(r.Messages) != 1 || len(r.Messages[0].Parts) != 1 {
 		return written{}, false
 	}
-	var texts []string
-	for _, p := range r.Messages[0].Parts {
-		t, _ := p.(message.Text)
-		texts = append(texts, t.Text)
-	}
-	texts = text.WithoutFrame(texts)
-	last := len(texts) - 1
-	if w.counts, w.dropped = parseTally(texts[last]); w.counts.all == 0 {
-		return written{}, false
-	}
-	w.words, w.facts = texts[0], strings.Join(texts[1:last], "")
-	for _, header := range e.markers() {
-		if rest, ok := strings.CutPrefix(w.words, header); ok {
-			w.words = strings.TrimPrefix(rest, "\n")
-			break
-		}
-	}
-	return w, true
+	last := ""
+	w.Sections, last = text.SectionsOf(strings.TrimPrefix(r.Messages[0].Text(), e.Header))
+	w.counts, w.dropped = parseTally(last)
+	return w, w.counts.all > 0
 }
 
 // tally is the number of messages that a summary covers.

@@ -48,7 +48,7 @@ func TestShortSummaryWithoutHeadings(t *testing.T) {
 		view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{SummaryTokens: most}), h)
 		require.Equal(t, taken, strings.Contains(summaryIn(t, view, h).Text(), "All is well."), "%d tokens", most)
 		asked := small.Requests()[0].Messages
-		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Key objectives"), "%d tokens", most)
+		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Goal"), "%d tokens", most)
 	}
 }
 

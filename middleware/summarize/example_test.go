@@ -19,9 +19,12 @@ func support() []message.Message {
 		"How do I start a server in Rust?", "Which port does it use?", "Never open port 22, please.",
 		"How is it configured?", "How are logs written?", "What is left to do?",
 	} {
-		h = append(h, message.User(q), message.Assistant(message.Text{
-			Text: "You should use axum, because it is small. " + strings.Repeat("Here is how that is done, step by step. ", 20),
-		}))
+		answer := "You should use axum, because it is small. " + strings.Repeat("Here is how that is done, step by step. ", 20)
+		if q == "How is it configured?" {
+			answer = "It reads one file, server.toml, when it starts.\nThe port is the value of listen, which is 8080 by default. " +
+				"A variable with the same name in capitals replaces a value, so a container needs no file of its own at all."
+		}
+		h = append(h, message.User(q), message.Assistant(message.Text{Text: answer}))
 	}
 	return h[:len(h)-1]
 }
@@ -29,8 +32,8 @@ func support() []message.Message {
 func Example() {
 	small := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 		return &middleware.Response{
-			Message: message.Assistant(message.Text{Text: "Key objectives: a server in Rust.\nTools used and results: none.\n" +
-				"Key findings: axum fits.\nCurrent status: it runs.\nNext steps: logs."}),
+			Message: message.Assistant(message.Text{Text: "Goal: a server in Rust.\nCurrent state: none.\n" +
+				"Decisions and reasons: axum fits.\nErrors and repairs: it runs.\nNext steps: logs."}),
 			Stop: middleware.StopEnd,
 		}, nil
 	}
@@ -46,14 +49,17 @@ func Example() {
 	}
 	// Output:
 	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
-	// Key objectives: a server in Rust.
-	// Tools used and results: none.
-	// Key findings: axum fits.
-	// Current status: it runs.
-	// Next steps: logs.
-	// [Facts recorded by code]
-	// What the user said, word for word (the newest last, which counts where two differ):
+	// [What the user said, word for word; the newest last, which counts where two differ]
+	// - Which port does it use?
 	// - Never open port 22, please.
+	// - How is it configured?
+	// - How are logs written?
+	// [State of the work]
+	// Goal: a server in Rust.
+	// Current state: none.
+	// Decisions and reasons: axum fits.
+	// Errors and repairs: it runs.
+	// Next steps: logs.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 	//
 	// summarizing
@@ -72,12 +78,15 @@ func ExampleNew_rules() {
 	fmt.Println(sent.Messages[2].Text())
 	// Output:
 	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
-	// Topics: Which port does it use?; Never open port 22, please; How is it configured?; How are logs written?
-	// Key conclusions:
-	// - You should use axum, because it is small
-	// [Facts recorded by code]
-	// What the user said, word for word (the newest last, which counts where two differ):
+	// [What the user said, word for word; the newest last, which counts where two differ]
+	// - Which port does it use?
 	// - Never open port 22, please.
+	// - How is it configured?
+	// - How are logs written?
+	// [State of the work]
+	// The assistant said last:
+	// It reads one file, server.toml, when it starts.
+	// The port is the value of listen, which is 8080 by default. A variable with the same name in capitals replaces a value, so a container needs no file of its own at all.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 }
 
@@ -169,10 +178,13 @@ func ExampleByFunc() {
 	fmt.Println(sent.Messages[2].Text())
 	// Output:
 	// [Record]
-	// 8 messages were about servers.
-	// [Facts recorded by code]
-	// What the user said, word for word (the newest last, which counts where two differ):
+	// [What the user said, word for word; the newest last, which counts where two differ]
+	// - Which port does it use?
 	// - Never open port 22, please.
+	// - How is it configured?
+	// - How are logs written?
+	// [State of the work]
+	// 8 messages were about servers.
 	// (8 messages compacted: 4 of the user, 4 of the assistant)
 }
 
@@ -249,10 +261,13 @@ func ExampleOptions_orders() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, said, _ := strings.Cut(sent.Messages[2].Text(), "[Facts recorded by code]\n")
+	said, _, _ := strings.Cut(sent.Messages[2].Text(), "\n[State of the work]")
 	fmt.Println(said)
 	// Output:
-	// What the user said, word for word (the newest last, which counts where two differ):
+	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
+	// [What the user said, word for word; the newest last, which counts where two differ]
+	// - Which port does it use?
 	// - (standing order) Never open port 22, please.
-	// (8 messages compacted: 4 of the user, 4 of the assistant)
+	// - How is it configured?
+	// - How are logs written?
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -35,11 +35,11 @@ type job struct {
 	handle   store.Handle      // of what is folded, in the archive; zero without an archive
 	archive  []store.Named     // what is put there
 
-	before     int    // tokens of what is folded
-	factsSoFar int    // tokens of the facts of earlier summaries
-	section    string // the user's words and the facts
-	most       int    // tokens of it, at most
-	estimate   int    // tokens of the summary
+	before        int           // tokens of what is folded
+	sectionsSoFar int           // tokens of the user's words and the facts in earlier summaries
+	section       text.Sections // the user's words and the facts
+	most          int           // tokens of it, at most
+	estimate      int           // tokens of the summary
 
 	log        *eventLog
 	hold       bool // events are only logged: they are reported once all summaries of the plan are made
@@ -76,10 +76,10 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 		}
 		if earlier, ok := j.adopted[k]; ok {
 			j.counts = j.counts.plus(earlier.counts)
-			for _, topic := range rulewriter.Topics(earlier.words) {
+			for _, topic := range rulewriter.Topics(earlier.Words) {
 				j.sources = append(j.sources, message.User(topic))
 			}
-			j.sources = append(j.sources, message.Assistant(message.Text{Text: earlier.words}))
+			j.sources = append(j.sources, message.Assistant(message.Text{Text: earlier.Words}))
 			continue
 		}
 		if !dropped[k] {
@@ -103,10 +103,7 @@ func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known
 	f := j.fold
 	if pre != nil {
 		f.Earlier = []string{pre.words}
-		for _, p := range pre.messages[0].Parts {
-			t, _ := p.(message.Text)
-			j.orders = append(j.orders, facts.Orders(t.Text)...)
-		}
+		j.orders = append(j.orders, quotes.Orders(pre.messages[0].Text())...)
 	}
 	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	inPieces := make([]bool, len(j.ids))
@@ -121,9 +118,9 @@ func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known
 		}
 		earlier, update := j.readSummary(o, p)
 		switch {
-		case pre.has(p) || update && earlier.words == "":
+		case pre.has(p) || update && earlier.Words == "":
 		case update:
-			f.Earlier = append(f.Earlier, earlier.words)
+			f.Earlier = append(f.Earlier, earlier.Words)
 		case i < j.block.dropped && !p.isSummary():
 			f.Dropped += o.mark(p, dropped)
 		default:
@@ -154,8 +151,8 @@ func (j *job) readSummary(o *origins, p piece) (earlier written, ok bool) {
 		j.adopted[at[0]] = earlier
 	}
 	j.fold.Dropped += earlier.dropped
-	j.orders = append(j.orders, facts.Orders(earlier.facts)...)
-	j.factsSoFar += j.count(earlier.facts)
+	j.orders = append(j.orders, quotes.Orders(earlier.Quotes)...)
+	j.sectionsSoFar += j.count(earlier.Quotes + earlier.Facts)
 	return earlier, true
 }
 
@@ -175,17 +172,17 @@ func (j *job) limit(ctx context.Context) {
 		}
 		fresh += f.View.Meter().Message(m)
 	}
-	most := j.QuoteTokens + j.FactTokens
+	most := j.quoteTokens() + j.FactTokens
 	if j.before/quarter < most {
-		most = min(most, max(j.before/half, j.factsSoFar+fresh/quarter))
+		most = min(most, max(j.before/half, j.sectionsSoFar+fresh/half))
 	}
 	if j.most = most; j.Strategy.kind != custom {
-		j.section = j.facts(ctx)
+		j.section = j.sections(ctx)
 	}
-	section := j.count(j.section)
+	section := j.count(j.section.Quotes + j.section.Facts)
 	words := min(fresh/half, j.before-j.before/quarter-section)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", "")) + f.Tokens + section
+	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", text.Sections{})) + f.Tokens + section
 }
 
 func (j *job) count(s string) int { return j.fold.View.Meter().Part(message.Text{Text: s}) }
@@ -323,16 +320,19 @@ func (j *job) write(ctx context.Context) (*product, error) {
 func (j *job) byRules(ctx context.Context) (*product, error) {
 	o := rulewriter.Options{Tokens: j.fold.Tokens, Counter: j.fold.View.Meter().Counter, Language: j.language}
 	o.Done = new(shorten.NewWatch(ctx)).Done
-	headings := j.language.Headings()
+	headings, write := j.language.Headings(), rulewriter.State
+	if j.Layout == Seed {
+		write = rulewriter.Summary
+	}
 	for _, way := range []struct {
 		header string
 		write  func([]message.Message, rulewriter.Options) string
 		how    string
 	}{
-		{headings.Rules, rulewriter.Summary, "by rules"},
+		{headings.Rules, write, "by rules"},
 		{headings.Extract, rulewriter.Extract, "as an extract, since no summary of them is shorter"},
 	} {
-		if words := way.write(j.sources, o); words != "" || j.section != "" {
+		if words := way.write(j.sources, o); words != "" || j.section != (text.Sections{}) {
 			if p, err := j.shorter(way.header, words, j.section, way.how); err == nil {
 				return p, nil
 			}
@@ -343,7 +343,7 @@ func (j *job) byRules(ctx context.Context) (*product, error) {
 	}
 	note, fold := *j, *j.fold
 	fold.Dropped, note.fold = j.counts.all, &fold
-	return note.shorter(j.language.Headings().Model, "", "", "left out, since no summary of them is shorter")
+	return note.shorter(j.language.Headings().Model, "", text.Sections{}, "left out, since no summary of them is shorter")
 }
 
 func (j *job) custom(ctx context.Context) (*product, error) {
@@ -361,7 +361,7 @@ func (j *job) custom(ctx context.Context) (*product, error) {
 
 // shorter composes a summary. It returns an error if that is not shorter than what it
 // replaces.
-func (j *job) shorter(header, words, section, how string) (*product, error) {
+func (j *job) shorter(header, words string, section text.Sections, how string) (*product, error) {
 	p := &product{messages: []message.Message{j.compose(header, words, section)}, words: words, how: how}
 	if n := j.size(p); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, j.before)

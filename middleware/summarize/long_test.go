@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -81,7 +82,8 @@ func TestTenFolds(t *testing.T) {
 				require.Less(t, size, 9000, "fold %d: the summary message is bounded", folds)
 				require.Equal(t, 1, strings.Count(m.Text(), "Summary of the earlier conversation"), "none is nested")
 				require.Equal(t, 1, strings.Count(m.Text(), "[Facts recorded by code]"))
-				facts := m.Parts[1].(message.Text).Text
+				sections, _ := text.SectionsOf(m.Text())
+				facts := sections.Quotes + "\n" + sections.Facts
 				if folds == 1 {
 					first = strings.Split(facts, "\n")
 				}
@@ -114,8 +116,8 @@ func requireCounts(t *testing.T, summary message.Message, h, view []message.Mess
 			folded[2]++
 		}
 	}
-	text := summary.Text()
-	require.True(t, strings.HasSuffix(text, fmt.Sprintf("(%d messages compacted: %d of the user, %d of the assistant)", folded[0], folded[1], folded[2])), text)
+	all := summary.Text()
+	require.True(t, strings.HasSuffix(all, fmt.Sprintf("(%d messages compacted: %d of the user, %d of the assistant)", folded[0], folded[1], folded[2])), all)
 }
 
 // TestHundredCalls goes on for 100 calls after a fold.
@@ -152,7 +154,7 @@ func TestFactsStayInSmallFolds(t *testing.T) {
 		if len(events) > 0 {
 			folds++
 		}
-		facts := summaryIn(t, view, h).Parts[1].(message.Text).Text
+		facts := summaryIn(t, view, h).Text()
 		for i := range 20 {
 			require.Contains(t, facts, fmt.Sprintf("Never touch the file number %d of the archive.", i), "after fold %d", folds)
 		}
@@ -170,7 +172,8 @@ func TestRulesKeepToSummaryTokens(t *testing.T) {
 		for _, most := range []int{1, 5, 20, 40, 60, 200} {
 			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(summarize.ByRules(), summarize.Options{SummaryTokens: most, FactTokens: -1, Language: lang}))
 			view, _ := fold(t, mw, h)
-			_, words, _ := strings.Cut(summaryIn(t, view, h).Parts[0].(message.Text).Text, "\n")
+			sections, _ := text.SectionsOf(summaryIn(t, view, h).Text())
+			words := sections.Words
 			require.LessOrEqual(t, count.Count(words), most, "%s: %q", lang, words)
 			if most >= 40 {
 				require.NotEmpty(t, words, "%s: there is room for some of %d", lang, most)

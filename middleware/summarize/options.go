@@ -17,6 +17,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
+// Seed is the value of Options.Layout for summaries by rules in topics and conclusions.
+const Seed = "seed"
+
 // KeepNone is the value of Options.Keep that keeps none, as `none` does in a chain file.
 const KeepNone = -1
 
@@ -73,9 +76,16 @@ type Options struct {
 	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
 
 	// QuoteTokens is the most tokens of what the user said, word for word, next to the
-	// words. Orders, values and requests come first, then other sentences. 0: 800, and
-	// other sentences only up to a twentieth of what is folded; negative: nothing.
+	// words: each message of at most 150 tokens as it is, and of a longer one the first and
+	// the last 75 tokens, and the orders and values between them. If that does not fit,
+	// rules come first, then requests and values, of each the newest. 0: 3,000, or 3 % of
+	// the window if that is more, but at most a tenth of a window that is known; negative: nothing.
 	QuoteTokens int
+
+	// Layout is the order and the form of a summary. "": what the user said; the words; the
+	// facts. By rules, the words are the state of the work. [Seed]: the words first, which by
+	// rules are topics, conclusions and technical context.
+	Layout string
 
 	// Orders is asked, by a small separate request, for the standing orders in those messages
 	// of the user that are folded now: [By] a model, or [ByFunc], whose [Fold] has these messages
@@ -152,6 +162,9 @@ func (o Options) Validate() error {
 		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or \"\" for that of the conversation",
 			o.Language, text.English, text.Chinese))
 	}
+	if o.Layout != "" && o.Layout != Seed {
+		errs = append(errs, fmt.Errorf("the Layout is %q, want %q or \"\"", o.Layout, Seed))
+	}
 	if !slices.Contains([]string{"", modelwriter.Remove, modelwriter.Reject, modelwriter.Report}, o.Inventions) {
 		errs = append(errs, fmt.Errorf("the Inventions are %q, want %q, %q or %q",
 			o.Inventions, modelwriter.Remove, modelwriter.Reject, modelwriter.Report))
@@ -184,7 +197,6 @@ func (o Options) complete() Options {
 		o.Keep = cmp.Or(o.Keep, 6)
 	}
 	o.SummaryTokens = cmp.Or(o.SummaryTokens, 2000)
-	o.QuoteTokens = max(0, cmp.Or(o.QuoteTokens, 800))
 	o.FactTokens = max(0, cmp.Or(o.FactTokens, 600))
 	o.Role = cmp.Or(o.Role, message.RoleUser)
 	o.Parallel = cmp.Or(o.Parallel, 4)

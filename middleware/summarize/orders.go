@@ -30,7 +30,7 @@ func (j *job) findOrders(ctx context.Context) {
 		return
 	}
 	j.orders = append(j.orders, found...)
-	if section := j.facts(ctx); ctx.Err() == nil {
+	if section := j.sections(ctx); ctx.Err() == nil {
 		j.section = section
 	}
 }
@@ -72,7 +72,7 @@ func (j *job) orderRequest(ctx context.Context, turns []message.Message) modelwr
 			Model: a.model, Name: a.Model, Known: known,
 			Task: a.Task, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
 		},
-		Language: j.language, MaxTokens: j.QuoteTokens,
+		Language: j.language, MaxTokens: j.quoteTokens(),
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
 		Report: func(a modelwriter.Attempt) {
 			j.reportOrders(ctx, cmp.Or(a.Model, "the model")+" was asked for standing orders of the user",
@@ -85,7 +85,7 @@ func (j *job) orderRequest(ctx context.Context, turns []message.Message) modelwr
 // the user wrote.
 func (j *job) ordersByFunc(ctx context.Context, turns []message.Message) (lines []string, err error) {
 	const attempts = 2
-	f := Fold{Messages: turns, Originals: turns, Language: j.fold.Language, Tokens: j.QuoteTokens, View: j.fold.View}
+	f := Fold{Messages: turns, Originals: turns, Language: j.fold.Language, Tokens: j.quoteTokens(), View: j.fold.View}
 	for n := 1; n <= attempts && ctx.Err() == nil; n++ {
 		lines, err = modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) ([]string, error) {
 			listed, err := j.Orders.write(ctx, &f)

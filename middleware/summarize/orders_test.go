@@ -56,7 +56,7 @@ func TestOrders(t *testing.T) {
 	s := summaryIn(t, view, h).Text()
 	for _, want := range []string{
 		"- (standing order) The last intern who pushed to main had a bad day.\n",
-		"- (standing order) My grandmother reads what you write, so she should be able to follow.\n",
+		"- (standing order) My grandmother reads what you write,\n    so she should be able to follow.\n",
 		"- (standing order) release notes: in verse\n",
 	} {
 		require.Contains(t, s, want)

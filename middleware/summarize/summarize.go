@@ -28,7 +28,7 @@ func New(w Writer, opts Options) middleware.Middleware {
 	if err := errors.Join(w.err, opts.Validate()); err != nil {
 		panic("summarize: " + err.Error())
 	}
-	e := &editor{Options: opts.complete(), others: opts.QuoteTokens > 0, writer: w, cache: newCache(), flushes: &flushes{}}
+	e := &editor{Options: opts.complete(), writer: w, cache: newCache(), flushes: &flushes{}}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.flushCommitted, middleware.Options{PauseAfter: -1}))
@@ -47,7 +47,6 @@ func New(w Writer, opts Options) middleware.Middleware {
 type editor struct {
 	Options
 
-	others  bool // sentences that are neither orders nor values may have all of QuoteTokens
 	writer  Writer
 	cache   *cache
 	flushes *flushes

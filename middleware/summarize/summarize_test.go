@@ -21,8 +21,8 @@ import (
 )
 
 // good is a summary that can be taken.
-const good = "Key objectives: find out why the build fails.\nTools used and results: read_file, twice.\n" +
-	"Key findings: the cache is stale.\nCurrent status: known.\nNext steps: clear it."
+const good = "Goal: find out why the build fails.\nCurrent state: read_file, twice.\n" +
+	"Decisions and reasons: the cache is stale.\nErrors and repairs: known.\nNext steps: clear it."
 
 // writer is a model that answers always the same.
 func writer(text string) *middlewaretest.Scripted {
@@ -365,7 +365,7 @@ func TestStructured(t *testing.T) {
 
 func TestSummaryIsNotEmitted(t *testing.T) {
 	t.Parallel()
-	small := middlewaretest.Script(middlewaretest.Say("Key objectives: x. ", "Key findings: none."))
+	small := middlewaretest.Script(middlewaretest.Say("Goal: x. ", "Decisions and reasons: none."))
 	big := middlewaretest.Script(middlewaretest.Say("the answer"))
 	model := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{})(big.Model())
 	var emitted strings.Builder
@@ -375,7 +375,7 @@ func TestSummaryIsNotEmitted(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Contains(t, emitted.String(), "the answer")
-	require.NotContains(t, emitted.String(), "Key objectives")
+	require.NotContains(t, emitted.String(), "Goal")
 }
 
 func TestParallelChunks(t *testing.T) {

@@ -102,7 +102,7 @@ func TestCheaperAsksEachInItsWay(t *testing.T) {
 	)
 	h := history(8)
 	view, events := fold(t, summarize.New(w, summarize.Options{}), h)
-	require.Equal(t, []string{"missing section"}, reasons(events))
+	require.Equal(t, []string{"malformed"}, reasons(events))
 	require.Contains(t, summaryIn(t, view, h).Text(), "Open: all of it.")
 	require.Len(t, big.Requests(), 1)
 	require.Equal(t, options{"big"}, big.Requests()[0].Params)

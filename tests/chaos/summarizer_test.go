@@ -42,7 +42,7 @@ func faults() map[string]fault {
 		"calls a tool": gives(&middleware.Response{
 			Message: message.Assistant(message.ToolCall{ID: "x", Name: toolName, Arguments: "{}"}), Stop: middleware.StopTools,
 		}, nil),
-		"is cut off":     gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "Key objectives: the"}), Stop: middleware.StopLength}, nil),
+		"is cut off":     gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "Goal: the"}), Stop: middleware.StopLength}, nil),
 		"writes garbage": writes("\x00\xff\xfe\u202e\u2028"),
 	}
 	for _, tr := range troubles() {

@@ -20,8 +20,8 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-const summary = "Key objectives: the sum on the last page.\nTools used and results: read_page, page after page.\n" +
-	"Key findings: each page tells the sum up to it.\nCurrent status: reading.\nNext steps: read the next page."
+const summary = "Goal: the sum on the last page.\nCurrent state: read_page, page after page.\n" +
+	"Decisions and reasons: each page tells the sum up to it.\nErrors and repairs: reading.\nNext steps: read the next page."
 
 // wantsSummary reports whether a request is for a summary.
 func wantsSummary(r *fakeprovider.Request) bool {
@@ -74,7 +74,7 @@ func TestSummaries(t *testing.T) {
 				}))
 			}
 			answer, err := runExecutor(t.Context(), langchaingo.Options{Model: model, Budget: budget()}.Wrap(client, chain(langchaingo.Model(client))...), options...)
-			require.NotContains(t, text, "Key objectives")
+			require.NotContains(t, text, "Goal")
 			return answer, err
 		}},
 	} {

@@ -102,7 +102,7 @@ func first(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 
 // writers are models that may write a summary. They are faulty in different ways.
 var writers = []middleware.Model{
-	answers("Key objectives: a sum\nTools used and results: none\nKey findings: none\nCurrent status: done\nNext steps: none"),
+	answers("Goal: a sum\nCurrent state: none\nDecisions and reasons: none\nErrors and repairs: done\nNext steps: none"),
 	answers(`{"topics":["sums"],"entities":[],"decisions":[],"actions":[]}`),
 	answers(`{"facts":{"files":["a.go has the sum"]}}`),
 	answers("I'm sorry, but I can't help with that."),

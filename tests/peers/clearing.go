@@ -140,8 +140,8 @@ func retry(s size) row {
 func summing(name string, s size, limit, repeat int) row {
 	msgs := conversation(s.messages, true)
 	own := ours(msgs)
-	const answer = "Key objectives: find out why the build fails\nTools used and results: read_log, exit status 2\n" +
-		"Key findings: none\nCurrent status: open\nNext steps: read on"
+	const answer = "Goal: find out why the build fails\nCurrent state: read_log, exit status 2\n" +
+		"Decisions and reasons: none\nErrors and repairs: open\nNext steps: read on"
 	folds := func() middleware.Middleware {
 		return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(
 			summarize.By(eino.Model(&mute{answer: answer}), summarize.Ask{Retries: -1}),

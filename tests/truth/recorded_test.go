@@ -115,11 +115,11 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // said returns the section of a summary with the user's words.
 func said(summary string) string {
-	for _, heading := range []string{"What the user said", "用户的原话"} {
+	for _, heading := range []string{"[What the user said", "[用户的原话"} {
 		if _, rest, ok := strings.Cut(summary, heading); ok {
 			var b strings.Builder
 			for i, line := range strings.Split(rest, "\n") {
-				if i > 0 && !strings.HasPrefix(line, "- ") {
+				if i > 0 && line != "" && !strings.HasPrefix(line, "- ") && !strings.HasPrefix(line, "  ") {
 					break
 				}
 				b.WriteString(line + "\n")

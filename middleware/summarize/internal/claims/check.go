@@ -3,6 +3,7 @@ package claims
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,11 +18,15 @@ type Finding struct {
 
 // Check returns the sentences of a text that have a claim without support.
 func (s *Source) Check(body string) (found []Finding) {
-	from := 0
+	from, planned := 0, false
 	for sentence := range text.Pieces(body) {
+		heading := strings.Trim(sentence, " \t\r\n#*_")
+		if sentence[0] == '#' || strings.HasPrefix(sentence, "**") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
+			planned = plans.MatchString(heading)
+		}
 		var items []string
 		for piece := range pieces(sentence) {
-			items = append(items, s.unsupported(piece)...)
+			items = append(items, s.unsupported(piece, planned)...)
 		}
 		if items != nil {
 			found = append(found, Finding{from, from + len(sentence), items})
@@ -31,40 +36,70 @@ func (s *Source) Check(body string) (found []Finding) {
 	return found
 }
 
-// unsupported returns the claims of a sentence that the source does not support.
-func (s *Source) unsupported(piece string) (items []string) {
+// plans matches the beginning of what is not done yet: its new files and times are no inventions.
+var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
+
+// unsupported returns the claims of a sentence that the source does not support, each once.
+func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
 	sen := read(piece)
-	given := slices.DeleteFunc(values(sen.toks), func(v value) bool { return !v.has || !s.hasValue(v) })
-	given = given[:min(len(given), most)]
+	planned = planned || plans.MatchString(sen.text)
+	var given []float64
+	for _, v := range values(sen.toks) {
+		if v.has && len(given) < most && s.hasValue(v) {
+			given = append(given, v.value)
+		}
+	}
 	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	add := func(item string) {
-		if !slices.Contains(items, item) {
-			items = append(items, item)
-		}
-	}
 	for _, c := range sen.claims {
-		if !s.Supports(c) && !isResult(c, given) {
-			add(c.Text)
+		isPlan := planned && (c.Kind == Date || c.Kind == Path || isFile(c.words))
+		adds := c.Kind == Number && sen.hasAny(sums) && s.isSum(c.value)
+		if !isPlan && !adds && !s.Supports(c) && !isResult(c, given) {
+			items = append(items, c.Text)
 		}
 	}
-	for _, o := range s.contradicted(sen) {
-		add(o)
+	if !planned {
+		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
 	}
-	return items
+	var once []string
+	for _, item := range items {
+		if !slices.Contains(once, item) {
+			once = append(once, item)
+		}
+	}
+	return once
 }
 
-// isResult reports whether two numbers give that of a claim by one operation.
-func isResult(c Claim, given []value) bool {
-	if c.Kind != Number || !c.value.has || c.value.label {
-		return false
+// isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
+func (s *Source) isSum(v value) bool {
+	const most = 24 // amounts of a text
+	for _, u := range append([]unit{{size: 1}}, v.units...) {
+		want, margin := v.value*u.size, max(v.step*u.size*0.51, 1e-6)
+		for _, all := range s.sums {
+			total := 0.0
+			for _, a := range all {
+				total += a
+			}
+			if len(all) > 1 && len(all) <= most && (math.Abs(total-want) <= margin || gives(all, want, margin, false)) {
+				return true
+			}
+		}
 	}
-	want, margin := c.value.value, max(c.value.precision(), c.value.step*0.51)
+	return false
+}
+
+// isResult reports whether two numbers of its sentence give that of a claim by one operation.
+func isResult(c Claim, given []float64) bool {
+	v := c.value
+	return c.Kind == Number && v.has && !v.label && gives(given, v.value, max(v.precision(), v.step*0.51), true)
+}
+
+// gives reports whether two of some numbers give another one, as sum or difference, or also as product or quotient.
+func gives(all []float64, want, margin float64, products bool) bool {
 	is := func(v float64) bool { return math.Abs(math.Abs(v)-want) <= margin }
-	for i := range given {
-		for k := range given {
-			a, b := given[i].value, given[k].value
-			if i != k && (is(a+b) || is(a-b) || is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b))) {
+	for i, a := range all {
+		for k, b := range all {
+			if i != k && (is(a+b) || is(a-b) || products && (is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b)))) {
 				return true
 			}
 		}
@@ -163,6 +198,15 @@ func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(
 
 func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
 
+// hasBy reports whether words are next to each other in a part of one of some roles.
+func (s *Source) hasBy(words []string, roles ...role) bool {
+	const most = 1000
+	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
+		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
+		return slices.Contains(roles, s.parts[k-1].by)
+	})
+}
+
 // hasPart reports whether a text is in the words, as refund in RefundTotal.
 func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
 
@@ -190,8 +234,8 @@ func (s *Source) hasNear(words []string) bool {
 	})
 }
 
-// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as
-// rounded up, or nearly a step more, as cut off.
+// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as rounded
+// up, or nearly a step more, as cut off.
 func (s *Source) hasAmount(dimension string, v, step float64) bool {
 	all, exact := s.amounts[dimension], math.Abs(v)*1e-9
 	k, _ := slices.BinarySearch(all, v-step*0.5-exact)
@@ -210,6 +254,11 @@ func (s *Source) hasValue(v value) bool {
 		return s.digits[plainDigits(v.literal)] || s.hasPart("\x00"+v.literal+".")
 	}
 	m := v.precision()
+	if v.units != nil && !slices.ContainsFunc(v.units, func(u unit) bool {
+		return s.measured[u.dimension] || u.dimension == "ratio" || u.dimension == "bytes"
+	}) {
+		return false
+	}
 	if v.units == nil {
 		return s.digits[plainDigits(v.literal)] || s.hasAmount(asWritten, v.value, m)
 	}

@@ -1,18 +1,18 @@
 // Package claims checks the text of a model against what it was written from.
 //
-//	s := claims.SourceOf(folded, earlier)
+//	s := claims.SourceOf(folded, view, earlier)
 //	for _, f := range s.Check(summary) {
 //		fmt.Println(summary[f.From:f.To], f.Items) // a sentence, and what of it the source does not have
 //	}
 //
 // A claim is something in a sentence that can be compared: a number, an amount, a date, a name as programs have them, a
-// path, an address, a quotation, or the outcome of a command. It is supported if the source has it, however it is
-// written: digit grouping, Chinese numerals, wide characters, case, units of the same dimension, and the folder before a
-// path do not count. Whole numbers up to 20 without a unit are no claims, since models count. A number that two others
-// of its sentence give by one operation is supported.
+// path, an address, a quotation, or the outcome of a command. It is supported if the source has it, however it is written:
+// digit grouping, Chinese numerals, wide characters, case, units of the same dimension, and the folder before a path do not
+// count. Whole numbers up to 20 without a unit are no claims, since models count. A number that two others of its sentence
+// give by one operation is supported.
 //
-// The package knows no language: it does not find a false sentence whose words are all right. All functions take any
-// text, also invalid UTF-8, and need time proportional to its length.
+// The package knows no language: it does not find a false sentence whose words are all right. All functions take any text,
+// also invalid UTF-8, and need time proportional to its length.
 package claims
 
 import (
@@ -118,9 +118,14 @@ func (s *sentence) add(c Claim) {
 	s.claims = append(s.claims, c)
 }
 
+// tokenAt returns the first token at or after a byte.
+func (s *sentence) tokenAt(at int) int {
+	i, _ := slices.BinarySearchFunc(s.toks, at, func(t token, at int) int { return cmp.Compare(t.from, at) })
+	return i
+}
+
 func (s *sentence) wordsIn(from, to int) (words []string) {
-	first, _ := slices.BinarySearchFunc(s.toks, from, func(t token, at int) int { return cmp.Compare(t.from, at) })
-	for _, t := range s.toks[first:] {
+	for _, t := range s.toks[s.tokenAt(from):] {
 		if t.to() > to {
 			break
 		}

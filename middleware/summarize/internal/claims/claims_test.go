@@ -1,10 +1,13 @@
 package claims_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 )
@@ -36,7 +39,16 @@ func TestSupports(t *testing.T) {
 		{"other units", "took 2312 ms, 1536 KB, timeout_ms: 30000", "took 2.3 s, 1.5 MB, timeout 30 seconds", nil},
 		{"another unit", "30 MB", "30 seconds", []string{"30 seconds"}},
 		{"another currency", "54.04 EUR", "$54.04", []string{"$54.04"}},
-		{"an amount", `"price": 54.04`, "€54.04", nil},
+		{"an amount", `"price": 54.04, "currency": "EUR"`, "€54.04", nil},
+		{"a currency that occurs nowhere", `"price": 54.04`, "€54.04", []string{"€54.04"}},
+		{"a unit that occurs nowhere", `"size": 54`, "54 kg", []string{"54 kg"}},
+		{"the unit of a key", "size in kg: 54", "54 kg", nil},
+		{"sums of the source", "149 EUR and 162.5 EUR", "The total is 311.50 EUR, a difference of €13.50", nil},
+		{"another sum", "149 EUR and 162.5 EUR", "The total is 312.50 EUR", []string{"312.50 EUR"}},
+		{"a plan", "a", "## Next steps\n- Write src/cache_new.go at 14:30.", nil},
+		{"no plan", "a", "## Next steps\n- Go on.\n## Done\nThe file src/cache_new.go.", []string{"src/cache_new.go"}},
+		{"a name", "Martin Keller wrote", "It was Martin Keller.", nil},
+		{"another name", "a", "It was done by Martin Keller.", []string{"Martin Keller"}},
 		{"another amount", `"price": 54.04`, "€54.40", []string{"€54.40"}},
 		{"words for numbers", "wait thirty-five seconds, two hundred rows", "35 s, 200 rows", nil},
 		{"dates", "2026-11-17T02:00:01Z", "Nov 17, 17 November 2026, 2026年11月17日, 11/17/2026, Tuesday, 02:00", nil},
@@ -154,14 +166,39 @@ func BenchmarkCheck(b *testing.B) {
 			})
 		}
 	})
+	b.Run("2000 messages", func(b *testing.B) {
+		msgs := long(2000)
+		b.ReportAllocs()
+		for b.Loop() {
+			claims.SourceOf(msgs, nil).Check(body)
+		}
+	})
 	b.Run("check", func(b *testing.B) {
-		s := claims.SourceOf(h.msgs)
+		s := claims.SourceOf(h.msgs, nil)
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
 		for b.Loop() {
 			s.Check(body)
 		}
 	})
+}
+
+// long returns a conversation with results of twelve lines each.
+func long(messages int) (h []message.Message) {
+	for i := 0; len(h) < messages; i++ {
+		id := fmt.Sprint("call_", i)
+		if i%12 == 0 {
+			h = append(h, message.User(fmt.Sprintf("What about module %d? Never touch the file secrets.env.", i)),
+				message.Assistant(message.Text{Text: fmt.Sprintf("I decided to use cache number %d because the tests need it.", i)}))
+		}
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"go test ./mod%d"}`, i%8)}))
+		var b strings.Builder
+		for k := range 12 {
+			fmt.Fprintf(&b, "ok test %d of the module %d, %d.%d s\n", i*12+k, i, k, i)
+		}
+		h = append(h, message.Result(id, "bash", b.String()))
+	}
+	return h[:messages]
 }
 
 func byteSize(n int) string {

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,25 +11,36 @@ import (
 
 // command is a command, or a tool, with the outcomes of its runs.
 type command struct {
-	subjects map[string]bool
-	newest   string // good, bad, or "" if it is not known
-	passed   bool   // at least once
-	failed   bool   // at least once
+	subjects map[string]int // with their weights
+	newest   string         // good, bad, or "" if it is not known
+	at       int            // number of runs before the newest, of all commands
+	passed   bool           // at least once
+	failed   bool           // at least once
 }
 
 const good, bad = "good", "bad"
 
 // addRun adds a run, after those before it.
 func (s *Source) addRun(r facts.Run) {
-	line := fold(cmp.Or(r.Command, r.Tool))
+	line := fold(cmp.Or(r.Command, r.Call.Name))
+	first := line // without a text or program in it
+	if k := embedded.FindStringIndex(line); k != nil {
+		first = line[:k[0]]
+	}
 	sen := &sentence{text: line, toks: lex(nil, line)}
 	key := pattern(sen.wordsIn(0, len(line)))
 	c := s.commands[key]
 	if c == nil {
-		c = &command{subjects: subjectsOf(line)}
+		c = &command{}
+		if r.Command == "" || !r.Reads {
+			c.subjects = subjectsOf(first)
+		}
 		s.commands[key] = c
 	}
-	c.newest, c.passed, c.failed = "", c.passed || r.Passed, c.failed || r.Failed
+	s.runs++
+	s.tested = s.tested ||
+		slices.ContainsFunc(sen.toks, func(t token) bool { return subjects.words[t.text] == "test" || runners.has(t.text) })
+	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {
 		c.newest = good
 	} else if r.Failed {
@@ -36,26 +48,31 @@ func (s *Source) addRun(r facts.Run) {
 	}
 }
 
-// subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths,
-// but for the name of a script.
-func subjectsOf(line string) map[string]bool {
+var embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
+
+// subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths, but
+// for the name of a script.
+func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
-	all := map[string]bool{}
+	all := map[string]int{}
 	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
 		field = strings.Trim(field, `"'();&|`)
 		if strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=:@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
-		if strings.ContainsAny(field, "/.") {
-			name, end, _ := strings.Cut(field[strings.LastIndexByte(field, '/')+1:], ".")
-			if !scripts.has(end) {
-				continue
-			}
-			field = name
+		file := field[strings.LastIndexByte(field, '/')+1:]
+		name, end, script := strings.Cut(file, ".")
+		program := file == field || strings.Contains(field, "bin/") || strings.HasPrefix(field, "./")
+		if script && !scripts.has(end) || !script && !program {
+			continue
 		}
+		field = name
 		for _, t := range lex(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
-			if subject := subjectOf(t.text); subject != "" {
-				all[subject] = true
+			switch subject := subjectOf(t.text); {
+			case subject == "test" && !script: // a tool for tests, rather than a script of this name
+				all[subject] = 2
+			case subject != "":
+				all[subject] = max(all[subject], 1)
 			}
 		}
 	}
@@ -90,7 +107,7 @@ type clause struct {
 
 // contradicted returns the parts of a sentence that state an outcome against the record.
 func (s *Source) contradicted(sen *sentence) (items []string) {
-	if len(s.commands) == 0 || sen.hasAny(opening) || strings.HasSuffix(strings.TrimSpace(sen.text), "?") {
+	if sen.hasAny(opening) || sen.asks() {
 		return nil
 	}
 	all := sen.clauses()
@@ -105,15 +122,21 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 			about = found
 		}
 		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, now) }
-		if c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
+		if c.state == good && !story && len(about) > 0 { // the newest of them counts
+			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
+		}
+		// In a quotation, it may be anything.
+		never := c.state != "" && !s.tested && len(sen.spans) == 0 && c.subjects()["test"] &&
+			!s.hasBy(sen.wordsIn(sen.toks[c.from].from, sen.toks[c.to-1].to()), said, shown, other)
+		if never || c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
 			items = append(items, strings.TrimRight(c.text, ".!。！"))
 		}
 	}
 	return items
 }
 
-// agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story
-// in any case, unless it still does.
+// agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story in
+// any case, unless it still does.
 func (c *command) agrees(claimed string, story, now bool) bool {
 	return c.newest == "" || c.newest == claimed || claimed == bad && !now && c.failed || claimed == good && story && c.passed
 }
@@ -138,9 +161,7 @@ func (s *Source) about(c clause) (found []*command) {
 	for _, cmd := range s.commands {
 		n := 0
 		for w := range named {
-			if cmd.subjects[w] {
-				n++
-			}
+			n += cmd.subjects[w]
 		}
 		switch {
 		case n > most:
@@ -151,6 +172,9 @@ func (s *Source) about(c clause) (found []*command) {
 	}
 	return found
 }
+
+// asks reports whether a sentence is a question.
+func (s *sentence) asks() bool { return strings.HasSuffix(strings.TrimSpace(s.text), "?") }
 
 // subjects returns the subjects of a clause, without the words of names.
 func (c clause) subjects() map[string]bool {

@@ -37,7 +37,7 @@ func TestRecorded(t *testing.T) {
 				sentences++
 			}
 			n++
-			if found := claims.SourceOf(h).Check(summary); found != nil {
+			if found := claims.SourceOf(h, nil).Check(summary); found != nil {
 				changed++
 				removed += len(found)
 				for _, f := range found {

@@ -11,19 +11,42 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// Source is what claims are compared with: the texts of messages that are folded. Building it takes linear time. A
-// Source does not change and is safe for concurrent use.
+// Source is what claims are compared with: the texts of messages that are folded. Building it takes linear time. A Source
+// does not change and is safe for concurrent use.
 type Source struct {
 	stream []byte // the normalised tokens, each between two zero bytes
 	words  *suffixarray.Index
+	parts  []part // of the stream, in order
 
 	digits   map[string]bool      // digits of all numbers, also in names
 	amounts  map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
+	measured map[string]bool      // dimensions of which there is a unit, also without a number
 	dates    map[date]bool        // also without year or day; weekdays have a negative day
 	clocks   map[string]bool
-	commands map[string]*command
+	sums     [][]float64 // amounts of one text each
+
+	commands   map[string]*command
+	tested     bool // a text, not of the assistant, tells how tests ended
+	calls      int
+	runs       int
+	statements []statement
+	with       map[string][]int // statements by word
+	users      int              // texts of the user
+	assents    bool             // the user has agreed to something
+	told       [2]int           // statements of the newest text of the assistant, while the source is built
+	ideographs int
+	seen       map[string]bool // lines of results, while the source is built
+	toks       []token
+	keys       map[string][]unit // at the end of keys
+}
+
+// part begins at a byte of the stream, and ends where the next one begins.
+type part struct {
+	from int
+	by   role
 }
 
 const (
@@ -32,68 +55,152 @@ const (
 	anyYear   = -1 // of dates with a year
 )
 
-// SourceOf returns the source of messages and of other texts, such as earlier summaries of them. The outcomes of
-// commands are those that package facts records.
-func SourceOf(msgs []message.Message, others ...string) *Source {
-	s := NewSource(append(Texts(msgs), others...)...)
-	for _, r := range facts.Runs(msgs) {
-		s.addRun(r)
-	}
-	return s
-}
-
-// Texts returns the texts of messages: also thoughts, names, arguments and results.
-func Texts(msgs []message.Message) (texts []string) {
-	for i := range msgs {
-		for _, p := range msgs[i].Parts {
-			texts = append(texts, shorten.Text(p))
-			switch p := p.(type) {
-			case message.Thinking:
-				texts = append(texts, p.Text)
-			case message.ToolCall:
-				texts = append(texts, p.Name)
-			case message.ToolResult:
-				texts = append(texts, p.Name)
-			case message.Media:
-				texts = append(texts, p.Name, p.URL)
-			case message.Text, message.Opaque:
-			}
-		}
-	}
-	return texts
-}
-
-// NewSource returns the source of texts. JSON texts are read with and without their escapes.
-func NewSource(texts ...string) *Source {
+// SourceOf returns the source of messages that a summary covers, of those in view, and of other texts, such as earlier
+// summaries. The outcomes of commands are those that package facts records.
+func SourceOf(covered, view []message.Message, others ...string) *Source {
 	s := &Source{
-		digits: map[string]bool{}, amounts: map[string][]float64{}, dates: map[date]bool{}, clocks: map[string]bool{},
-		commands: map[string]*command{},
+		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[date]bool{},
+		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
+		seen: map[string]bool{}, keys: map[string][]unit{},
 	}
-	var toks []token
-	for _, t := range texts {
-		const deepest = 3 // JSON in JSON in JSON
-		before := ""
-		for n := 0; n <= deepest && t != before; n++ {
-			s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
-			for piece := range pieces(t) {
-				toks = lex(toks[:0], fold(piece))
-				s.add(toks)
+	read := s.addRuns(covered, view)
+	texts := map[string]bool{}
+	for _, m := range slices.Concat(covered, view) {
+		for _, p := range m.Parts {
+			by := roleOf(m.Role, p, read)
+			for _, t := range textsOf(p) {
+				if key := string(m.Role) + t; !texts[key] {
+					texts[key] = true
+					s.addText(t, by)
+				}
 			}
-			before, t = t, unescape(t)
 		}
+	}
+	for _, t := range others {
+		s.addText(t, other)
 	}
 	for _, all := range s.amounts {
 		slices.Sort(all)
 	}
-	s.words = suffixarray.New(s.stream)
+	s.words, s.seen = suffixarray.New(s.stream), nil
 	return s
 }
 
+// NewSource returns the source of texts.
+func NewSource(texts ...string) *Source { return SourceOf(nil, nil, texts...) }
+
+// textsOf returns the texts of a part: also thoughts, names, arguments and results.
+func textsOf(p message.Part) []string {
+	switch p := p.(type) {
+	case message.Thinking:
+		return []string{p.Text}
+	case message.ToolCall:
+		return []string{p.Arguments, p.Name}
+	case message.ToolResult:
+		return []string{p.Text, p.Name}
+	case message.Media:
+		return []string{p.Name, p.URL}
+	case message.Text, message.Opaque:
+	}
+	return []string{shorten.Text(p)}
+}
+
+// addRuns adds the outcomes of calls, and returns the calls that changed nothing.
+func (s *Source) addRuns(covered, view []message.Message) (read map[message.ToolCall]bool) {
+	read = map[message.ToolCall]bool{}
+	ids := map[string]bool{}
+	for i, msgs := range [...][]message.Message{covered, view} {
+		for _, r := range facts.Runs(msgs) {
+			read[r.Call] = r.Reads || r.Failed && r.Command == ""
+			if i == 0 || !ids[r.Call.ID] { // otherwise the same call, perhaps with a placeholder
+				s.addRun(r)
+			}
+			ids[r.Call.ID] = ids[r.Call.ID] || i == 0
+		}
+	}
+	return read
+}
+
+// roleOf returns whose words a part is.
+func roleOf(r message.Role, p message.Part, read map[message.ToolCall]bool) role {
+	switch p := p.(type) {
+	case message.ToolCall:
+		if read[p] {
+			return asked
+		}
+		return changed
+	case message.Text:
+		switch {
+		case r == message.RoleAssistant:
+			return told
+		case r == message.RoleUser && !text.IsRecord(p.Text):
+			return said
+		}
+		return other
+	case message.Thinking, message.ToolResult, message.Media, message.Opaque:
+	}
+	return shown
+}
+
+// addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
+func (s *Source) addText(t string, by role) {
+	const deepest = 3 // JSON in JSON in JSON
+	if by == other {
+		words, written, rest := facts.Divide(t)
+		t = words
+		if rest != "" {
+			s.addText(written, changed)
+			s.addText(rest, shown)
+		}
+	}
+	if t == "" {
+		return
+	}
+	s.parts = append(s.parts, part{len(s.stream), by})
+	s.sums = append(s.sums, nil)
+	switch by {
+	case said, told, other:
+		if by == said {
+			s.users++
+		}
+		s.note(t, by)
+	case asked, changed:
+		s.calls++
+	case shown:
+		t = s.unseen(t)
+	}
+	before := ""
+	for n := 0; n <= deepest && t != before; n++ {
+		s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
+		for piece := range pieces(t) {
+			s.toks = lex(s.toks[:0], fold(piece))
+			s.add(s.toks, by)
+		}
+		before, t = t, unescape(t)
+	}
+}
+
+// unseen returns the lines of a result that are not in those before.
+func (s *Source) unseen(t string) string {
+	const least = 8 // bytes
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(t) {
+		n++
+		if len(line) < least || !s.seen[line] {
+			s.seen[line] = true
+			b.WriteString(line)
+		}
+	}
+	s.digits[strconv.Itoa(n)] = true // who counts them is right
+	return b.String()
+}
+
 // pieces yields a text in pieces that end with a line, or in a long line with a word.
-func pieces(text string) iter.Seq[string] {
+func pieces(body string) iter.Seq[string] {
 	const usual, most = 4 << 10, 16 << 10
 	return func(yield func(string) bool) {
-		for rest := text; rest != ""; {
+		for rest := body; rest != ""; {
 			piece := shorten.Head(rest, most)
 			if k := strings.IndexByte(piece[min(len(piece), usual):], '\n'); k >= 0 {
 				piece = piece[:usual+k+1]
@@ -126,19 +233,53 @@ func unescape(s string) string {
 // inStream reports whether a token counts when words are compared.
 func inStream(t token) bool { return t.kind != mark || t.text == "/" }
 
-func (s *Source) add(toks []token) {
-	for _, t := range toks {
+func (s *Source) add(toks []token, by role) {
+	for i, t := range toks {
 		if inStream(t) {
 			s.stream = append(append(s.stream, t.text...), 0)
 		}
-		s.addDigits(t.text)
-		if t.amount.has && strings.Contains(t.raw, ",") { // 101,102 may be two
-			s.addDigits(t.raw)
+		switch {
+		case t.kind == number || t.amount.has || strings.ContainsAny(t.text, "0123456789"):
+			s.addDigits(t.text)
+			if t.amount.has && strings.Contains(t.raw, ",") { // 101,102 may be two
+				s.addDigits(t.raw)
+			}
+		case t.kind == ideograph:
+			s.ideographs++
+			if !s.measures(t.text + at(toks, i+1).text) {
+				s.measures(t.text)
+			}
+		case len(t.text) > 1 || t.kind == mark:
+			s.measures(t.text)
 		}
 	}
+	s.tested = s.tested || by != told && tellsOfTests(toks)
 	for _, v := range values(toks) {
-		s.addValue(toks, v)
+		s.addValue(toks, v, by)
 	}
+}
+
+// tellsOfTests reports whether an outcome is near a word for tests.
+func tellsOfTests(toks []token) bool {
+	const near = 6
+	test := -near - 1
+	for i, t := range toks {
+		if t.kind == word && subjects.words[t.text] == "test" {
+			test = i
+		} else if t.kind == word && i-test <= near && outcomes.has(t.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// measures notes the dimension of a unit that may have no number.
+func (s *Source) measures(name string) bool {
+	all := unitsOf(name)
+	for _, u := range all {
+		s.measured[u.dimension] = true
+	}
+	return all != nil
 }
 
 // addDigits adds the digits in a word, and of 1.2.3 also 1.2 and 1.
@@ -159,7 +300,7 @@ func plainDigits(d string) string {
 	return d
 }
 
-func (s *Source) addValue(toks []token, v value) {
+func (s *Source) addValue(toks []token, v value, by role) {
 	switch {
 	case v.clock != "":
 		s.clocks[v.clock], s.clocks[v.clock[:len("00:00")]] = true, true
@@ -179,8 +320,15 @@ func (s *Source) addValue(toks []token, v value) {
 	}
 	s.digits[plainDigits(v.literal)] = true
 	s.put(asWritten, v, unit{size: 1})
-	for _, u := range v.units {
+	size := 1.0
+	for _, u := range slices.Backward(v.units) {
 		s.put(u.dimension, v, u)
+		size = u.size // of the first
+	}
+	last := len(s.sums) - 1
+	s.sums[last] = append(s.sums[last], v.value*size)
+	if by == said || by == told {
+		s.sums[0] = append(s.sums[0], v.value*size)
 	}
 	if v.units != nil {
 		return
@@ -188,7 +336,12 @@ func (s *Source) addValue(toks []token, v value) {
 	s.put(bare, v, unit{size: 1})
 	for k := v.from - 1; k >= max(0, v.from-3); k-- {
 		if t := toks[k]; t.kind == word { // "timeout_ms": 30000
-			for _, u := range unitsOf(keyEnd.FindString(t.raw)) {
+			all, ok := s.keys[t.raw]
+			if !ok {
+				all = unitsOf(keyEnd.FindString(t.raw))
+				s.keys[t.raw] = all
+			}
+			for _, u := range all {
 				s.put(u.dimension, v, u)
 			}
 			break
@@ -200,5 +353,6 @@ func (s *Source) addValue(toks []token, v value) {
 var keyEnd = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
 
 func (s *Source) put(dimension string, v value, u unit) {
+	s.measured[dimension] = true
 	s.amounts[dimension] = append(s.amounts[dimension], v.value*u.size)
 }

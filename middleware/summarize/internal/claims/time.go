@@ -12,8 +12,8 @@ import (
 // date is a day, a month of a year, a day of any year, or, with a negative day, a day of the week: -1 is Monday.
 type date struct{ year, month, day int }
 
-// forms are how dates and times are written, longer ones first. Some letters are [fields]. Anything else is written
-// as it is. What begins with ~ follows without a space; what ends in ? may be missing.
+// forms are how dates and times are written, longer ones first. Some letters are [fields]. Anything else is written as it
+// is. What begins with ~ follows without a space; what ends in ? may be missing.
 var forms = readForms(
 	"Y ~- ~M ~- ~D", "Y ~/ ~M ~/ ~D", "Y ~- ~M", "Y 年 M 月 D 日", "Y 年 M 月 D 号", "Y 年 M 月", "M 月 D 日", "M 月 D 号",
 	"D of? N ,? Y", "D of? N", "N .? Y", "N .? D ,? Y", "N .? D", "W", "星 期 w", "礼 拜 w", "周 w",
@@ -84,7 +84,8 @@ func (f *fields) read(field byte, t token) (ok bool) {
 
 // readTime reads a date with at least two of year, month and day, a day of the week, or a time.
 func readTime(toks []token, i int) (value, bool) {
-	if t := toks[i]; !t.amount.has && months[t.text] == 0 && weekdays[t.text] == 0 && t.text != "周" && t.text != "星" && t.text != "礼" {
+	t, next := toks[i], at(toks, i+1)
+	if t.amount.has && (t.suffix == "" || isOrdinal(t.suffix)) && !next.is("-/:") && months[next.text] == 0 && !timed.has(next.text) {
 		return value{}, false
 	}
 	for _, form := range forms {

@@ -23,6 +23,10 @@ type value struct {
 // values returns the numbers of tokens, in order.
 func values(toks []token) (all []value) {
 	for i := 0; i < len(toks); {
+		if t := &toks[i]; t.kind != number && !t.amount.has && !begins[t.text] {
+			i++
+			continue
+		}
 		v, ok := valueAt(toks, i)
 		if !ok {
 			i++
@@ -33,6 +37,17 @@ func values(toks []token) (all []value) {
 	}
 	return all
 }
+
+// begins are the words that begin a value.
+var begins = func() map[string]bool {
+	all := map[string]bool{"周": true, "星": true, "礼": true}
+	for _, name := range []string{"month", "weekday", "numeral", "currency"} {
+		for w := range lists[name].words {
+			all[w] = true
+		}
+	}
+	return all
+}()
 
 func valueAt(toks []token, i int) (v value, ok bool) {
 	if v, ok = readTime(toks, i); ok {

@@ -22,6 +22,9 @@ var (
 	known, fileEnds, scripts, vague   = lists["known"], lists["file"], lists["script"], lists["vague"]
 	subjects, endings, outcomes       = lists["subject"], lists["ending"], lists["outcome"]
 	negations, joints                 = lists["negation"], lists["joint"]
+	sums, assent, plain, wrote        = lists["sum"], lists["assent"], lists["plain"], lists["wrote"]
+	between, title, condition         = lists["between"], lists["title"], lists["condition"]
+	refusal, runners, timed           = lists["refusal"], lists["runner"], lists["timed"]
 	opening, past, present            = lists["open"], lists["past"], lists["present"]
 )
 

@@ -1,24 +1,22 @@
-// Package facts collects by rules what a summary in words loses first: the user's own
-// words, errors, commands, identifiers and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: errors,
+// commands, identifiers and files in messages that are folded.
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
-//	section := s.Text(facts.Options{Tokens: 600, Quotes: 800, Counter: counter})
+//	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
 //
-// The user's words have a room of their own: see package quotes. When the other room is
-// short, these are kept in this order:
+// When room is short, these are kept in this order:
 //
 //   - errors: one line of each failed result; that of a command until it runs again;
 //   - commands, each with its newest outcome;
 //   - identifiers, those in texts of the user and in arguments before those in results;
 //   - files that were written, then files that were only read.
 //
-// No file name and no message can start a line of its own. System messages are not read,
-// since they remain in the view, nor are texts of the model.
+// No file name and no message can start a line of its own. System messages are not read, since they remain in the view, nor
+// are texts of the model.
 //
-// Of a message of the user the first and the last 16 KiB are read, of the arguments of
-// a call the first MiB, of a result the first 2 KiB and the last KiB, and for
-// identifiers 256 KiB of texts in all, newest first, of each the first 2 KiB. The time
+// Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
+// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time
 // is proportional to the number of messages.
 package facts
 
@@ -29,7 +27,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
@@ -40,15 +37,9 @@ const (
 	longestPath    = 200
 )
 
-// bytesPerOther is the number of bytes for each token of the user's words up to which these
-// contain sentences that state neither a rule nor a value: a twentieth of about four bytes a token.
-const bytesPerOther = 80
-
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
-	said     quotes.Set
-	bytes    int // of all that was added
 	errors   entries
 	commands entries
 	files    entries
@@ -62,13 +53,12 @@ type Set struct {
 // openCall is a call that may still get a result.
 type openCall struct {
 	tool    string
-	command string // "" if it runs none
-	reads   bool   // it reads files
-	writes  []string
+	use     toolUse
+	command string   // as a line
+	writes  []string // as lines
 }
 
-// Add adds the facts of messages, oldest first. Adding them one by one gives the same set
-// as adding them at once.
+// Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
 		s.calls, s.failed = map[string]openCall{}, map[string]string{}
@@ -81,15 +71,12 @@ func (s *Set) Add(msgs []message.Message) {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case message.Text:
-				s.bytes += len(p.Text)
 				if m.Role == message.RoleUser {
 					s.addText(p.Text)
 				}
 			case message.ToolCall:
-				s.bytes += len(p.Arguments)
 				s.addCall(p)
 			case message.ToolResult:
-				s.bytes += len(p.Text)
 				s.addResult(p)
 			case message.Thinking, message.Media, message.Opaque:
 			}
@@ -97,23 +84,15 @@ func (s *Set) Add(msgs []message.Message) {
 	}
 }
 
-// Order tells which lines are standing orders in the texts that are added afterwards; see
-// [quotes.Set.Order].
-func (s *Set) Order(lines ...string) { s.said.Order(lines...) }
-
 // addText adds a text of the user. If it is a summary that the caller passes back, and the
 // journal does not have, only what its section of facts has is added: the rest is not the user's.
 func (s *Set) addText(said string) {
 	if text.IsRecord(said) {
-		for _, l := range [...]text.Language{text.English, text.Chinese} {
-			if _, section, ok := strings.Cut("\n"+said, "\n"+l.Headings().Facts+"\n"); ok {
-				s.Resume(section)
-			}
-		}
+		sections, _ := text.SectionsOf(said)
+		s.Resume(sections.Facts)
 		return
 	}
 	s.spoken = append(s.spoken, said)
-	s.said.Add(said)
 }
 
 func (s *Set) addCall(c message.ToolCall) {
@@ -124,7 +103,7 @@ func (s *Set) addCall(c message.ToolCall) {
 	use := toolUseOf(c.Name, c.Arguments)
 	command := text.Line(use.command, longestCommand)
 	s.commands.put(entry{key: command})
-	call := openCall{tool: c.Name, command: command, reads: len(use.files) > 0 && use.access == read}
+	call := openCall{tool: c.Name, use: use, command: command}
 	for _, name := range use.files {
 		e := entry{key: pathLine(name)}
 		before := s.files.put(e)
@@ -145,10 +124,10 @@ func (s *Set) addResult(r message.ToolResult) {
 	if !ok || c.tool == "" {
 		c.tool = r.Name
 	}
-	if !c.reads {
+	if c.use.access != read {
 		s.seen = append(s.seen, r.Text)
 	}
-	res := resultOf(r, c.command != "", len(c.writes) > 0)
+	res := resultOf(r, c.use)
 	if res.state == unknown || res.state == passed {
 		for _, name := range c.writes {
 			if f := s.files.get(name); f != nil {
@@ -183,12 +162,12 @@ func pathLine(name string) string {
 	return line
 }
 
-// identifiers returns as many as the given number of tokens may hold, or more: those in
-// results, then those in texts of the user and arguments, each oldest first.
+// identifiers returns as many as the given number of tokens may hold, or more: those in results, then those in texts of the
+// user and arguments, each oldest first.
 func (s *Set) identifiers(most int) []line {
 	const (
 		readOfText = 2 << 10   // bytes
-		readOfAll  = 256 << 10 // bytes
+		readOfAll  = 128 << 10 // bytes
 	)
 	var lines []line
 	found := map[string]bool{}
@@ -212,8 +191,7 @@ func (s *Set) identifiers(most int) []line {
 	return lines
 }
 
-// appendIdentifier appends an identifier, unless it is too long, is not one line, or
-// contains characters of a template.
+// appendIdentifier appends an identifier, unless it is too long, is not one line, or contains characters of a template.
 func appendIdentifier(lines []line, i digest.Identifier) []line {
 	const longest = 160 // bytes with its label: half of an identifier would be wrong
 	all := i.Label + i.Text
@@ -253,8 +231,7 @@ const (
 	written // of a file, also if it was read as well
 )
 
-// put appends an entry, and removes and returns the one with the same key. An empty key
-// is ignored.
+// put appends an entry, and removes and returns the one with the same key. An empty key is ignored.
 func (es *entries) put(e entry) (before entry) {
 	if e.key == "" {
 		return entry{}

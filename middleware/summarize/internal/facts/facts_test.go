@@ -36,13 +36,13 @@ func join(parts ...[]message.Message) (h []message.Message) {
 func user(s string) []message.Message { return []message.Message{message.User(s)} }
 
 // usual are options as package summarize has them.
-var usual = facts.Options{Tokens: 600, Quotes: 800, Counter: tokens.Estimate{}}
+var usual = facts.Options{Tokens: 600, Counter: tokens.Estimate{}}
 
 // section returns all facts.
 func section(h []message.Message) string { return everything(collect(h)) }
 
 func everything(s *facts.Set) string {
-	return s.Text(facts.Options{Quotes: 1 << 20, Tokens: 1 << 20, Counter: tokens.Estimate{}})
+	return s.Text(facts.Options{Tokens: 1 << 20, Counter: tokens.Estimate{}})
 }
 
 // under returns the entries of a section under a title.
@@ -86,9 +86,6 @@ func TestText(t *testing.T) {
 	)
 	require.Equal(t, lines(
 		"[Facts recorded by code]",
-		"What the user said, word for word (the newest last, which counts where two differ):",
-		"- Refund order #W2378156. Never touch the invoices! Always answer in German.",
-		"- You may now touch the invoices.",
 		"Errors:",
 		"- bash: a.go:9:1: y is not used",
 		"Commands:",
@@ -104,9 +101,9 @@ func TestText(t *testing.T) {
 
 	chinese := collect(join(
 		user("不要动发票!请用中文回答。"), call("bash", `{"cmd":"make"}`, "错误: 没有规则\n退出码: 2"), call("write_file", `{"path":"甲.go"}`, "ok"),
-	)).Text(facts.Options{Tokens: 600, Quotes: 800, Counter: tokens.Estimate{}, Language: text.Chinese})
+	)).Text(facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: text.Chinese})
 	require.Equal(t, lines(
-		"[以下是由程序记录的事实]", "用户的原话(新的在后,不一致时以新的为准):", "- 不要动发票! 请用中文回答。", "错误:", "- bash: 错误: 没有规则", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go",
+		"[以下是由程序记录的事实]", "错误:", "- bash: 错误: 没有规则", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go",
 	), chinese)
 }
 
@@ -324,7 +321,7 @@ func TestNoEntryBreaksOut(t *testing.T) {
 		}
 		require.Equal(t, text.Line(line, 1000), strings.Replace(line, "[Facts recorded by code]", "(Facts recorded by code)", 1), "a line is harmless")
 	}
-	require.Equal(t, 5, titles, "heading and four kinds: %s", got)
+	require.Equal(t, 4, titles, "heading and three kinds: %s", got)
 }
 
 func TestFilesLeaveFirstAndTheOldestOfThem(t *testing.T) {
@@ -336,7 +333,7 @@ func TestFilesLeaveFirstAndTheOldestOfThem(t *testing.T) {
 	l := collect(h)
 	most := tokens.Estimate{}.Count(everything(l))
 	for n := range most + 1 {
-		got := l.Text(facts.Options{Tokens: 600, Quotes: 800, Most: max(n, 1), Counter: tokens.Estimate{}})
+		got := l.Text(facts.Options{Tokens: max(n, 1), Counter: tokens.Estimate{}})
 		require.LessOrEqual(t, tokens.Estimate{}.Count(got), max(n, 1), "it is within %d tokens", n)
 		for i := range 60 {
 			if strings.Contains(got, fmt.Sprintf("file_%02d.go", i)) {
@@ -345,11 +342,8 @@ func TestFilesLeaveFirstAndTheOldestOfThem(t *testing.T) {
 				break
 			}
 		}
-		if n >= 50 {
-			require.Contains(t, got, "Never touch the tests. Always be brief.", "the user's words come first, with %d", n)
-		}
 		if n >= 200 {
-			for _, fact := range []string{"Always be brief.", "error: no rule", "make → failed", "AB-4711", "file_59.go"} {
+			for _, fact := range []string{"error: no rule", "make → failed", "AB-4711", "file_59.go"} {
 				require.Contains(t, got, fact, "each kind has its share of %d", n)
 			}
 		}
@@ -381,7 +375,7 @@ func collect(msgs []message.Message) *facts.Set {
 func TestSummaryPassedBack(t *testing.T) {
 	t.Parallel()
 	for _, l := range []text.Language{text.English, text.Chinese} {
-		o := facts.Options{Tokens: 600, Quotes: 800, Counter: tokens.Estimate{}, Language: l}
+		o := facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
 		s := &facts.Set{}
 		s.Add([]message.Message{
 			message.User("Never push to main."),

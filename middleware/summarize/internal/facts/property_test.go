@@ -68,7 +68,7 @@ func sound(t require.TestingT, s string, o facts.Options) {
 	if s == "" {
 		return
 	}
-	require.LessOrEqual(t, o.Counter.Count(s), max(0, o.Tokens)+o.Quotes, "it is within its tokens")
+	require.LessOrEqual(t, o.Counter.Count(s), max(0, o.Tokens), "it is within its tokens")
 	require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
 	heading, rest, _ := strings.Cut(s, "\n")
 	require.Contains(t, []string{"[Facts recorded by code]", "[以下是由程序记录的事实]"}, heading)
@@ -89,8 +89,7 @@ func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := messages(t)
 		o := facts.Options{
-			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"),
-			Quotes: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 800, 5000}).Draw(t, "quotes"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
+			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
 			Language: rapid.SampledFrom([]text.Language{"", text.English, text.Chinese}).Draw(t, "language"),
 		}
 		l := collect(h)
@@ -112,34 +111,12 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestUserComesFirst: facts do not use the room of the user's words, and rules of the user are
-// not left out without a note.
-func TestUserComesFirst(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 30).Draw(t, "rules")
-		var alone, h []message.Message
-		for i := range n {
-			m := message.User(fmt.Sprintf("Never touch file%d.go.", i))
-			alone, h = append(alone, m), append(h, m)
-			h = append(h, call("bash", fmt.Sprintf(`{"command":"make %d"}`, i), "exit code 1")...)
-		}
-		o := facts.Options{Tokens: 600, Quotes: rapid.IntRange(10, 900).Draw(t, "quotes"), Counter: rapid.SampledFrom(counters).Draw(t, "counter")}
-		s := collect(h).Text(o)
-		kept := strings.Count(s, "- Never touch file")
-		require.Equal(t, strings.Count(collect(alone).Text(o), "- Never touch file"), kept)
-		if kept > 0 && kept < n {
-			require.Contains(t, s, "there is more", "no rule is left out without a note: %q", s)
-		}
-	})
-}
-
 // TestTenFolds: what was taken down at the first fold is there after ten, as long
 // as there is room for all.
 func TestTenFolds(t *testing.T) {
 	t.Parallel()
 	l := &facts.Set{}
-	first := []string{"- Never push to main. Always be brief.", "- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
+	first := []string{"- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
 	var h []message.Message
 	for fold := range 10 {
 		part := user(fmt.Sprintf("Go on with part %d.", fold))
@@ -172,7 +149,7 @@ func FuzzCollect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said, tool, arguments, result string, most uint16) {
 		h := join(user(said), call(tool, arguments, result))
-		o := facts.Options{Tokens: int(most), Quotes: int(most) / 2, Counter: tokens.Estimate{}}
+		o := facts.Options{Tokens: int(most), Counter: tokens.Estimate{}}
 		s := collect(h).Text(o)
 		sound(t, s, o)
 		require.Equal(t, s, collect(h).Text(o), "it is deterministic")

@@ -1,58 +1,50 @@
 package facts
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // Options define how a section is written.
 type Options struct {
-	Tokens   int            // of the facts, at most, by Counter; 0 or less: there are none
-	Quotes   int            // of the user's words, at most; 0 or less: there are none
-	Others   bool           // words of less value may have all the room of Quotes, otherwise a twentieth of what is folded
-	Most     int            // of both, at most; 0: their sum
+	Tokens   int            // at most, by Counter; 0 or less: there are none
 	Counter  tokens.Counter // is asked for one line at a time
 	Language text.Language  // of the titles; "": English
 }
 
 type wording struct {
-	quotes, errors, commands, identifiers, written, read string
+	errors, commands, identifiers, written, read string
 
 	outcomes map[state]string
 	partial  string // of a command whose output is not complete
 	exit     string // before the exit code of a failed command
-	more     string // in place of rules of the user that have no room
 }
 
 var english = wording{
-	quotes: "What the user said, word for word (the newest last, which counts where two differ):",
 	errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
 	outcomes: map[state]string{
 		passed: "ok", failed: "failed", timedOut: "timed out", killed: "killed", cancelled: "cancelled", denied: "denied",
 	},
-	partial: "(output incomplete)", exit: "exit code ", more: "(there is more, for which there is no room)",
+	partial: "(output incomplete)", exit: "exit code ",
 }
 
 var chinese = wording{
-	quotes: "用户的原话(新的在后,不一致时以新的为准):",
 	errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
 	outcomes: map[state]string{
 		passed: "成功", failed: "失败", timedOut: "超时", killed: "被终止", cancelled: "已取消", denied: "被拒绝",
 	},
-	partial: "(输出不完整)", exit: "退出码 ", more: "(还有其他要求,此处放不下)",
+	partial: "(输出不完整)", exit: "退出码 ",
 }
 
-// Text returns the section, without a line break at its end, or "" if there is nothing to
-// tell or no room. The same set gives the same text.
+// Text returns the section, without a line break at its end, or "" if there is nothing to tell or no room. The same set
+// gives the same text.
 //
 // When there is no room for all facts, the last kinds lose entries first, the oldest ones
 // first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
-// others. Facts do not use the room that the user's words leave.
+// others.
 func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	all := func(entry) bool { return true }
@@ -60,23 +52,8 @@ func (s *Set) Text(o Options) string {
 	key := func(e entry) line { return line{text: e.key} }
 
 	heading := o.Language.Headings().Facts
-	most := max(0, o.Tokens) + max(0, o.Quotes)
-	most = min(most, cmp.Or(o.Most, most))
 	r := renderer{counter: o.Counter}
-	left := most - r.cost(heading)
-	r.room = min(o.Quotes, left)
-	words := quotes.Options{Tokens: r.room - r.cost(w.quotes) - r.cost("- "+w.more), Others: s.bytes / bytesPerOther, Counter: o.Counter}
-	if o.Others {
-		words.Others = words.Tokens
-	}
-	said, complete := s.said.Lines(words)
-	q := section{title: w.quotes, note: w.more, cut: !complete}
-	for _, quoted := range said {
-		q.lines = append(q.lines, line{text: quoted})
-	}
-	before := r.room
-	r.take(q, 0)
-	r.room = min(o.Tokens, left-(before-r.room))
+	r.room = o.Tokens - r.cost(heading)
 	found := []section{
 		{title: w.errors, lines: s.errors.lines(all, key)},
 		{title: w.commands, lines: s.commands.lines(all, w.commandLine)},
@@ -90,7 +67,7 @@ func (s *Set) Text(o Options) string {
 		}
 	}
 	r.share(found)
-	return r.text(heading, most)
+	return r.text(heading, o.Tokens)
 }
 
 // commandLine returns a command with its outcome.
@@ -121,9 +98,7 @@ type renderer struct {
 type section struct {
 	title  string
 	lines  []line
-	joined bool   // the entries are in one line, those with the same label together
-	note   string // the first line if older lines were removed
-	cut    bool   // older lines were removed
+	joined bool // the entries are in one line, those with the same label together
 }
 
 type line struct {
@@ -131,8 +106,7 @@ type line struct {
 	text  string
 }
 
-// cost returns the tokens that a line adds, rounded up: a counter may round down, or
-// join neighbours.
+// cost returns the tokens that a line adds, rounded up: a counter may round down, or join neighbours.
 func (r *renderer) cost(line string) int { return max(r.counter.Count(line), 1) + 1 }
 
 // share takes sections. Each leaves to those after it what they keep: an eighth of the room, if they need it.
@@ -150,20 +124,17 @@ func (r *renderer) share(sections []section) {
 	}
 }
 
-// take takes the newest lines of a section that fit, and leaves the given number of
-// tokens to others.
+// take takes the newest lines of a section that fit, and leaves the given number of tokens to others.
 func (r *renderer) take(s section, others int) {
 	n, cost := r.fitting(s, r.room-others)
 	if n > 0 {
-		s.cut = s.cut || n < len(s.lines)
 		s.lines = s.lines[len(s.lines)-n:]
 		r.taken = append(r.taken, s)
 		r.room -= cost
 	}
 }
 
-// fitting returns how many of the newest lines of a section fit into a number of
-// tokens, and their cost.
+// fitting returns how many of the newest lines of a section fit into a number of tokens, and their cost.
 func (r *renderer) fitting(s section, most int) (n, cost int) {
 	labels := map[string]bool{}
 	for n < len(s.lines) {
@@ -185,8 +156,7 @@ func (r *renderer) fitting(s section, most int) (n, cost int) {
 	return n, cost
 }
 
-// text returns the heading and the sections in at most the given number of tokens, or
-// "" if no line fits.
+// text returns the heading and the sections in at most the given number of tokens, or "" if no line fits.
 func (r *renderer) text(heading string, most int) string {
 	for len(r.taken) > 0 {
 		var b strings.Builder
@@ -198,31 +168,17 @@ func (r *renderer) text(heading string, most int) string {
 			return b.String()
 		}
 		last := len(r.taken) - 1
-		if r.taken[last] = r.taken[last].shorter(); len(r.taken[last].lines) == 0 {
+		if r.taken[last].lines = r.taken[last].lines[1:]; len(r.taken[last].lines) == 0 {
 			r.taken = r.taken[:last]
 		}
 	}
 	return ""
 }
 
-// shorter returns a section without its oldest line. The note is removed before the
-// last line.
-func (s section) shorter() section {
-	if s.cut && s.note != "" && len(s.lines) == 1 {
-		s.note = ""
-		return s
-	}
-	s.lines, s.cut = s.lines[1:], true
-	return s
-}
-
 // text returns a section, with a line break before each line.
 func (s section) text() string {
 	var b strings.Builder
 	b.WriteString("\n" + s.title)
-	if s.cut && s.note != "" {
-		b.WriteString("\n- " + s.note)
-	}
 	between, label := "\n- ", ""
 	for _, l := range s.grouped() {
 		switch l.label {
@@ -240,8 +196,7 @@ func (s section) text() string {
 	return b.String()
 }
 
-// grouped returns the lines; if they are joined, those with the same label are where
-// the first of them was.
+// grouped returns the lines; if they are joined, those with the same label are where the first of them was.
 func (s section) grouped() []line {
 	if !s.joined {
 		return s.lines
@@ -259,22 +214,6 @@ func (s section) grouped() []line {
 		out = slices.Insert(out, at, l)
 	}
 	return out
-}
-
-// Orders returns the standing orders in a section that [Set.Text] has written.
-func Orders(section string) (lines []string) {
-	title := ""
-	for line := range strings.SplitSeq(section, "\n") {
-		item, ok := strings.CutPrefix(line, "- ")
-		if !ok {
-			title = line
-			continue
-		}
-		if said, ok := strings.CutPrefix(item, quotes.Standing); ok && (title == english.quotes || title == chinese.quotes) {
-			lines = append(lines, said)
-		}
-	}
-	return lines
 }
 
 // Resume adds the facts of a section that [Set.Text] has written. It serves if the
@@ -296,12 +235,6 @@ func (s *Set) Resume(section string) {
 // resume adds a fact, if its title is one of the wording.
 func (s *Set) resume(w *wording, title, fact string) {
 	switch title {
-	case w.quotes:
-		if fact == w.more {
-			s.said.ResumeMissing()
-			return
-		}
-		s.said.Resume(fact)
 	case w.errors:
 		s.errors.put(entry{key: fact})
 	case w.commands:

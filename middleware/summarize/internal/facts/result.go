@@ -2,6 +2,8 @@ package facts
 
 import (
 	"cmp"
+	_ "embed" // for patterns.txt and words.txt
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,72 +13,185 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// place matches the beginning of a message of compilers and tests, as "main.go:9:22: ".
-var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
+//go:embed patterns.txt
+var patternFile string
+
+//go:embed words.txt
+var wordFile string
+
+var lists = func() map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(wordFile) {
+		if name, words, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != '#' {
+			all[name] = append(all[name], strings.Split(words, " | ")...)
+		}
+	}
+	return all
+}()
+
+func set(name string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range lists[name] {
+		m[w] = true
+	}
+	return m
+}
+
+// finder finds words in a text in one pass.
+type finder struct {
+	words []string
+	first [256][]int // the words that begin with a byte
+}
+
+func newFinder(words []string) *finder {
+	f := &finder{words: words}
+	for i, w := range words {
+		f.first[w[0]] = append(f.first[w[0]], i)
+	}
+	return f
+}
+
+// in yields the positions of the words in a text.
+func (f *finder) in(text string) iter.Seq2[int, int] {
+	return func(yield func(at, word int) bool) {
+		for at := range len(text) {
+			for _, i := range f.first[text[at]] {
+				if strings.HasPrefix(text[at:], f.words[i]) && !yield(at, i) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// pattern is a line of patterns.txt.
+type pattern struct {
+	kind, stem, example string
+	line                *regexp.Regexp
+}
+
+var patterns = func() (all []pattern) {
+	for line := range strings.Lines(patternFile) {
+		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
+			all = append(all, pattern{f[0], f[1], f[3], regexp.MustCompile(f[2])})
+		}
+	}
+	return all
+}()
+
+var (
+	exitWords, partialWords = newFinder(lists["exit"]), newFinder(lists["partial"])
+	stopWords               = newFinder(slices.Concat(lists["timed out"], lists["denied"], lists["cancelled"], lists["killed"]))
+
+	stems = func() *finder {
+		var words []string
+		for _, p := range patterns {
+			words = append(words, p.stem)
+		}
+		return newFinder(words)
+	}()
+)
+
+// shows returns the first line of an output for each kind of pattern.
+func shows(output string) map[string]string {
+	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
+	var tried []int
+	found := map[string]string{}
+	for at, i := range stems.in(output) {
+		p := &patterns[i]
+		if tried == nil {
+			tried = make([]int, len(patterns))
+		}
+		if found[p.kind] != "" || tried[i] == most {
+			continue
+		}
+		tried[i]++
+		from := max(strings.LastIndexByte(output[:at], '\n')+1, at-longest)
+		line, _, _ := strings.Cut(output[from:min(len(output), from+2*longest)], "\n")
+		if line = strings.TrimSpace(line); p.line.MatchString(line) {
+			found[p.kind] = line
+		}
+	}
+	return found
+}
 
 // result is how a call ended.
 type result struct {
-	state   state  // unknown if the result does not show it
+	state   state  // unknown if the result does not show it for certain
 	code    string // exit code, or ""
 	fault   string // the line that shows what failed, or ""
 	partial bool   // the output is not complete
 }
 
-// resultOf reads one result. A call was stopped or denied if a line at the beginning or the end
-// states it. A command failed if its exit code is not 0, or if the result is an error; it passed
-// if its exit code is 0.
-func resultOf(r message.ToolResult, command, writes bool) (o result) {
-	const readOfHead, readOfTail = 2 << 10, 1 << 10 // bytes
+// resultOf reads the result of a call. It was stopped or denied if a line at the beginning or the end states it. It failed
+// if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
+// code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
+func resultOf(r message.ToolResult, use toolUse) (o result) {
+	const half = 16 << 10 // bytes
 	head, tail := r.Text, ""
-	if len(head) > readOfHead+readOfTail {
-		head, tail = shorten.Head(r.Text, readOfHead), shorten.Tail(r.Text, readOfTail)
+	if len(head) > 2*half {
+		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
 	}
-	lines := outerLines(head, tail)
-	if command {
-		if o.code = exitCode(lines); o.code == "0" {
-			o.state = passed
-		} else if o.code != "" {
-			o.state = failed
+	lines, s := outerLines(head, cmp.Or(tail, head)), shellOf(use.command)
+	several := false
+	if use.command != "" {
+		o.code, several = exitCode(lines)
+	}
+	broken := r.Error || (o.code != "0" || s.acts) && startsWithFault(head)
+	if o.code == "" && (use.command != "" || use.access == written || r.Error) {
+		o.state = stopIn(lines, r.Error)
+		broken = broken || o.state != unknown
+	}
+	shown := ""
+	switch {
+	case s.acts:
+		shown = failureIn(head + "\n" + tail)
+	case use.command == "" && use.access != read:
+		first, _, _ := strings.Cut(strings.TrimLeft(head, " \r\n"), "\n") // the others may be contents
+		shown = failureIn(first)
+	}
+	switch {
+	case o.state != unknown:
+	case broken, shown != "", o.code != "" && o.code != "0" && (several || !s.acts || !s.filtered):
+		o.state = failed
+	case o.code == "0" && !s.hidden:
+		o.state = passed
+	}
+	for _, line := range lines {
+		for range partialWords.in(line) {
+			o.partial = o.partial || isShort(line)
 		}
 	}
-	broken := r.Error || startsWithFault(head)
-	if broken {
-		o.state = failed
-	}
-	if o.code == "" && (command || writes || r.Error) {
-		stop := stopIn(lines, r.Error)
-		o.state, broken = cmp.Or(stop, o.state), broken || stop != unknown
-	}
-	o.partial = isPartial(lines)
 	if o.state != passed && o.state != unknown {
-		o.fault = faultIn(head, tail, broken)
+		o.fault = cmp.Or(faultIn(head, tail, broken), shown)
 	}
 	return o
 }
 
-// exitCode returns the first exit code in lines, or "".
-func exitCode(lines []string) string {
-	for _, line := range lines {
-		if code := codeIn(line); code != "" {
-			return code
-		}
+var unescaped = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\"`, `"`)
+
+// failureIn returns the line of an output that shows a failure, or "".
+func failureIn(output string) string {
+	if !strings.Contains(output, "\n") || strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") {
+		output += "\n" + unescaped.Replace(output) // JSON
 	}
-	return ""
+	found := shows(output)
+	if found["some"] != "" {
+		return found["failed"]
+	}
+	return cmp.Or(found["failed"], found["none"], found["fault"])
 }
 
-// outerLines returns the first three lines in lower case, then the last three, the last one first,
-// each one once and without spaces around it.
+// outerLines returns the first three lines in lower case, then the last three, the last one first, each one once and
+// without spaces around it.
 func outerLines(head, tail string) (lines []string) {
 	const near = 3
 	add := func(line string) {
-		if line = strings.TrimSpace(line); line != "" {
-			if line = strings.ToLower(line); !slices.Contains(lines, line) {
-				lines = append(lines, line)
-			}
+		if line = strings.ToLower(strings.TrimSpace(line)); line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
 	}
 	lines = make([]string, 0, 2*near)
-	tail = cmp.Or(tail, head)
 	for range near {
 		line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
 		add(line)
@@ -91,110 +206,85 @@ func outerLines(head, tail string) (lines []string) {
 	return lines
 }
 
-// stopIn returns how a call was stopped, as one of these short lines states it, or unknown. Such a
-// line begins with what happened, or with what it happened to. In a result that is an error, any
-// short line counts.
+// stopIn returns how a call was stopped, as one of these short lines states it, or unknown. Such a line begins with what
+// happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
-	const longest = 160
 	for _, line := range lines {
-		line = strings.Trim(line, " \t[]<>()*.!。")
-		if line == "" || len(line) > longest {
+		if line = strings.Trim(line, " \t[]<>()*.!。"); !isShort(line) {
 			continue
 		}
-		anywhere := isError || hasPrefix(line, stopSubjects)
-		for i := range stops {
-			if anywhere && contains(line, stops[i].words) || hasPrefix(line, stops[i].words) {
-				return stops[i].state
+		first := len(stopWords.words)
+		for at, i := range stopWords.in(line) {
+			if at == 0 || isError || hasPrefix(line, lists["subject"]) {
+				first = min(first, i)
+			}
+		}
+		for _, s := range [...]state{timedOut, denied, cancelled, killed} {
+			if first -= len(lists[english.outcomes[s]]); first < 0 {
+				return s
 			}
 		}
 	}
 	return unknown
 }
 
-// isPartial reports whether one of these short lines states that the output is not complete.
-func isPartial(lines []string) bool {
-	const longest = 160
-	for _, line := range lines {
-		if len(line) <= longest && contains(line, partialStems) && contains(line, partialWords) {
-			return true
-		}
-	}
-	return false
-}
+func isShort(line string) bool { return len(line) <= 160 } //nolint:mnd // bytes of a line that a tool adds
 
-// hasPrefix reports whether a line begins with one of some words.
 func hasPrefix(line string, words []string) bool {
-	for _, w := range words {
-		if line[0] == w[0] && strings.HasPrefix(line, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(line, w) })
 }
 
-// contains reports whether a line contains one of some words.
-func contains(line string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(line, w) {
-			return true
+// exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there
+// was a 0 before it.
+func exitCode(lines []string) (code string, several bool) {
+	const early = 32
+	for _, line := range lines {
+		json := line[0] == '{'
+		for k, i := range exitWords.in(line) {
+			if !json && (k > early || !isShort(line)) {
+				break
+			}
+			rest := strings.TrimLeft(line[k+len(exitWords.words[i]):], "\"'`> :=：(")
+			found := rest[:len(rest)-len(strings.TrimLeft(rest, "-0123456789"))]
+			switch {
+			case found == "" || len(found) > len("-1073741819"):
+			case found != "0":
+				return found, code != ""
+			default:
+				code = found
+			}
 		}
 	}
-	return false
-}
-
-// codeIn returns the exit code in a line in lower case, or "".
-func codeIn(low string) string {
-	const longest, early = 120, 32
-	json := low[0] == '{'
-	if !json && len(low) > longest {
-		return ""
-	}
-	for _, w := range exitWords {
-		k := strings.Index(low, w)
-		if k < 0 || !json && k > early {
-			continue
-		}
-		rest := strings.TrimLeft(low[k+len(w):], "\"'`> :=：(")
-		digits := len(rest) - len(strings.TrimLeft(rest, "-0123456789"))
-		if digits > 0 && digits <= len("-1073741819") {
-			return rest[:digits]
-		}
-	}
-	return ""
+	return code, false
 }
 
 // startsWithFault reports whether a result begins as an error.
 func startsWithFault(head string) bool {
 	const longest = 64
-	low := strings.ToLower(shorten.Head(strings.TrimLeft(head, " \t\r\n"), longest))
-	for _, w := range faultStarts {
-		if strings.HasPrefix(low, w) {
-			return true
-		}
-	}
-	return strings.TrimSpace(low) == "error"
+	low := strings.TrimSpace(strings.ToLower(shorten.Head(strings.TrimLeft(head, " \t\r\n"), longest)))
+	return low == "error" || strings.HasPrefix(low, "error\n") || hasPrefix(low, lists["fault"])
 }
 
-// faultIn returns the line that shows what failed: the first with a place in a file or
-// with an error; otherwise, if the whole result is an error, its first line.
+// place matches the beginning of a message of compilers and tests, as "main.go:9:22: ".
+var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
+
+// faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
+// whole result is an error, its first line.
 func faultIn(head, tail string, whole bool) string {
+	const longest = 20 // bytes of a word that announces the next line
 	first, label := "", ""
-	for _, s := range [...]string{head, tail} {
-		for line := range strings.Lines(s) {
-			line = strings.TrimSpace(line)
-			_, ok := digest.Fault(line)
-			switch {
-			case label != "" && line != "":
-				return label + " " + line
-			case ok && isLabel(line): // the next line shows what failed
-				label = line
-				continue
-			case ok || place.MatchString(line):
-				return line
-			}
-			if first == "" && !isWrapper(line) {
-				first = line
-			}
+	for line := range strings.Lines(head + "\n" + tail) {
+		line = strings.TrimSpace(line)
+		_, ok := digest.Fault(line)
+		switch {
+		case label != "" && line != "":
+			return label + " " + line
+		case ok && strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " "):
+			label = line
+		case ok || place.MatchString(line):
+			return line
+		case first == "" && !isWrapper(line):
+			first = line
 		}
 	}
 	if whole {
@@ -203,71 +293,11 @@ func faultIn(head, tail string, whole bool) string {
 	return label
 }
 
-// isLabel reports whether a line is one word with a colon.
-func isLabel(line string) bool {
-	const longest = 20
-	return strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " ")
-}
-
 // isWrapper reports whether a line only announces the lines after it.
 func isWrapper(line string) bool {
 	const longest, most = 40, len("2</returncode>") // most: bytes after the words
 	low := strings.ToLower(shorten.Head(line, longest))
-	for _, w := range wrappers {
-		if strings.HasPrefix(low, w) && len(line) <= len(w)+most {
-			return true
-		}
-	}
-	return false
-}
-
-// stopSubjects begin a line about what happened to a call, in lower case.
-var stopSubjects = []string{
-	"error", "command", "process", "execution", "tool", "the command", "the process", "the tool", "the user", "user", "request",
-	"operation", "call", "run", "signal", "permission", "bash", "shell", "命令", "进程", "执行", "工具", "用户", "操作", "请求", "错误",
-}
-
-// stops are the words for each way in which a call is stopped, in lower case.
-var stops = []struct {
-	state state
-	words []string
-}{
-	{timedOut, []string{"timed out", "timeout", "time limit exceeded", "deadline exceeded", "超时"}},
-	{denied, []string{
-		"denied by", "rejected by", "declined by", "user denied", "user rejected", "user declined", "was denied", "was rejected",
-		"not approved",
-		"doesn't want to", "does not want to", "permission denied", "not permitted by", "被拒绝", "拒绝了", "未批准", "未授权",
-	}},
-	{cancelled, []string{"cancelled", "canceled", "interrupted", "aborted", "keyboardinterrupt", "已取消", "被取消", "被中断", "已中断"}},
-	{killed, []string{"killed", "sigkill", "sigterm", "terminated", "out of memory", "被终止", "已终止", "被杀"}},
-}
-
-// partialWords state that an output is not complete, in lower case.
-var partialWords = []string{
-	"output truncated", "truncated output", "[truncated", "(truncated", "<truncated", "was truncated", "is truncated", "been truncated",
-	"... truncated",
-	"… truncated", "partial output", "output is incomplete", "incomplete output", "已截断", "被截断", "部分输出", "输出不完整",
-}
-
-// partialStems are in each of partialWords.
-var partialStems = []string{"trunc", "partial", "incomplete", "截断", "部分", "不完整"}
-
-// exitWords come before the exit code of a command.
-var exitWords = []string{
-	"exit code", "exit_code", "exitcode", "exit status", "exit_status", "exited with code", "exited with status", "return code",
-	"return_code", "returncode",
-	"exit:", "退出码", "退出代码", "返回码",
-}
-
-// faultStarts begin a result that failed, in lower case.
-var faultStarts = []string{
-	"error:", "error -", "error executing", "error in ", "error\n", "fatal:", "panic:", "exception:",
-	"traceback (most recent call last)", "failed:", "failure:", "<tool_use_error>",
-	"<error>", `{"error"`, `{"error_message"`, "[error]", "错误:", "错误：", "失败:", "失败：", "异常:", "异常：", "报错:", "报错：", "执行失败",
-}
-
-// wrappers are lines around the output of a command, in lower case.
-var wrappers = []string{
-	"<returncode>", "exit code", "<output>", "</output>", "<stdout>", "<stderr>", "stdout:", "stderr:", "output:",
-	"<tool_use_error>", "traceback (most recent call last)",
+	return slices.ContainsFunc(lists["wrapper"], func(w string) bool {
+		return strings.HasPrefix(low, w) && len(line) <= len(w)+most
+	})
 }

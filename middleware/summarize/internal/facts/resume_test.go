@@ -53,16 +53,3 @@ func TestResumeCommands(t *testing.T) {
 	}
 	require.Equal(t, want, commands(l))
 }
-
-// A section that is read again still states that rules of the user had no room.
-func TestResumeKnowsOfMore(t *testing.T) {
-	t.Parallel()
-	const more = "(there is more, for which there is no room)"
-	const said = "What the user said, word for word (the newest last, which counts where two differ):\n- "
-	l := &facts.Set{}
-	l.Resume(said + more + "\n- Never push to main.")
-	l.Add(user("Never touch the database."))
-	s := l.Text(usual)
-	require.Equal(t, 1, strings.Count(s, more), s)
-	require.Contains(t, s, "- Never push to main.\n- Never touch the database.")
-}

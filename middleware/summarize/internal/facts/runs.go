@@ -10,10 +10,11 @@ import (
 // Run is one call of a tool, and how it ended. A call that did not end well has failed: it was killed, denied, cancelled,
 // or timed out, too.
 type Run struct {
-	Tool    string
-	Command string // "" if it runs none
-	Passed  bool   // the result shows it
-	Failed  bool   // the result shows it
+	Call    message.ToolCall // zero: it is from an earlier summary
+	Command string           // "" if it runs none
+	Passed  bool             // the result shows it
+	Failed  bool             // the result shows it
+	Reads   bool             // it only reads or prints
 }
 
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
@@ -29,8 +30,9 @@ func Runs(msgs []message.Message) (runs []Run) {
 			case message.ToolResult:
 				c := calls[p.CallID]
 				use := toolUseOf(c.Name, c.Arguments)
-				res := resultOf(p, use.command != "", len(use.files) > 0 && use.access == written)
-				runs = append(runs, runOf(c.Name, use.command, res.state))
+				r := runOf(use.command, resultOf(p, use).state)
+				r.Call, r.Reads = c, use.access == read || classOf(c.Name).searches || use.command != "" && !changes(use.command)
+				runs = append(runs, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}
 		}
@@ -38,21 +40,46 @@ func Runs(msgs []message.Message) (runs []Run) {
 	return runs
 }
 
-func runOf(tool, command string, s state) Run {
-	return Run{Tool: tool, Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
+// changes reports whether a command may change files.
+func changes(command string) bool {
+	return shellOf(command).acts || strings.ContainsRune(command, '>') || strings.Contains(command, "sed -i") ||
+		strings.Contains(command, "tee ") ||
+		strings.HasPrefix(command, "open ") // for later edits
 }
 
-// runsIn returns the commands in a section that [Set.Text] has written.
-func runsIn(section string) (runs []Run) {
-	if !strings.HasPrefix(section, text.English.Headings().Facts) && !strings.HasPrefix(section, text.Chinese.Headings().Facts) {
+func runOf(command string, s state) Run {
+	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
+}
+
+// runsIn returns the commands in the facts of a summary.
+func runsIn(summary string) (runs []Run) {
+	if !text.IsRecord(summary) {
 		return nil
 	}
+	sections, _ := text.SectionsOf(summary)
 	s := &Set{}
-	s.Resume(section)
+	s.Resume(sections.Facts)
 	for _, e := range s.commands.all {
 		if !e.removed {
-			runs = append(runs, runOf("", e.key, e.state))
+			runs = append(runs, runOf(e.key, e.state))
 		}
 	}
 	return runs
+}
+
+// Divide returns what is before a section that [Set.Text] has written, the files in it that were written, and the rest.
+func Divide(summary string) (before, written, rest string) {
+	for i, w := range [...]*wording{&english, &chinese} {
+		k := strings.Index(summary, [...]text.Language{text.English, text.Chinese}[i].Headings().Facts+"\n")
+		if k < 0 {
+			continue
+		}
+		before, rest = summary[:k], summary[k:]
+		if head, files, ok := strings.Cut(rest, "\n"+w.written+"\n"); ok {
+			files, tail, _ := strings.Cut(files, "\n"+w.read+"\n")
+			return before, files, head + "\n" + tail
+		}
+		return before, "", rest
+	}
+	return summary, "", ""
 }

@@ -62,8 +62,7 @@ func classOf(tool string) (t class) {
 	return t
 }
 
-// words yields the words of a name in lower case: "read" and "file" of readFile,
-// read_file and ReadFile.
+// words yields the words of a name in lower case: "read" and "file" of readFile, read_file and ReadFile.
 func words(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
@@ -133,8 +132,8 @@ func bareKey(key string) string {
 	}, key)
 }
 
-// commandOf returns the command that is run, or "". A tool that is not known to run
-// commands does so if its command has several words and no file is named.
+// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
+// several words and no file is named.
 func (a *arguments) commandOf(t class) string {
 	c := a.command
 	if n := len(c); n > 1 && shells[c[0]] {
@@ -188,8 +187,7 @@ type field struct {
 	key, raw string // raw has the escapes of JSON
 }
 
-// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it
-// yields those before that place.
+// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
 func fields(arguments string) iter.Seq[field] {
 	return func(yield func(field) bool) {
 		body, key := shorten.Head(arguments, readOfArguments), ""
@@ -233,8 +231,7 @@ func stringEnd(s string) int {
 	}
 }
 
-// text returns the string without escapes, of a long one the beginning. A string with
-// invalid escapes is returned as it is.
+// text returns the string without escapes, of a long one the beginning. A string with invalid escapes is returned as it is.
 func (f field) text(most int) string {
 	raw := f.raw
 	if len(raw) > most {
@@ -253,60 +250,14 @@ func (f field) text(most int) string {
 	return s
 }
 
-// The keys of arguments and the words of tool names in many frameworks. Keys are
-// compared in lower case, without - and _.
-
-// fileKeys hold the name of a file.
-var fileKeys = set(
-	"path", "paths", "file", "files", "filepath", "filepaths", "filename", "filenames", "absolutepath", "relativepath",
-	"relativeworkspacepath",
-	"targetfile", "targetpath", "sourcefile", "sourcepath", "notebookpath", "inputfile", "outputfile", "inputpath", "outputpath",
-	"savepath", "destinationpath", "newpath", "oldpath",
-)
-
-// commandKeys hold a command.
-var commandKeys = set("command", "commands", "cmd", "commandline", "shellcommand", "bashcommand", "script", "input")
-
-// contentKeys hold what is written into a file.
-var contentKeys = set(
-	"oldstring", "newstring", "oldtext", "newtext", "oldstr", "newstr", "content", "contents", "filetext", "patch", "diff",
-	"edits", "codeedit", "newsource", "inserttext",
-)
-
-// patchKeys hold a patch, which contains the names of its files.
-var patchKeys = set("patch", "diff", "input", "patchtext")
-
-// verbKeys hold a word such as "view" for a tool that can do several things.
-var verbKeys = set("command", "action", "operation", "op", "mode", "method", "subcommand")
-
-// The words in the name of a tool and in the value of verbKeys. Write words come first:
-// read_and_edit writes.
+// The lists of words.txt that are looked up; keys are compared in lower case, without - and _.
 var (
-	writeWords = set(
-		"write", "edit", "multiedit", "create", "append", "insert", "replace", "strreplace", "patch", "save", "update", "modify",
-		"delete", "remove", "rm",
-		"rename", "move", "mv", "touch", "overwrite", "put", "upload", "download", "export", "notebookedit",
-	)
-	readWords = set("read", "view", "open", "cat", "load", "head", "tail", "show", "get", "preview", "parse", "readfile")
-	runWords  = set(
-		"bash", "shell", "sh", "zsh", "powershell", "pwsh", "cmd", "exec", "execute", "terminal", "console", "command", "commands",
-		"run",
-	)
+	fileKeys, commandKeys, contentKeys = set("file key"), set("command key"), set("content key")
+	patchKeys, verbKeys                = set("patch key"), set("verb key")
 
-	// searchWords are of tools whose path is a place to search.
-	searchWords = set("grep", "glob", "search", "find", "ls", "list", "rg", "tree", "dir", "query", "web", "browser")
+	// A tool with a word of both writes: read_and_edit.
+	writeWords, readWords, runWords, searchWords = set("write"), set("read"), set("run"), set("search")
 )
 
 // patchMarks come before the name of a file in a patch.
 var patchMarks = []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"}
-
-// shells are programs whose last argument is the command.
-var shells = set("bash", "sh", "zsh", "/bin/bash", "/bin/sh", "powershell", "pwsh", "cmd")
-
-func set(words ...string) map[string]bool {
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
-	}
-	return m
-}

@@ -18,33 +18,18 @@ import (
 // Reason is why an attempt failed.
 type Reason string
 
-// The reasons for which an answer is rejected.
+// The reasons. The detail of an error says more.
 const (
-	Empty      Reason = "empty"           // there is nothing visible, only reasoning, or only headings
-	CutOff     Reason = "cut off"         // it reached its limit
-	Filtered   Reason = "filtered"        // the provider stopped it
-	ToolCalls  Reason = "tool call"       // it calls a tool, also if only in its text
-	Refusal    Reason = "refusal"         // it begins with a phrase of refusal
-	ErrorText  Reason = "error text"      // it begins as an error message
-	Echo       Reason = "echo"            // it contains entries of the record, or its end
-	Repetitive Reason = "repetitive"      // it repeats itself
-	Nested     Reason = "nested"          // it contains a summary, or a section twice
-	Foreign    Reason = "not verbatim"    // it should list what the user wrote, and no line is
-	Confirming Reason = "acknowledgement" // it only says that something was understood, or will be done
-	Invented   Reason = "invented"        // it has items that the record does not have
-	Malformed  Reason = "malformed"       // it is not the JSON asked for, or invalid UTF-8
-	NoSection  Reason = "missing section" // a required section is missing
-	TooLong    Reason = "too long"        // it has more tokens than allowed
-	NotShorter Reason = "not shorter"     // it has no fewer tokens than what it would replace
-	Nothing    Reason = "nothing found"   // there is no fact for any concept
-)
-
-// The reasons for which there is no answer.
-const (
-	Failed   Reason = "failed"    // the model returned an error
-	TimedOut Reason = "timed out" // the model took too long
-	Overflow Reason = "overflow"  // the request exceeded the model's window
-	Stopped  Reason = "stopped"   // the context of the caller was done
+	Empty     Reason = "empty"         // there is nothing visible, only reasoning, or only headings
+	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
+	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
+	NoSummary Reason = "no summary"    // it begins with a phrase of refusal or as an error message, or only says that something was understood, or will be done
+	Copied    Reason = "copied"        // it contains entries of the record, or its end, or a summary, or repeats itself
+	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, or invalid UTF-8, or a section is missing, or there twice
+	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it would replace
+	Invented  Reason = "invented"      // it has items that the record does not have
+	Nothing   Reason = "nothing found" // there is no fact for any concept
+	Failed    Reason = "failed"        // there is no answer: the model returned an error or took too long, or the context of the caller was done
 )
 
 // RejectedError is the error of an answer that is not accepted.
@@ -158,7 +143,7 @@ func stopped(resp *middleware.Response) *RejectedError {
 	case middleware.StopLength:
 		return reject(CutOff, "the answer reached its limit")
 	case middleware.StopFilter:
-		return reject(Filtered, "by the provider")
+		return reject(CutOff, "by the provider")
 	case middleware.StopEnd:
 	}
 	return nil
@@ -170,10 +155,10 @@ func (t limits) isAnswer(text string) *RejectedError {
 		return r
 	}
 	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
-		return reject(Echo, "it contains entries of the record")
+		return reject(Copied, "it contains entries of the record")
 	}
 	if repeats(text) {
-		return reject(Repetitive, "it repeats itself")
+		return reject(Copied, "it repeats itself")
 	}
 	return nil
 }
@@ -192,10 +177,10 @@ func isProse(text string) *RejectedError {
 		}
 	}
 	if p := errorPhrase(text); p != "" {
-		return reject(ErrorText, "it begins with %q", p)
+		return reject(NoSummary, "it is an error text: it begins with %q", p)
 	}
 	if p := refusalPhrase(text); p != "" {
-		return reject(Refusal, "it begins with %q", p)
+		return reject(NoSummary, "it is a refusal: it begins with %q", p)
 	}
 	return nil
 }
@@ -228,9 +213,9 @@ func (t limits) form(answer string) *RejectedError {
 	for i, s := range t.sections {
 		switch n := cmp.Or(marked[i], lines[i]); {
 		case n == 0:
-			return reject(NoSection, "%q", s)
+			return reject(Malformed, "it is missing section %q", s)
 		case n > 1:
-			return reject(Nested, "the section %q is there %d times", s, n)
+			return reject(Malformed, "the section %q is there %d times", s, n)
 		}
 	}
 	if !content {
@@ -244,7 +229,7 @@ func (t limits) length(text string) *RejectedError {
 		return reject(TooLong, "%d tokens, and want at most %d", n, t.most)
 	}
 	if n := t.cutter.meter.Message(message.User(text)); t.below > 0 && n >= t.below {
-		return reject(NotShorter, "%d tokens in place of %d", n, t.below)
+		return reject(TooLong, "it is not shorter: %d tokens in place of %d", n, t.below)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (t limits) acknowledges(text string) *RejectedError {
 	if !promised && (!a.confirms || a.others > most || t.source.has(a.content)) {
 		return nil
 	}
-	return reject(Confirming, "it says nothing of what it would replace")
+	return reject(NoSummary, "it is an acknowledgement: it says nothing of what it would replace")
 }
 
 // confirming describes a text by its words.

@@ -136,12 +136,12 @@ func (t limits) imitates(answer string) *RejectedError {
 	folded := fold(answer)
 	for _, m := range t.markers {
 		if containsMarker(answer, folded, m) {
-			return reject(Nested, "it contains %q", m)
+			return reject(Copied, "it contains %q", m)
 		}
 	}
 	for line := range strings.Lines(answer) {
 		if text.Counts(strings.TrimSpace(line)) != [4]int{} {
-			return reject(Nested, "it contains the last line of a summary")
+			return reject(Copied, "it contains the last line of a summary")
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		}
 		a.Cost, _ = p.author.Known.Price.Cost(a.Usage)
 	} else {
-		a.Reason, a.Err = s.failure(ctx, p, err)
+		a.Reason, a.Err = Failed, s.failure(ctx, p, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,18 +104,16 @@ func isPanic(err error) bool {
 	return bug
 }
 
-func (s *session) failure(ctx context.Context, p *prompt, err error) (Reason, error) {
+// failure returns the error of a request without an answer.
+func (s *session) failure(ctx context.Context, p *prompt, err error) error {
 	x, long := middleware.ParseOverflow(err, nil)
 	switch {
 	case ctx.Err() != nil:
-		return Stopped, fmt.Errorf("summarize: %w", ctx.Err())
-	case errors.Is(err, errSlow):
-		return TimedOut, err
-	case long && !isPanic(err):
+		return fmt.Errorf("summarize: %w", ctx.Err())
+	case long && !errors.Is(err, errSlow) && !isPanic(err):
 		s.shrink(p, x)
-		return Overflow, err
 	}
-	return Failed, err
+	return err
 }
 
 // shrink reduces the room for a record after a refused prompt: to nine tenths of what

@@ -34,7 +34,7 @@ func ExampleWrite() {
 	}
 	fmt.Println(summary)
 	// Output:
-	// small fresh: "refusal"
+	// small fresh: "no summary"
 	// small fresh: ""
 	// The nightly build failed for want of a newer compiler; the log is build/1.log.
 }

@@ -113,9 +113,9 @@ func TestFactsRejected(t *testing.T) {
 		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, `"compiler" is missing`},
 		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, `"build" is no list of texts`},
 		"too long":           {`{"facts": {"build": ["` + words(0, 800) + `"], "compiler": []}}`, modelwriter.TooLong, ""},
-		"a marker in a fact": {`{"facts": {"build": ["【Summary】"], "compiler": []}}`, modelwriter.Nested, ""},
+		"a marker in a fact": {`{"facts": {"build": ["【Summary】"], "compiler": []}}`, modelwriter.Copied, ""},
 		"more behind":        {`{"facts": {"build": [], "compiler": []}} {}`, modelwriter.Malformed, "after top-level value"},
-		"refusal":            {"I can't help with that.", modelwriter.Refusal, ""},
+		"refusal":            {"I can't help with that.", modelwriter.NoSummary, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))

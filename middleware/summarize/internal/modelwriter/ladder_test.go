@@ -35,10 +35,10 @@ func TestLadder(t *testing.T) {
 		accepted bool
 	}{
 		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, middleware.Unknown, true},
-		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Failed, ""}, middleware.Unknown, true},
-		"never":                  {[]middleware.Model{no, no, no}, 0, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal}, middleware.Unknown, false},
-		"one attempt":            {[]middleware.Model{no}, -1, []modelwriter.Reason{modelwriter.Refusal}, middleware.Unknown, false},
-		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, modelwriter.Refusal, ""}, middleware.Unknown, true},
+		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.Failed, ""}, middleware.Unknown, true},
+		"never":                  {[]middleware.Model{no, no, no}, 0, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary}, middleware.Unknown, false},
+		"one attempt":            {[]middleware.Model{no}, -1, []modelwriter.Reason{modelwriter.NoSummary}, middleware.Unknown, false},
+		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary, ""}, middleware.Unknown, true},
 		"down":                   {[]middleware.Model{bad, bad, bad}, 0, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
 		"limited":                {[]middleware.Model{fails(middleware.RateLimited, "wait"), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
 		"an error of no kind":    {[]middleware.Model{middlewaretest.Fail(errors.New("odd")), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
@@ -82,7 +82,7 @@ func TestLadder(t *testing.T) {
 			strict := false
 			for i, req := range model.Requests() {
 				require.Equal(t, strict, strings.Contains(req.Messages[1].Text(), "An earlier attempt was of no use"), "request %d is strict behind a rejection", i)
-				strict = strict || c.reasons[i] == modelwriter.Refusal
+				strict = strict || c.reasons[i] == modelwriter.NoSummary
 			}
 		})
 	}
@@ -114,12 +114,12 @@ func TestHang(t *testing.T) {
 				author, _ := script(wait, say(good))
 				s, err := ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.NoError(t, err)
-				require.Equal(t, modelwriter.TimedOut, s.Attempts[0].Reason)
+				require.Equal(t, modelwriter.Failed, s.Attempts[0].Reason)
 
 				author, _ = script(waits(3)...)
 				_, err = ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
 				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
-				require.Equal(t, modelwriter.TimedOut, reasonOf(err))
+				require.Equal(t, modelwriter.Failed, reasonOf(err))
 				require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is not the caller's")
 
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -184,11 +184,11 @@ func TestOverflow(t *testing.T) {
 				Folded: msgs, Writer: modelwriter.Author{Model: windowed(4000, &seen), Window: known}, Parallel: 1,
 			})
 			require.NoError(t, err)
-			require.Equal(t, modelwriter.Overflow, s.Attempts[0].Reason)
+			require.Equal(t, modelwriter.Failed, s.Attempts[0].Reason)
 			requireShown(t, msgs, seen)
 			overflows := 0
 			for _, a := range s.Attempts {
-				if a.Reason == modelwriter.Overflow {
+				if a.Reason == modelwriter.Failed {
 					overflows++
 				}
 			}

@@ -56,6 +56,9 @@ type Request struct {
 	// any fact, the error is a [*RejectedError] for [Nothing].
 	Concepts []Concept
 
+	Constraints, Files bool // there are built-in sections for these: no code writes what the user said, or the facts, beside the text
+	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
+
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
 	Markers    []string // headings that only the program writes: a summary must not contain them
@@ -133,7 +136,7 @@ func newSession(r Request) *session {
 	for _, a := range []*Author{&r.Writer, &r.Main} {
 		a.Retries = max(0, cmp.Or(a.Retries, 2))
 		if a.Sections == nil && a.Task == "" && !r.Structured {
-			a.Sections = wordingOf(r.Language).sections
+			a.Sections = wordingOf(r.Language).sections(map[bool]string{true: "seed sections", false: "sections"}[r.Seed], r.Constraints, r.Files)
 		}
 	}
 	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}

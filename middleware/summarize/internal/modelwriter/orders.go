@@ -17,7 +17,7 @@ import (
 func Orders(ctx context.Context, r Request) ([]string, error) {
 	r.Earlier, r.First, r.Focus = "", "", ""
 	r.Main, r.Concepts, r.Structured = Author{}, nil, false
-	r.Writer.Task, r.Writer.Sections = cmp.Or(r.Writer.Task, wordingOf(r.Language).orders), []string{}
+	r.Writer.Task, r.Writer.Sections = cmp.Or(r.Writer.Task, wordingOf(r.Language)["orders"]), []string{}
 	s := newSession(r)
 	s.replaced, s.said = 0, said(r.Folded)
 	if s.roomNow() < leastRoom {
@@ -65,7 +65,7 @@ func verbatim(answer string, said []string) (lines []string, r *RejectedError) {
 	case len(lines) > 0:
 		return lines, nil
 	case all > 0:
-		return nil, reject(Foreign, "none of its %d lines is what the user wrote", all)
+		return nil, reject(Malformed, "it is not verbatim: none of its %d lines is what the user wrote", all)
 	case !visible(answer):
 		return nil, reject(Empty, "there is nothing visible")
 	}

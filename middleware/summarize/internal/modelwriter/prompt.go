@@ -80,7 +80,7 @@ func atMost(n, limit int) int {
 func (s *session) frame(a Author, accepted int) int {
 	most := 0
 	for _, notes := range []bool{false, true} {
-		for after := range wordingOf(s.Language).because {
+		for _, after := range [...]Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented} {
 			t := task{notes: notes, part: 1, parts: 1, earlier: !notes && s.Earlier != "", tokens: accepted, after: after}
 			most = max(most, s.Meter.Request(s.messages(a, t, "", "record"), nil))
 		}
@@ -148,13 +148,13 @@ func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
 // messages returns those of a fresh request. The record and the user's messages are in fences.
 func (s *session) messages(a Author, t task, data, name string) []message.Message {
 	w := wordingOf(s.Language)
-	lines := []string{fmt.Sprintf(w.record, name, name), "<" + name + ">\n" + data + "</" + name + ">"}
+	lines := []string{w.say("record", name, name), "<" + name + ">\n" + data + "</" + name + ">"}
 	if s.First != s.Focus {
-		lines = append(lines, s.kept(a, w.first, "task", s.First)...)
+		lines = append(lines, s.kept(a, w["first"], "task", s.First)...)
 	}
-	lines = append(lines, s.kept(a, w.focus, "question", s.Focus)...)
+	lines = append(lines, s.kept(a, w["focus"], "question", s.Focus)...)
 	lines = append(lines, s.instruction(a, t))
-	return []message.Message{message.System(w.system), message.User(strings.Join(lines, "\n\n"))}
+	return []message.Message{message.System(w["system"]), message.User(strings.Join(lines, "\n\n"))}
 }
 
 // suffix returns the live request with the instruction at its end. It returns false if
@@ -166,7 +166,7 @@ func (s *session) suffix() (*prompt, bool) {
 	p := &prompt{author: s.Main, capacity: s.capacityOf(s.Main), mode: Suffix}
 	p.limits = s.limitsOf(s.Main, task{}, p.capacity.accepted, 0)
 	p.task = task{earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
-	msgs, ok := withQuestion(s.Live.Messages, wordingOf(s.Language).suffix+"\n\n"+s.instruction(s.Main, p.task))
+	msgs, ok := withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(s.Main, p.task))
 	if !ok {
 		return nil, false
 	}
@@ -231,55 +231,54 @@ func (s *session) instruction(a Author, t task) string {
 	var lines []string
 	switch {
 	case len(s.Concepts) > 0:
-		lines = append(lines, w.facts, w.conceptLines(s.Concepts))
+		lines = append(lines, w["facts"], w.conceptLines(s.Concepts))
 	case t.earlier:
-		lines = append(lines, cmp.Or(a.Task, w.task), w.earlier)
+		lines = append(lines, cmp.Or(a.Task, w["task"]), w["earlier"])
 	default:
-		lines = append(lines, cmp.Or(a.Task, w.task))
+		lines = append(lines, cmp.Or(a.Task, w["task"]))
 	}
 	switch {
 	case t.notes:
-		lines = append(lines, fmt.Sprintf(w.note, t.part, t.parts))
+		lines = append(lines, w.say("note", t.part, t.parts))
 	case len(s.Concepts) > 0:
-		lines = append(lines, w.factForm)
+		lines = append(lines, w["fact form"])
 	case s.Structured:
-		lines = append(lines, w.form)
+		lines = append(lines, w["form"])
 	case len(a.Sections) > 0:
-		lines = append(lines, w.headings, w.sectionLines(a.Sections))
+		lines = append(lines, w["headings"], w.sectionLines(a.Sections))
 	}
-	lines = append(lines, fmt.Sprintf(w.length, max(20, t.tokens*w.words/100)))
+	lines = append(lines, w.say("length", w.wordsFor(t.tokens)))
 	if a.Task == "" {
-		lines = append(lines, w.language)
+		lines = append(lines, w["language"])
 	}
 	if t.after != "" {
-		lines = append(lines, fmt.Sprintf(w.strict, w.because[t.after]))
+		lines = append(lines, w.say("strict", w["because "+string(t.after)]))
 		if t.items != nil {
-			lines = append(lines, w.items+List(t.items))
+			lines = append(lines, w["items"]+" "+List(t.items))
 		}
 	}
 	return strings.Join(lines, "\n\n")
 }
 
 // sectionLines returns the required headings, the built-in ones with their content.
-func (w *wording) sectionLines(sections []string) string {
-	builtIn := len(sections) == len(w.sections) && &sections[0] == &w.sections[0]
+func (w wording) sectionLines(sections []string) string {
 	var lines []string
-	for i, s := range sections {
+	for _, s := range sections {
 		line := "## " + strings.TrimSpace(strings.TrimLeft(s, "# "))
-		if builtIn {
-			line += "\n(" + w.content[i] + ")"
+		if content := w.content(s); content != "" {
+			line += "\n(" + content + ")"
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (w *wording) conceptLines(concepts []Concept) string {
+func (w wording) conceptLines(concepts []Concept) string {
 	var lines []string
 	for _, c := range concepts {
-		many := w.factOne
+		many := w["fact one"]
 		if c.Many {
-			many = w.factMany
+			many = w["fact many"]
 		}
 		line := fmt.Sprintf("- %q (%s)", c.Keyword, many)
 		if c.Description != "" {

@@ -19,7 +19,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-var sections = []string{"Key objectives", "Tools used and results", "Key findings", "Current status", "Next steps"}
+var sections = []string{"Goal", "Current state", "Decisions and reasons", "Errors and repairs", "Next steps"}
 
 // liar is a model that answers as it likes, and remembers what it was asked.
 type liar struct {

@@ -2,7 +2,9 @@ package modelwriter
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,18 +190,22 @@ func TestPieces(t *testing.T) {
 
 func TestWordingIsComplete(t *testing.T) {
 	t.Parallel()
-	all := []Reason{Empty, CutOff, Filtered, ToolCalls, Refusal, ErrorText, Echo, Repetitive, Nested, Malformed, NoSection, TooLong, NotShorter, Confirming, Foreign, Invented}
+	require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(chinese)))
 	for _, l := range []text.Language{text.English, text.Chinese} {
 		w := wordingOf(l)
-		require.Len(t, w.content, len(w.sections))
-		require.Len(t, w.because, len(all))
-		require.NotEmpty(t, w.items)
-		for _, r := range all {
-			require.NotEmpty(t, w.because[r], "language %s, reason %q", l, r)
+		for name, said := range w {
+			require.NotEmpty(t, said, "language %s, %q", l, name)
 		}
-		for _, s := range w.sections {
+		for _, r := range []Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented} {
+			require.NotEmpty(t, w["because "+string(r)], "language %s, reason %q", l, r)
+		}
+		require.Len(t, w.sections("sections", true, true), 7)
+		require.Len(t, w.sections("sections", false, false), 5, "what code writes is not asked for")
+		for _, s := range append(w.sections("seed sections", true, true), w.sections("sections", true, true)...) {
 			require.NotEmpty(t, heading(s))
+			require.NotEmpty(t, w.content(s))
 		}
+		require.Contains(t, w.say("length", w.wordsFor(1000)), map[text.Language]string{text.English: " 700 ", text.Chinese: " 1000 "}[l])
 	}
 	for _, list := range []string{"refusal", "error", "call", "promise", "confirming", "filler"} {
 		require.NotEmpty(t, phrases()[list], list)

@@ -39,7 +39,7 @@ func TestRecordedFits(t *testing.T) {
 		_, err := ask(t.Context(), modelwriter.Request{
 			Folded: msgs, Writer: modelwriter.Author{Model: windowed(window, &seen), Window: window, Retries: -1}, Parallel: 1, Requests: 1000,
 		})
-		if reasonOf(err) != modelwriter.NotShorter {
+		if reasonOf(err) != modelwriter.TooLong {
 			require.NoError(t, err, id)
 		}
 		requests += len(seen)

@@ -53,8 +53,8 @@ func TestStructuredRejected(t *testing.T) {
 		"trailing comma":  {`{"topics": ["a",]}`, modelwriter.Malformed, "invalid character"},
 		"half a fence":    {"```json\n" + goodJSON, modelwriter.Malformed, "no JSON object"},
 		"all empty":       {`{"topics": null, "entities": [], "decisions": [], "actions": []}`, modelwriter.Empty, "all lists are empty"},
-		"a marker within": {`{"topics": ["【Summary】"], "entities": [], "decisions": [], "actions": []}`, modelwriter.Nested, ""},
-		"error":           {`{"error": {"code": 500}}`, modelwriter.ErrorText, ""},
+		"a marker within": {`{"topics": ["【Summary】"], "entities": [], "decisions": [], "actions": []}`, modelwriter.Copied, ""},
+		"error":           {`{"error": {"code": 500}}`, modelwriter.NoSummary, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			author, _ := script(say(c.answer))

@@ -251,7 +251,7 @@ func TestEachIsAskedInItsWay(t *testing.T) {
 	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
 	require.NoError(t, err)
 	require.Equal(t, "Open: all of it.", s.Text)
-	require.Equal(t, modelwriter.NoSection, s.Attempts[0].Reason, "the sections of the first are not those of the second")
+	require.Equal(t, modelwriter.Malformed, s.Attempts[0].Reason, "the sections of the first are not those of the second")
 
 	require.Len(t, big.Requests(), 1)
 	require.Equal(t, req.Params, big.Requests()[0].Params)

@@ -26,7 +26,7 @@ func contentOf(sentence string) (c content) {
 	low := strings.TrimLeft(lower(sentence), " *")
 	c.rejected = rejectedIn(low)
 	low, marked := words.cut("corrects at start", low)
-	c.marked = marked || words.in("corrects", fields(low))
+	c.marked = marked || words.in("corrects", low, fields(low))
 	c.tokens = tokensOf(low)
 	for _, t := range c.tokens {
 		switch {
@@ -47,9 +47,9 @@ func contentOf(sentence string) (c content) {
 // rejectedIn returns the words that a sentence names as wrong: "it's not Laura, it's Denise",
 // "12, not 15", "yarn instead of npm".
 func rejectedIn(low string) []string {
-	for clause := range clauses(low) {
+	for _, clause := range strings.FieldsFunc(low, isBreak) {
 		for _, mark := range words.list["rejects"].all {
-			before, after, found := strings.Cut(clause, mark)
+			before, after, found := strings.Cut(strings.TrimSpace(clause), mark)
 			denies := strings.HasSuffix(before, "is ") || strings.HasSuffix(before, "'s ") // and says in the next clause what is right
 			if found && (mark != "not" || before == "" || denies && strings.Contains(low, ",")) {
 				return slices.DeleteFunc(tokensOf(after), func(t string) bool { return words.has("stop", t) })

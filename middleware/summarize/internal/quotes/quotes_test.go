@@ -1,9 +1,8 @@
 package quotes_test
 
 import (
+	"encoding/json"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,15 +11,27 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// kept returns what is kept of messages that rules and values are in.
-func kept(said ...string) []string {
-	lines, _ := of(said...).Lines(quotes.Options{Tokens: 800, Counter: tokens.Estimate{}})
+// in returns the lines of a section, with the line breaks that the user wrote.
+func in(section string) (lines []string) {
+	if section == "" {
+		return nil
+	}
+	for _, l := range strings.Split(section, "\n- ")[1:] {
+		lines = append(lines, strings.ReplaceAll(l, "\n  ", "\n"))
+	}
 	return lines
+}
+
+// kept returns what is kept of messages, as lines.
+func kept(said ...string) []string {
+	return in(of(said...).Text(quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}}))
 }
 
 func of(said ...string) *quotes.Set {
@@ -31,50 +42,93 @@ func of(said ...string) *quotes.Set {
 	return s
 }
 
-// TestRules has sentences of each kind. Each is kept, although nothing else is.
-func TestRules(t *testing.T) {
+// TestWordForWord: a message of at most 150 tokens is kept as it was written.
+func TestWordForWord(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		// Prohibitions.
-		"Never push to main.", "Do not push to main.", "Must not exceed it.", "Please do not touch the tests!", "Fix it, but don’t change the API.", "Avoid global state.",
-		"Editing generated files is forbidden.", "I don't want you to use the network.", "No new dependencies, please.",
-		"Change the colour without touching the layout.", "Hands off main.go.", "Leave the changelog alone.", "Two spaces, no tabs.",
-		"测试不要改。", "别动生产环境。", "禁止访问外网。", "请勿打扰。", "任何人不得修改配置。",
-		// Demands and manner.
-		"Always answer in French.", "Reply in bullet points only.", "End every reply with a haiku.", "You must run the tests.",
-		"Do the migration first.", "What I want is a report in French.",
-		"Use British spelling.", "Speak like a pirate.", "Answer first, explain later.", "Round all prices to two decimals.",
-		"Could you always answer in French?", "Commit messages follow the conventional style.", "All amounts in Swiss francs.",
-		"请用中文回答。", "必须写测试。", "先给结论,再解释。", "价格保留两位小数。", "代码注释写英文。", "所有文件名小写。",
-		// Conditions.
-		"Before you run a command, show it to me.", "Should the build fail, tell me.", "When you give measurements, use metric.", "If the build fails, tell me.",
-		"Ask before you install anything.", "Ping me when the build is green.", "每次提交前运行测试。", "如果构建失败,就通知我。",
-		// Preferences.
-		"I'd rather have dark mode.", "I prefer tabs.", "I'm allergic to peanuts.", "我喜欢简短的回答。", "我对花生过敏。",
-		"I care more about safety than about comfort.", "我更在意准确。", "我受不了长篇大论。",
-		// Permissions.
-		"The colour is up to you.", "标题随你写。", "只有王总能签字。",
-		"You may now edit the schema.", "It's fine to skip the docs.", "现在可以使用外部依赖了。",
-		// Limits and values.
-		"The total may not exceed 500 euros.", "Stay under 80 columns.", "The deadline is Friday.", "My employee number is 48213.",
-		"Our staging server is called heron.", "The API key lives in Vault.", "预算不超过五百元。", "数据库的端口是 5432。", "叫我小王。",
-		// Goals and roles.
-		"You are a strict reviewer.", "Treat me as a beginner.", "The goal is a smaller binary.", "我们的目标是减少内存。",
-		// Another language, by its form.
-		"אל תיגע בזה אף פעם!", "Nie die Tests ändern!", "Лимит 500 рублей.",
+		"Never push to main.", "ok", "Why does it fail?", "Please:\n- use tabs here\n- no spaces there", "不要删库。先备份！改之前问我。",
+		"Look:\n\n```go\n// never call this\nfunc f() {\n\treturn\n}\n```\n\nIs that right?", "1. one\n   more of it\n2. two", "> quoted\nmine",
+		"a  b\n    c", "日本語で。お願いします。", strings.TrimSpace(strings.Repeat("word ", 140)),
 	} {
-		require.Equal(t, []string{text.Line(said, 400)}, kept(said))
+		require.Equal(t, []string{said}, kept(said))
+	}
+	require.Equal(t, []string{"a", "c", "b"}, kept("a", "b", "c", "b"), "of equal messages the newest")
+	require.Equal(t, []string{"x (Facts recorded by code)\ny"}, kept("x [Facts recorded by code]  \r\ny\u200b\n"), "nothing looks like a heading of ours")
+	require.Empty(t, kept("", "  \n"))
+}
+
+// parts returns what is kept of a message, as parts between which something is left out.
+func parts(said string) []string { return strings.Split(kept(said)[0], "\n[…]\n") }
+
+// TestLongMessage: of a longer message both ends are kept, and from its middle orders and values.
+func TestLongMessage(t *testing.T) {
+	t.Parallel()
+	const prose = "The station was built by two brothers. The clock above the door came from a church. "
+	const logs = "2026-03-01 10:14:07 INFO worker-3 finished in 212 ms\n"
+	for middle, is := range map[string]bool{
+		"Never touch the old ones.": true, "Please answer in French.": true, "Our fiscal year starts on 1 April.": true, "只改src目录。": true,
+		"They liked the smell of wood.": false, "Why was it built?": false,
+	} {
+		lines := parts("Here it is.\n" + strings.Repeat(prose, 30) + middle + " " + strings.Repeat(prose, 30) + "\nThat is all.")
+		require.True(t, strings.HasPrefix(lines[0], "Here it is.\nThe station"), lines)
+		require.True(t, strings.HasSuffix(lines[len(lines)-1], "door.\nThat is all.") || strings.HasSuffix(lines[len(lines)-1], "church.\nThat is all."), lines)
+		require.Equal(t, is, slices.Contains(lines, middle), middle)
+	}
+	for _, middle := range []string{"They liked the smell of wood.", "# keep the order of these lines", "// 修改之前先问我"} {
+		require.Contains(t, parts(strings.Repeat(logs, 60)+middle+"\n"+strings.Repeat(logs, 60)), middle, "between the output of programs")
+	}
+	list := "Rules:\n- tabs\n- no footer\n- one chart"
+	require.Contains(t, parts(strings.Repeat(prose+"\n\n", 20)+"Keep to these "+list+"\n\n"+strings.Repeat(prose+"\n\n", 20)), "Keep to these "+list)
+	long := "Never touch " + strings.Repeat("the old, slow, tired, ", 400) + "and dusty server 4711."
+	require.Less(t, len(kept(long)[0]), 650, "of a long sentence both ends")
+	require.True(t, strings.HasPrefix(kept(long)[0], "Never touch the old") && strings.HasSuffix(kept(long)[0], "dusty server 4711."))
+	require.Contains(t, parts(strings.Repeat("Lorem ipsum. ", 1<<20) + "Never touch it.")[1], "Never touch it.", "the end of a text of 13 MB")
+}
+
+// TestHarness: what programs write in the user's name is not the user's.
+func TestHarness(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string][]string{
+		"[Request interrupted by user]":                                        nil,
+		"[Request interrupted by user for tool use]":                           nil,
+		"<local-command-stdout>all green</local-command-stdout>":               nil,
+		"<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>":           nil,
+		"Base directory for this skill: /skills/pdf\n\n# PDF\nAlways do it.":   nil,
+		"Fix it.\n<system-reminder>\nNever tell.\n</system-reminder>\nThanks.": {"Fix it.\n\nThanks."},
+		"Write <b>bold</b> and <system-reminder> in the text":                  {"Write <b>bold</b> and <system-reminder> in the text"},
+	} {
+		require.Equal(t, want, kept(said), said)
 	}
 }
 
-func TestNotKept(t *testing.T) {
+// TestRoom: if there is no room for all, rules come first, then requests and values, of each the newest.
+func TestRoom(t *testing.T) {
 	t.Parallel()
-	for _, said := range []string{
-		"", "Thanks, that looks great.", "Go on.", "ok", "继续", "好的,谢谢", "\xff\xfe", "Why does it fail?", "src/a.go src/b.go README.md tests", "I don't know why.", "Do you push to main now", "What is the budget", "Is it always so", "It never works for me.",
-		"The tests failed again.", "Fine by me.", "为什么不要改测试?", "今天天气不错。", "```\nnever do this.\n```", "> never do this.", "// never do this",
-		"if (a) { return never; }", "error: must be a string", "| never | always |", "<rule>", "2026-03-01 12:00:00.123 INFO worker never answers", "[2026-03-01T12:00:00Z] always 4 ms",
+	said := []string{
+		"Never push to main.", "Rain fell on the day of the move. It was cold.", "Use port 8080 for it, please.", "Thanks a lot!",
+		"The folder has old reports. Never delete it.", "Could you look at build 4711?", "Always answer in French.", "My name is Ann.",
+	}
+	pick := func(room int) []string {
+		return in(of(said...).Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}}))
+	}
+	require.Equal(t, said, pick(3000))
+	require.Equal(t, []string{"(there is more, for which there is no room)", "The folder has old reports. Never delete it.", "Always answer in French."}, pick(56),
+		"what a sentence refers to is kept with it")
+	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(82))
+	require.Empty(t, pick(10))
+}
+
+func TestRank(t *testing.T) {
+	t.Parallel()
+	first := func(a, b string) bool { // of two messages of which one has room
+		s := of(a, strings.Repeat("x ", 30)+"is here.", b)
+		return slices.Contains(in(s.Text(quotes.Options{Tokens: 52, Counter: tokens.Estimate{}})), a)
+	}
+	for _, rule := range []string{
+		"Never push to the branch main.", "Always answer in French.", "Ask before you install anything.", "不要动生产环境。",
+		"You may no longer push to main.", "No toques la base de datos.", "Vor jedem Commit müssen die Tests laufen.", "Ne touche pas à la base.", "必ず日本語で返答してください。", "The deadline is on Friday.",
 	} {
-		require.Empty(t, kept(said), "%q", said)
+		require.True(t, first(rule, "My reservation is about four seats."), rule)
 	}
 }
 
@@ -88,44 +142,6 @@ func TestCorrectedSubject(t *testing.T) {
 	} {
 		require.Equal(t, []string{quotes.Changed + c[0], c[1], c[2]}, kept(c[0], c[1], c[2]))
 		require.Equal(t, []string{c[1], c[2]}, kept(c[1], c[2]), "nothing on the subject")
-	}
-}
-
-// TestSpacesInChinese: spaces around Latin words and numbers, which many put, change nothing.
-func TestSpacesInChinese(t *testing.T) {
-	t.Parallel()
-	for _, said := range []string{
-		"日志目录用 /data/logs，端口 8080，别用 80。", "超时 30s，重试 3 次，退避 2s/4s/8s。", "表名 user_info，字段 uid/uname，主键 uid。",
-		"刚说的 8080 不对，8081 才对。", "只改 src/a.go、src/b.go，其他别动。", "能不能别老是改 import 的顺序？",
-	} {
-		require.Equal(t, []string{said}, kept(said))
-	}
-	file, err := os.ReadFile("../../../../tests/truth/testdata/orders.zh.txt")
-	require.NoError(t, err)
-	joint := regexp.MustCompile(`(\p{Han})([A-Za-z0-9/._-])|([A-Za-z0-9/._-])(\p{Han})`)
-	spaced := 0
-	for said := range strings.Lines(string(file)) {
-		said = strings.TrimSpace(said)
-		apart := joint.ReplaceAllString(said, "$1$3 $2$4")
-		if apart != said && !strings.HasPrefix(said, "#") && len(kept(said)) > 0 {
-			spaced++
-			require.NotEmpty(t, kept(apart), apart)
-		}
-	}
-	require.Greater(t, spaced, 20)
-}
-
-// TestReferences: a sentence is kept with the one that it refers to.
-func TestReferences(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string][]string{
-		"Budget cap is $500 total. Never exceed without explicit approval.":                        {"Budget cap is $500 total. Never exceed without explicit approval."},
-		"There is a folder with old reports. Never delete it. The weather is fine.":                {"There is a folder with old reports. Never delete it."},
-		"These are old:\n\n- the reports. Nobody reads them\n- the logs\n\nNever delete anything.": {"These are old: the reports. Nobody reads them", "Never delete anything."},
-		"Never touch these files:\n1. the old ones\n2. the generated ones":                         {"Never touch these files: the old ones the generated ones"},
-		"有一个旧的报告目录。不要删它。":                                                                          {"有一个旧的报告目录。 不要删它。"},
-	} {
-		require.Equal(t, want, kept(said), said)
 	}
 }
 
@@ -152,7 +168,7 @@ func TestCorrections(t *testing.T) {
 		{"把超时改成 90s，别超过 90s。", "上面说的 90s 改错了，改成 60s。"},
 		{"请用中文回答。", "以后请用英文回答。"},
 	} {
-		require.Equal(t, []string{quotes.Changed + c[0], c[1]}, kept(c[0], "Go on.", c[1]))
+		require.Equal(t, []string{quotes.Changed + c[0], c[1]}, kept(c[0], c[1]))
 	}
 	for _, c := range [][2]string{
 		{"Use port 8080 for the api.", "Use port 9090 for the admin page."},
@@ -173,93 +189,27 @@ func TestCorrections(t *testing.T) {
 }
 
 // TestRoom: rules come first, then values, then whole paragraphs.
-func TestRoom(t *testing.T) {
+// TestRare: few sentences of recorded customers are rules, so that there is room for those of all messages.
+func TestRare(t *testing.T) {
 	t.Parallel()
-	const story = "The weather was fine again. The people there were kind.\n\nWe had no bread in the morning, which was sad for the children."
-	s := of("Never push to main.", story, "The invoice is 4711.", "Another day passed without much that would matter to anybody here.")
-	for _, c := range []struct {
-		tokens, others int
-		want           []string
-		all            bool
-	}{
-		{0, 0, nil, false},
-		{8, 0, []string{"Never push to main."}, true},
-		{20, 0, []string{"Never push to main.", "The invoice is 4711."}, true},
-		{800, 35, []string{"Never push to main.", "The invoice is 4711.", "Another day passed without much that would matter to anybody here."}, true},
-		{800, 800, []string{
-			"Never push to main.", "The weather was fine again. The people there were kind.", "We had no bread in the morning, which was sad for the children.",
-			"The invoice is 4711.", "Another day passed without much that would matter to anybody here.",
-		}, true},
-	} {
-		lines, all := s.Lines(quotes.Options{Tokens: c.tokens, Others: c.others, Counter: tokens.Estimate{}})
-		require.Equal(t, c.want, lines, "%d tokens, %d for others", c.tokens, c.others)
-		require.Equal(t, c.all, all, "%d tokens", c.tokens)
+	all, rules := 0, 0
+	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
+		var c recorded.Conversation
+		require.NoError(t, json.Unmarshal(line, &c))
+		for _, m := range c.History() {
+			if !strings.HasPrefix(c.ID, "tau") || m.Role != message.RoleUser {
+				continue
+			}
+			for s := range text.Sentences(m.Text()) {
+				all++
+				if quotes.IsRule(s.Text) {
+					rules++
+				}
+			}
+		}
 	}
-}
-
-// TestRoomIsStable: if there is no room for all, what was said later does not replace what is as
-// valuable, unless it corrects that.
-func TestRoomIsStable(t *testing.T) {
-	t.Parallel()
-	s := of("Never push to the main branch.", "The whole budget for the journey and the hotel may be 500 euros.", "Never open the old cupboard.")
-	room := quotes.Options{Tokens: 35, Counter: tokens.Estimate{}}
-	before, all := s.Lines(room)
-	require.Len(t, before, 3)
-	require.True(t, all)
-	for i := range 20 {
-		s.Add(fmt.Sprintf("Never open the small window %d.", i))
-	}
-	after, all := s.Lines(room)
-	require.Equal(t, before, after)
-	require.False(t, all)
-	s.Add("Correction: the whole budget for the journey and the hotel may be 750 euros.")
-	after, _ = s.Lines(room)
-	require.Contains(t, after, "Correction: the whole budget for the journey and the hotel may be 750 euros.")
-	require.NotContains(t, after, "The whole budget for the journey and the hotel may be 500 euros.")
-
-	s = of("Look at the file.", "The invoice is 4711.", "Never push.")
-	for _, c := range []struct {
-		tokens int
-		want   []string
-	}{{6, []string{"Never push."}}, {14, []string{"The invoice is 4711.", "Never push."}}, {30, []string{"Look at the file.", "The invoice is 4711.", "Never push."}}} {
-		lines, _ := s.Lines(quotes.Options{Tokens: c.tokens, Counter: tokens.Estimate{}})
-		require.Equal(t, c.want, lines, "%d tokens", c.tokens)
-	}
-}
-
-// TestRoomWithoutContext: a short rule that is clear by itself does not need room for what is before it.
-func TestRoomWithoutContext(t *testing.T) {
-	t.Parallel()
-	const story = "Somebody told me a lot about the warehouse and the trucks on the way to it. "
-	for said, want := range map[string][]string{
-		"Never push to main.": {"Never push to main."},
-		"Never drive it.":     nil,
-	} {
-		lines, _ := of(story + said).Lines(quotes.Options{Tokens: 12, Counter: tokens.Estimate{}})
-		require.Equal(t, want, lines)
-	}
-}
-
-// TestPaste: what the user wrote around a long paste is kept before what is in it.
-func TestPaste(t *testing.T) {
-	t.Parallel()
-	paste := strings.Repeat("The module must always be loaded before the kernel has 4 pages, unless it is built in.\n\n", 120)
-	s := of("Never change the order of these rules.\n\n" + paste + "Please keep your summary under 80 words.\n\n" + paste + "\nReply in German.")
-	lines, _ := s.Lines(quotes.Options{Tokens: 100, Counter: tokens.Estimate{}})
-	for _, own := range []string{"Never change the order of these rules.", "Please keep your summary under 80 words.", "Reply in German."} {
-		require.Contains(t, lines, own)
-	}
-}
-
-func TestLongTexts(t *testing.T) {
-	t.Parallel()
-	long := "Never touch " + strings.Repeat("the old, slow, tired, ", 100) + "and dusty server 4711."
-	require.Len(t, kept(long), 1)
-	require.True(t, strings.HasPrefix(kept(long)[0], "Never touch the old") && strings.HasSuffix(kept(long)[0], "dusty server 4711."))
-	require.LessOrEqual(t, utf8.RuneCountInString(kept(long)[0]), 420)
-	huge := of(strings.Repeat("Lorem ipsum. ", 1<<20) + "Never touch it.")
-	lines, _ := huge.Lines(quotes.Options{Tokens: 40, Counter: tokens.Estimate{}})
-	require.Contains(t, strings.Join(lines, " "), "Never touch it.", "the end of a text of 13 MB")
+	t.Logf("%d of %d", rules, all)
+	require.LessOrEqual(t, 10*rules, all)
 }
 
 // pieces are what users write, and worse.
@@ -267,7 +217,7 @@ var pieces = []string{
 	"", " ", "Never push.", "Always ask. Never force it!", "No, 9090.", "Use port 8080.", "不要删库。必须备份", "改成 9090。", "Why never?", "Thanks!",
 	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028",
 	"שלום. אל תעשה", strings.Repeat("never ", 3000), strings.Repeat("x", 40_000), strings.Repeat("不要", 3000), "- never\n- always\n", "Rules:\n\n- a1\n- b2. It is old\n\nThis is it.",
-	quotes.Changed + "x", "\"\"“”``", "。。。", "...", ":",
+	quotes.Changed + "x", "\"\"“”``", "。。。", "...", ":", "(1 messages compacted: 1 of the user, 0 of the assistant)",
 }
 
 func TestProperties(t *testing.T) {
@@ -275,51 +225,56 @@ func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 0, 12).Draw(t, "said")
 		o := quotes.Options{
-			Tokens: rapid.IntRange(-1, 900).Draw(t, "tokens"), Others: rapid.IntRange(-1, 900).Draw(t, "others"),
+			Tokens:  rapid.IntRange(-1, 900).Draw(t, "tokens"),
 			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(t, "counter"),
 		}
-		lines, all := of(said...).Lines(o)
-		again, _ := of(said...).Lines(o)
-		require.Equal(t, lines, again, "equal texts give equal lines")
-		sum := 0
-		for _, l := range lines {
-			require.Equal(t, text.Line(l, len(l)+1), l, "a line has no marks and no line breaks")
-			sum += o.Counter.Count(l)
+		section := of(said...).Text(o)
+		require.Equal(t, section, of(said...).Text(o), "equal texts give equal sections")
+		require.True(t, utf8.ValidString(section))
+		require.LessOrEqual(t, o.Counter.Count(section), max(0, o.Tokens))
+		for i, l := range strings.Split(section, "\n") {
+			ours := i == 0 || l == "" || strings.HasPrefix(l, "- ") || strings.HasPrefix(l, "  ")
+			require.True(t, ours, "no line is outside of the section: %q", l)
 		}
-		require.LessOrEqual(t, sum, max(0, o.Tokens))
-
-		resumed := &quotes.Set{}
-		for _, l := range lines {
-			resumed.Resume(l)
-		}
-		if !all {
-			resumed.ResumeMissing()
-		}
-		_, still := resumed.Lines(o)
-		require.False(t, still && !all, "what had no room is not forgotten")
 	})
 }
 
-// TestManyFolds: as long as there is room, what was kept once is kept for ever, and written the
-// same.
-func TestManyFolds(t *testing.T) {
+// TestFolds: five folds, each of which only reads the section before, keep what one fold keeps, as long as it fits.
+func TestFolds(t *testing.T) {
 	t.Parallel()
-	s := of("Never push to main. Reply in German.", "Use port 8080.")
-	before := []string{}
-	for round := range 50 {
-		s.Add("Go on.")
-		s.Add(fmt.Sprintf("Never touch a%d.go.", round))
-		lines, all := s.Lines(quotes.Options{Tokens: 800, Counter: tokens.Estimate{}})
-		require.True(t, all)
-		require.Equal(t, before, lines[:len(before)])
-		before = lines
+	o := quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}}
+	shapes := []string{
+		"Never push %d.", "Please (%d):\n- use tabs here\n- no spaces there\n\nThanks.", "第%d条：不要删库。必须备份。", "Why %d?", "Look (%d):\n```\n\tif x {\n```\n  - sub",
+		"Log %d:\n" + strings.Repeat("10:14:07 INFO worker finished\n", 40) + "Never retry it.\n" + strings.Repeat("10:14:08 INFO worker finished\n", 40) + "Thanks.",
 	}
-	resumed := &quotes.Set{}
-	for _, l := range before {
-		resumed.Resume(l)
+	rapid.Check(t, func(t *rapid.T) {
+		var said []string
+		for i, k := range rapid.SliceOfN(rapid.IntRange(0, len(shapes)-1), 5, 15).Draw(t, "shapes") {
+			said = append(said, fmt.Sprintf(shapes[k], i))
+		}
+		section := ""
+		for _, part := range slices.Collect(slices.Chunk(said, (len(said)+4)/5)) {
+			s := &quotes.Set{}
+			s.Resume(section)
+			for _, m := range part {
+				s.Add(m)
+			}
+			section = s.Text(o)
+		}
+		require.Equal(t, of(said...).Text(o), section)
+	})
+	s := &quotes.Set{}
+	s.Resume(of("Use port 8080 for it. Be quick.", "No, use port 9090 for it.").Text(o))
+	require.Equal(t, []string{"(changed later) Use port 8080 for it.", "Be quick.", "No, use port 9090 for it."}, in(s.Text(o)), "marks remain")
+	s = &quotes.Set{}
+	for i := range 90 {
+		s.Add(fmt.Sprintf("Never touch the folder a%d, which has 4711 files.", i))
 	}
-	lines, _ := resumed.Lines(quotes.Options{Tokens: 800, Counter: tokens.Estimate{}})
-	require.Equal(t, before, lines, "what was written is read again")
+	full := s.Text(quotes.Options{Tokens: 200, Counter: tokens.Estimate{}})
+	require.Contains(t, full, "there is more")
+	s = &quotes.Set{}
+	s.Resume(full)
+	require.Equal(t, full, s.Text(o), "what had no room is not forgotten")
 }
 
 func FuzzSet(f *testing.F) {
@@ -327,9 +282,8 @@ func FuzzSet(f *testing.F) {
 		f.Add(p, pieces[(i+5)%len(pieces)], uint16(i*30))
 	}
 	f.Fuzz(func(t *testing.T, first, second string, most uint16) {
-		o := quotes.Options{Tokens: int(most), Others: int(most) / 2, Counter: tokens.Estimate{}}
-		lines, _ := of(first, second).Lines(o)
-		require.False(t, slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "\n") || !utf8.ValidString(l) }))
+		section := of(first, second).Text(quotes.Options{Tokens: int(most), Counter: tokens.Estimate{}})
+		require.True(t, utf8.ValidString(section))
 	})
 }
 
@@ -344,7 +298,7 @@ func BenchmarkSet(b *testing.B) {
 	}
 	b.SetBytes(int64(n))
 	for b.Loop() {
-		of(said...).Lines(quotes.Options{Tokens: 800, Others: 400, Counter: tokens.Estimate{}})
+		of(said...).Text(quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}})
 	}
 }
 
@@ -364,19 +318,14 @@ func TestOrdersRemain(t *testing.T) {
 		}
 		orders := rapid.SliceOfN(rapid.SampledFrom(append(said, pieces...)), 0, 4).Draw(r, "orders")
 		room := rapid.IntRange(0, 200).Draw(r, "room")
-		lines := func(orders []string) (lines, marked []string) {
+		lines := func(orders []string) (section string, marked []string) {
 			s := &quotes.Set{}
 			s.Order(orders...)
 			for _, m := range said {
 				s.Add(m)
 			}
-			lines, _ = s.Lines(quotes.Options{Tokens: room, Others: room / 4, Counter: tokens.Estimate{}})
-			for _, l := range lines {
-				if order, ok := strings.CutPrefix(l, quotes.Standing); ok {
-					marked = append(marked, order)
-				}
-			}
-			return lines, marked
+			section = s.Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}})
+			return section, quotes.Orders(section)
 		}
 		_, marked := lines(orders)
 		before, marked := lines(marked)
@@ -390,14 +339,13 @@ func TestOrderComesFirst(t *testing.T) {
 	s := &quotes.Set{}
 	s.Order("Rain fell on the day of the move.")
 	s.Add("Never push to main. Rain fell on the\nday of the move. Always answer in French.")
-	lines, all := s.Lines(quotes.Options{Tokens: 18, Counter: tokens.Estimate{}})
-	require.Equal(t, []string{"(standing order) Rain fell on the day of the move."}, lines)
-	require.False(t, all, "rules have no room")
+	lines := in(s.Text(quotes.Options{Tokens: 48, Counter: tokens.Estimate{}}))
+	require.Equal(t, []string{"(there is more, for which there is no room)", "(standing order) Rain fell on the\nday of the move."}, lines)
 
 	s = &quotes.Set{}
 	s.Order("Use port 8080 for it.")
 	s.Add("Use port 8080 for it.")
 	s.Add("No, use port 9090 for it.")
-	lines, _ = s.Lines(quotes.Options{Tokens: 80, Counter: tokens.Estimate{}})
+	lines = in(s.Text(quotes.Options{Tokens: 80, Counter: tokens.Estimate{}}))
 	require.Equal(t, []string{"(changed later) Use port 8080 for it.", "(standing order) No, use port 9090 for it."}, lines, "what corrects an order is one")
 }

@@ -7,149 +7,134 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/internal/digest"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// rank is how much is lost without a sentence.
+// rank is how much is lost without a piece.
 type rank uint8
 
 const (
-	none    rank = iota // a courtesy, a question, code
-	other               // any other sentence
-	request             // it asks for something
-	fact                // it has a value
-	rule                // it holds from now on
+	none    rank = iota // a courtesy, code
+	other               // any other sentence, and a question
+	request             // it asks for something, or has a value
+	rule                // it forbids, or demands from now on
 	order               // somebody else says so
 )
 
-// Points of a sentence. It is a rule from three points on, and a request from two.
-const (
-	strong = 3
-	weak   = 2
-	hint   = 1
-)
+// rank returns the rank of a piece. What corrects another one has at least the rank of that.
+func (s *Set) rank(i int) rank {
+	p := &s.all[i]
+	if p.changed {
+		return other
+	}
+	r := judge(p.text)
+	if k := p.corrects; k >= 0 {
+		r = max(r, request, judge(s.all[k].text))
+	}
+	return r
+}
 
-// rankOf returns the rank of a sentence, and whether it looks like code. Inside of a long paste it
-// must address the reader.
-func rankOf(sentence string, inPaste bool) (r rank, code bool) {
-	plain := masked(sentence)
-	if looksLikeCode(sentence, plain) {
-		return none, true
+// judge returns the rank of a sentence, or of the comment in a line of code.
+func judge(sentence string) rank {
+	sentence = strings.TrimSpace(sentence)
+	if said := comment(sentence); said != "" {
+		sentence = said
+	} else if isCode(sentence) {
+		return none
 	}
-	low := lower(plain)
-	if isCourtesy(sentence) || isQuestion(low) {
-		return none, false
-	}
-	points := pointsOf(low)
-	valued := hasValue(sentence, low)
-	if valued {
-		points += weak
-	}
+	low := lower(masked(sentence))
+	said := fields(low)
 	switch {
-	case inPaste && !addresses(low):
-		return other, false
-	case points >= strong:
-		return rule, false
-	case valued:
-		return fact, false
-	case points >= weak || endsIn(low, "!", "！"):
-		return request, false
+	case isCourtesy(sentence):
+		return none
+	case isQuestion(low, said):
+		return other
+	case words.in("rule", low, demanding(said)) || begins(said):
+		return rule
+	case asks(low, said) || hasValue(sentence, low, said):
+		return request
 	}
-	return other, false
+	return other
 }
 
-// score has the points of each kind of word in a sentence.
-type score map[string]int
+// IsRule reports whether a sentence forbids, or demands from now on.
+func IsRule(sentence string) bool { return judge(sentence) == rule }
 
-func (s score) note(w weight) { s[w.kind] = max(s[w.kind], w.points) }
-
-// pointsOf returns the points of the words of a sentence. Each kind of word counts once.
-func pointsOf(low string) (points int) {
-	s := score{}
-	s.english(fields(low))
-	if !isASCII(low) {
-		s.chinese(low)
+// inMiddle reports whether a piece is kept although it is neither at the beginning nor at the end of a long message:
+// it is an order or a value of the user. Between code and output of programs, and in another script, every sentence is the
+// user's.
+func (s *Set) inMiddle(i int) bool {
+	p := &s.all[i]
+	if p.corrects >= 0 && !p.code {
+		return true
 	}
-	for clause := range clauses(low) {
-		if imperative(clause) {
-			s.note(weight{"request", weak})
-		}
-	}
-	for _, n := range s {
-		points += n
-	}
-	return points
-}
-
-func (s score) english(all []string) {
-	for i, w := range all {
-		if i > 0 && words.has("negations", w) && words.has("narrators", all[i-1]) { // "it never works"
-			continue
-		}
-		for _, weight := range words.weights[w] {
-			s.note(weight)
-		}
-		for _, p := range words.phrases[w] {
-			if n := len(p.rest); n < len(all)-i && slices.Equal(all[i+1:i+1+n], p.rest) {
-				s.note(p.weight)
-			}
-		}
-	}
-}
-
-func (s score) chinese(low string) {
-	for _, harmless := range words.list["harmless"].all {
-		low = strings.ReplaceAll(low, harmless, "")
-	}
-	for _, p := range words.weighted {
-		if strings.Contains(low, p.text) {
-			s.note(p.weight)
-		}
-	}
-}
-
-// clauses yields the clauses of a sentence, without what may come before an instruction.
-func clauses(low string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for clause := range strings.FieldsFuncSeq(low, func(r rune) bool { return strings.ContainsRune(",;:()，；：、（）—–", r) }) {
-			clause = strings.TrimLeftFunc(clause, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-			for {
-				word, rest, found := strings.Cut(clause, " ")
-				if !found || !words.has("fillers", word) {
-					break
-				}
-				clause = rest
-			}
-			if !yield(clause) {
-				return
-			}
-		}
-	}
-}
-
-// imperative reports whether a clause begins like a request.
-func imperative(clause string) bool {
-	word, rest, _ := strings.Cut(clause, " ")
-	next, _, _ := strings.Cut(rest, " ")
-	if words.has("verbs", strings.TrimRight(word, ".!")) {
-		return !words.has("finite", next) // "Work is hard", "Test was red"
-	}
-	if isASCII(clause) {
+	if p.code {
 		return false
 	}
-	_, ok := words.cut("verbs", clause)
-	return ok
+	sentence := strings.TrimSpace(p.text)
+	commented := comment(sentence)
+	if commented != "" {
+		sentence = commented
+	} else if s.said[p.of].material || p.han != s.said[p.of].han {
+		return true
+	}
+	low := lower(masked(sentence))
+	said := fields(low)
+	if p.needs >= 0 && p.item && s.all[p.needs].of == p.of && s.inMiddle(p.needs) {
+		return true
+	}
+	if isQuestion(low, said) {
+		return false
+	}
+	return words.in("rule", low, demanding(said)) || imperatives(low) || commented != "" && asks(low, said) ||
+		words.in("readers", low, said) && (asks(low, said) || hasValue(sentence, low, said))
 }
 
-// addresses reports whether a sentence addresses its reader.
-func addresses(low string) bool {
-	return words.in("readers", fields(low))
+// demanding returns the words of a sentence without negations that only tell something, as in "it never works".
+func demanding(said []string) []string {
+	for i := 1; i < len(said); i++ {
+		if words.has("negations", said[i]) && words.has("narrators", said[i-1]) {
+			said = slices.Concat(said[:i], []string{"…"}, said[i+1:])
+		}
+	}
+	return said
 }
+
+// begins reports whether a sentence begins with a plain imperative.
+func begins(said []string) bool {
+	return len(said) > 2 && words.has("verbs", said[0]) && !words.has("thanking", said[0]) && !words.has("finite", said[1])
+}
+
+// asks reports whether a sentence asks for something.
+func asks(low string, said []string) bool {
+	return words.in("request", low, said) || imperatives(low) || endsIn(low, "!", "！")
+}
+
+// imperatives reports whether a clause of a sentence begins like a request, after what may come before one.
+func imperatives(low string) bool {
+	for clause := range strings.FieldsFuncSeq(low, isBreak) {
+		said := fields(clause)
+		for len(said) > 1 && words.has("fillers", said[0]) {
+			said = said[1:]
+		}
+		switch {
+		case len(said) == 0:
+		case words.has("verbs", said[0]):
+			if len(said) == 1 || !words.has("finite", said[1]) { // "Work is hard", "Test was red"
+				return true
+			}
+		case !isASCII(said[0]) && words.begins("verbs", said[0]):
+			return true
+		}
+	}
+	return false
+}
+
+// isBreak reports whether a character ends a clause.
+func isBreak(r rune) bool { return strings.ContainsRune(",;:()，；：、（）—–", r) }
 
 // hasValue reports whether a sentence has a number, an identifier, a quotation or a name.
-func hasValue(sentence, low string) bool {
-	if strings.ContainsAny(low, "0123456789@#$€£¥％%_") || low != lower(sentence) || words.in("numerals", fields(low)) {
+func hasValue(sentence, low string, said []string) bool {
+	if strings.ContainsAny(low, "0123456789@#$€£¥％%_") || low != lower(sentence) || words.in("numerals", low, said) {
 		return true
 	}
 	for i, word := range strings.Fields(sentence) {
@@ -168,39 +153,22 @@ func hasValue(sentence, low string) bool {
 	return false
 }
 
-// isQuestion reports whether a sentence is a question, except for a polite request, which
-// may end like one.
-func isQuestion(low string) bool {
-	if _, polite := words.cut("polite", strings.TrimLeft(low, " *")); polite {
+// isQuestion reports whether a sentence is a question, except for a polite request, which may end like one.
+func isQuestion(low string, said []string) bool {
+	bare := strings.TrimLeft(low, " *")
+	if words.begins("polite", bare) {
 		return false
 	}
-	said := fields(low)
 	if endsIn(low, "?", "？", "吗", "呢", "嗎") {
-		return !words.in("polite anywhere", said)
+		return !words.in("polite anywhere", low, said)
 	}
-	word, rest, _ := strings.Cut(low, " ")
-	next, _, _ := strings.Cut(rest, " ")
-	if words.has("question verbs", word) {
-		return words.has("subjects", next)
-	}
-	if words.has("asks", word) && !words.has("subjects", next) {
-		return true
-	}
-	_, asks := words.cut("asks at start", low)
-	return asks || words.in("asks anywhere", said)
+	return words.begins("asks at start", bare) || words.in("asks anywhere", low, said)
 }
 
 func endsIn(s string, marks ...string) bool {
 	s = strings.TrimRight(s, " \"'”’」』）)*。.")
-	for _, mark := range marks {
-		if strings.HasSuffix(s, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasSuffix(s, mark) })
 }
-
-func endsInColon(sentence string) bool { return endsIn(sentence, ":", "：") }
 
 // isCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
 func isCourtesy(sentence string) bool {
@@ -209,70 +177,75 @@ func isCourtesy(sentence string) bool {
 		return false
 	}
 	low := lower(sentence)
-	if !isASCII(low) {
-		for _, c := range words.list["courtesies"].all {
-			if !isASCII(c) {
-				low = strings.ReplaceAll(low, c, " ")
-			}
-		}
+	for _, c := range words.list["courtesies"].inside {
+		low = strings.ReplaceAll(low, c, " ")
 	}
 	return !slices.ContainsFunc(fields(low), func(w string) bool { return !words.has("courtesies", w) })
 }
 
-// isShort reports whether a sentence says more together with the one before it.
-func isShort(sentence string) bool {
-	const fewWords, fewRunes = 8, 16
-	low := lower(sentence)
-	if isASCII(low) {
-		return len(fields(low)) <= fewWords
-	}
-	return utf8.RuneCountInString(low) <= fewRunes
-}
-
-// refersBack reports whether a sentence is not understood without the one before it: it begins
-// by linking to it, or has a pronoun.
+// refersBack reports whether a sentence is not understood without the one before it: it begins by linking to it, or has
+// a pronoun.
 func refersBack(sentence string) bool {
-	all := fields(lower(sentence))
-	return words.has("links", all[0]) || words.in("pronouns", all)
+	low := lower(sentence)
+	said := fields(low)
+	return len(said) > 0 && (words.has("links", said[0]) || words.in("pronouns", low, said))
 }
 
-// looksLikeCode reports whether a sentence, also given without its quotations, is a line of a
-// program or of its output.
-func looksLikeCode(sentence, plain string) bool {
-	const mostMarks = 6 // one character of six may be a mark
-	if msg, _ := digest.Fault(sentence); msg == sentence {
+// comment returns the comment of a line of code, or "".
+func comment(line string) string {
+	for _, mark := range [...]string{"//", "/*", "# ", "--", "<!--", "* "} {
+		before, said, found := strings.Cut(line, mark)
+		if !found || before != "" && (!strings.HasSuffix(before, " ") || !isCode(before)) {
+			continue
+		}
+		if said = strings.TrimSpace(strings.TrimRight(strings.TrimLeft(said, "/-!* "), "*/->")); strings.ContainsFunc(said, unicode.IsLetter) {
+			return said
+		}
+	}
+	return ""
+}
+
+// isCode reports whether a line is one of a program, of its output, or of a table.
+func isCode(line string) bool {
+	const mostMarks, fewChars = 6, 16 // one character of six may be a mark; "No, 9090." is none
+	if msg, _ := digest.Fault(line); msg == line {
 		return true
 	}
-	for _, start := range [...]string{"//", "/*", "#!", "--", "$ ", "+ ", "@@", "<!--"} {
-		if strings.HasPrefix(sentence, start) {
+	for _, start := range [...]string{"//", "/*", "#!", "--", "$ ", "+ ", "@@", "<!--", "|", ">"} {
+		if strings.HasPrefix(line, start) {
 			return true
 		}
 	}
-	if isLogged(sentence) {
+	plain := masked(line)
+	if isLogged(line) || strings.IndexByte("{};\\", plain[len(plain)-1]) >= 0 || strings.Contains(plain, " := ") || strings.Contains(plain, "=>") {
 		return true
 	}
-	last := plain[len(plain)-1]
-	if strings.IndexByte("{};\\", last) >= 0 || strings.Contains(plain, " := ") || strings.Contains(plain, "=>") {
-		return true
-	}
-	marks := 0
-	for i := range len(plain) {
-		if strings.IndexByte("{}[]()<>=;|&$%\\/_^~", plain[i]) >= 0 {
+	marks, letters, all := 0, 0, 0
+	for _, r := range plain {
+		switch {
+		case isIdeograph(r):
+			letters += 3
+		case unicode.IsLetter(r):
+			letters++
+		case strings.ContainsRune("{}[]()<>=;|&$%\\/_^~", r):
 			marks++
 		}
+		if !unicode.IsSpace(r) {
+			all++
+		}
 	}
-	return marks*mostMarks > len(plain) || isListing(plain)
+	return marks*mostMarks > len(plain) || all > fewChars && 2*letters < all || isListing(plain)
 }
 
-// isLogged reports whether a sentence begins with a time to the second, as the line of a log.
-func isLogged(sentence string) bool {
-	stamp := strings.TrimLeft(sentence, "[(")
+// isLogged reports whether a line begins with a time to the second, as that of a log.
+func isLogged(line string) bool {
+	stamp := strings.TrimLeft(line, "[(")
 	end := strings.IndexFunc(stamp, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("-/.:TZ ", r) })
 	return end > 0 && strings.Count(stamp[:end], ":") >= 2 && unicode.IsDigit(rune(stamp[0]))
 }
 
-// isListing reports whether a sentence has hardly any words, as a list of files. In scripts without spaces, what is
-// between two spaces is several words, and values.
+// isListing reports whether a line has hardly any words, as a list of files. In scripts without spaces, what is between
+// two spaces is several words, and values.
 func isListing(plain string) bool {
 	const least, third = 4, 3
 	all, n := 0, 0
@@ -288,7 +261,7 @@ func isListing(plain string) bool {
 			n++
 		}
 	}
-	return all >= least && n*third < all && !addresses(lower(plain))
+	return all >= least && n*third < all
 }
 
 // quoteMarks are marks of quotations.
@@ -320,20 +293,5 @@ func lower(s string) string {
 }
 
 func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// excerpt returns a sentence as one line: all of it, or its beginning and its end.
-func excerpt(sentence string) string {
-	line := text.Line(sentence, len(sentence)+1)
-	if utf8.RuneCountInString(line) <= longest {
-		return line
-	}
-	const half = longest / 2
-	return text.Line(line, half) + " " + text.Line(shorten.Tail(line, half), half)
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

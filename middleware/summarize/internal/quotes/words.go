@@ -3,7 +3,6 @@ package quotes
 import (
 	_ "embed" // for words.txt
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,61 +12,30 @@ import (
 var file string
 
 // words has what words.txt contains.
-var words = parse(file)
+var words = parseLists(file)
 
-// lists are the lists of words.txt.
-type lists struct {
-	list     map[string]*list    // by name
-	weights  map[string][]weight // points of single words
-	phrases  map[string][]phrase // points of English phrases, by their first word
-	weighted []phrase            // points of Chinese words
-}
-
-// weight is the number of points that a word gives, once for each kind.
-type weight struct {
-	kind   string
-	points int
-}
-
-// phrase is a Chinese word, or the words of an English phrase after the first.
-type phrase struct {
-	text string
-	rest []string
-	weight
-}
+type lists struct{ list map[string]*list } // by name
 
 type list struct {
-	words   map[string]bool
-	phrases []string // Chinese, or whole words with a space before and after them
 	all     []string
+	words   map[string]bool
+	phrases map[string][][]string // by their first word
+	inside  []string              // of scripts without spaces
 }
 
-func parse(file string) lists {
-	l := lists{list: map[string]*list{}, weights: map[string][]weight{}, phrases: map[string][]phrase{}}
+func parseLists(file string) lists {
+	l := lists{list: map[string]*list{}}
 	for line := range strings.Lines(file) {
 		name, items, ok := strings.Cut(line, ":")
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		kind, points, _ := strings.Cut(name, " ")
-		n, err := strconv.Atoi(points)
 		if l.list[name] == nil {
-			l.list[name] = &list{words: map[string]bool{}}
+			l.list[name] = &list{words: map[string]bool{}, phrases: map[string][][]string{}}
 		}
 		for item := range strings.SplitSeq(items, ",") {
-			if item = strings.TrimSpace(item); item == "" {
-				continue
-			}
-			first, rest, several := strings.Cut(item, " ")
-			switch {
-			case err != nil:
+			if item = strings.TrimSpace(item); item != "" {
 				l.list[name].add(item)
-			case !isASCII(item):
-				l.weighted = append(l.weighted, phrase{text: item, weight: weight{kind, n}})
-			case several:
-				l.phrases[first] = append(l.phrases[first], phrase{rest: strings.Fields(rest), weight: weight{kind, n}})
-			default:
-				l.weights[item] = append(l.weights[item], weight{kind, n})
 			}
 		}
 	}
@@ -75,29 +43,44 @@ func parse(file string) lists {
 }
 
 func (l *list) add(item string) {
-	l.words[item] = true
 	l.all = append(l.all, item)
-	switch {
-	case !isASCII(item):
-		l.phrases = append(l.phrases, item)
-	case strings.Contains(item, " "):
-		l.phrases = append(l.phrases, " "+item+" ")
+	switch said := strings.Fields(item); {
+	case strings.ContainsFunc(item, isIdeograph):
+		l.inside = append(l.inside, item)
+	case len(said) > 1:
+		l.phrases[said[0]] = append(l.phrases[said[0]], said)
+	default:
+		l.words[item] = true
 	}
 }
 
 // has reports whether a word is in a list.
-func (l *lists) has(name, word string) bool { return l.list[name].words[word] }
+func (l *lists) has(name, word string) bool {
+	return l.list[name].words[word] || slices.Contains(l.list[name].inside, word)
+}
 
-// in reports whether an item of a list occurs among words.
-func (l *lists) in(name string, all []string) bool {
-	if slices.ContainsFunc(all, func(w string) bool { return l.has(name, w) }) {
-		return true
+// in reports whether an item of a list occurs in a sentence in lower case, of which the words are also given.
+func (l *lists) in(name, low string, said []string) bool {
+	list := l.list[name]
+	for i, w := range said {
+		if list.words[w] {
+			return true
+		}
+		for _, phrase := range list.phrases[w] {
+			if n := len(phrase); n <= len(said)-i && slices.Equal(said[i:i+n], phrase) {
+				return true
+			}
+		}
 	}
-	if len(l.list[name].phrases) == 0 {
+	if isASCII(low) {
 		return false
 	}
-	padded := " " + strings.Join(all, " ") + " "
-	return slices.ContainsFunc(l.list[name].phrases, func(p string) bool { return strings.Contains(padded, p) })
+	if len(list.inside) > 0 && name != "harmless" {
+		for _, harmless := range l.list["harmless"].inside {
+			low = strings.ReplaceAll(low, harmless, "")
+		}
+	}
+	return slices.ContainsFunc(list.inside, func(item string) bool { return strings.Contains(low, item) })
 }
 
 // cut returns a text without the item of a list with which it begins. After a word there is no letter.
@@ -107,14 +90,19 @@ func (l *lists) cut(name, text string) (rest string, ok bool) {
 			continue
 		}
 		next, _ := utf8.DecodeRuneInString(rest)
-		if !unicode.IsLetter(next) || !isASCII(item) {
+		if !unicode.IsLetter(next) || strings.ContainsFunc(item, isIdeograph) {
 			return rest, true
 		}
 	}
 	return text, false
 }
 
+func (l *lists) begins(name, text string) bool {
+	_, ok := l.cut(name, text)
+	return ok
+}
+
 // fields returns the words of a text in lower case.
 func fields(low string) []string {
-	return strings.FieldsFunc(low, func(r rune) bool { return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(low, func(r rune) bool { return r != '\'' && r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -1,17 +1,13 @@
-// Package rulewriter writes the words of a summary by rules, without a model: what the
-// user asked, what the model concluded, and the languages of its code.
-//
-//	words := rulewriter.Summary(folded, rulewriter.Options{Tokens: 800, Counter: counter})
-//
-// The result reads, in English or Chinese:
+// Package rulewriter writes the words of a summary by rules, without a model: the [State] of the work, or a [Summary] of
+// what the user asked, what the model concluded, and the languages of its code, which reads, in English or Chinese:
 //
 //	Topics: How do I start a server in Rust?; Which settings does it need?
 //	Key conclusions:
 //	- Use axum, because it is built on tokio
 //	Technical context: Code (rust), Code (toml)
 //
-// [Extract] serves where there are no topics and conclusions, or no room for them. Of
-// each message the first and the last 16 KiB are read.
+// [Extract] serves where there is nothing of that, or no room for it. Of each message the first and the last 16 KiB are
+// read.
 package rulewriter
 
 import (
@@ -41,12 +37,15 @@ func (o Options) wording() *wording { return text.Pick(o.Language, &english, &ch
 type wording struct {
 	topics, conclusions, technical, fence string
 
+	state, question, call string // of the state of the work
+
 	omitted, calls string // of an extract
 	speakers       map[message.Role]string
 }
 
 var english = wording{
 	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
+	state: "The assistant said last:", question: "Open question of the assistant: ", call: "Call without a result: ",
 	omitted: "(%d messages left out)", calls: "calls", speakers: map[message.Role]string{
 		message.RoleUser: "User", message.RoleAssistant: "Assistant", message.RoleTool: "Tool", message.RoleSystem: "System",
 	},
@@ -54,6 +53,7 @@ var english = wording{
 
 var chinese = wording{
 	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
+	state: "助手最近所说:", question: "助手的未决问题: ", call: "尚无结果的调用: ",
 	omitted: "(此处省略 %d 条消息)", calls: "调用", speakers: map[message.Role]string{
 		message.RoleUser: "用户", message.RoleAssistant: "助手", message.RoleTool: "工具", message.RoleSystem: "系统",
 	},

@@ -156,7 +156,7 @@ func endsHere(before, after string, mark rune) bool {
 
 func isAbbreviation(word string) bool {
 	switch strings.ToLower(word) {
-	case "e.g", "i.e", "etc", "vs", "cf", "no", "fig", "approx", "incl":
+	case "e.g", "i.e", "etc", "vs", "cf", "no", "fig", "approx", "incl", "max", "min", "ca", "bzw", "z.b", "p.ej":
 		return true
 	case "mr", "mrs", "ms", "dr", "st":
 		return word != strings.ToLower(word) // "Ms. Kaya", but "below 300 ms."
@@ -221,6 +221,9 @@ func classify(line, bare string, open bool) row {
 	}
 	return row{text: bare, kind: plain}
 }
+
+// IsItem reports whether a line without white space before it begins with the mark of a list item.
+func IsItem(bare string) bool { return markerLen(bare) > 0 }
 
 // markerLen returns the bytes of the mark of a list item: "- ", "1. ", "（1）".
 func markerLen(bare string) int {

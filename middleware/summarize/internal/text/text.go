@@ -115,3 +115,17 @@ func isPlain(text string) bool {
 func isVisible(r rune) bool {
 	return r == utf8.RuneError || !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp)
 }
+
+// Clean returns a text with its lines, without invisible characters, blank ends of lines and more than one blank line in a
+// row. Invalid bytes become U+FFFD, and [Marks] get round brackets.
+func Clean(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !isVisible(r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(text, "\r\n", "\n"))
+	return WithoutMarks(blankLines.ReplaceAllString(blankEnds.ReplaceAllString(text, "\n"), "\n\n"))
+}
+
+var blankEnds, blankLines = regexp.MustCompile(`[ \t]+\n`), regexp.MustCompile(`\n{3,}`)

@@ -1,0 +1,297 @@
+package claims
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+)
+
+// role is whose words a part of the source is.
+type role uint8
+
+const (
+	other   role = iota // not known: earlier summaries, questions
+	said                // by the user
+	told                // by the assistant
+	changed             // arguments of a call that may have changed something
+	asked               // arguments of a call that only reads, or failed
+	shown               // results
+)
+
+// statement is a clause of the user or of the assistant.
+type statement struct {
+	words    []string
+	negated  bool
+	question bool // or a condition
+	accepted bool // the assistant's, to which the user agreed
+	by       role
+	text     int // number of texts before it
+}
+
+// note adds the statements of a text.
+func (s *Source) note(body string, by role) {
+	from, assents, others, refuses := len(s.statements), false, 0, false
+	for piece := range text.Pieces(body) {
+		sen := &sentence{text: fold(piece)}
+		sen.toks = lex(nil, sen.text)
+		question := strings.ContainsAny(sen.text, "?？")
+		for _, c := range sen.clauses() {
+			toks := sen.toks[c.from:c.to]
+			words, negated := contents(toks)
+			if by == said && !negated && (&sentence{text: c.text, toks: toks}).hasAny(assent) {
+				assents, s.assents = true, true
+			}
+			others, refuses = others+len(words), refuses || negated
+			open := question || (&sentence{text: c.text, toks: toks}).hasAny(condition)
+			s.addStatement(statement{words: words, negated: negated, question: open, by: by, text: len(s.parts)})
+		}
+	}
+	const short = 3 // words with the assent; who says more says to what
+	if by == said {
+		for i := s.told[0]; i < s.told[1] && assents && others <= short && !refuses; i++ {
+			s.statements[i].accepted = true
+		}
+	}
+	s.told = [2]int{}
+	if by == told {
+		s.told = [2]int{from, len(s.statements)}
+	}
+}
+
+func (s *Source) addStatement(st statement) {
+	if len(st.words) == 0 {
+		return
+	}
+	for _, w := range st.words {
+		s.with[w] = append(s.with[w], len(s.statements))
+	}
+	s.statements = append(s.statements, st)
+}
+
+// contents returns the words that carry the meaning of tokens, each once, and whether they are negated. Of Chinese, these
+// are pairs of characters.
+func contents(toks []token) (words []string, negated bool) {
+	for i, t := range toks {
+		w := ""
+		switch next := at(toks, i+1); {
+		case negations.has(t.text) || refusal.has(t.text) || t.kind == ideograph && refusal.has(t.text+next.text):
+			negated = true
+		case t.kind == ideograph && next.kind == ideograph && !plain.has(t.text+next.text) && !negations.has(next.text):
+			w = t.text + next.text
+		case t.kind == number, t.kind == word && len(t.text) > 2 && !plain.has(t.text):
+			w = stemOf(t.text)
+			if n := len(w); n > 3 && w[n-1] == w[n-2] {
+				w = w[:n-1] // shipped, ship
+			}
+		}
+		if w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words, negated
+}
+
+// like returns for each statement how many of some words it has.
+func (s *Source) like(words []string) map[int]int {
+	const most = 2000
+	n := map[int]int{}
+	for _, w := range words {
+		if all := s.with[w]; len(all) <= most {
+			for _, i := range all {
+				n[i]++
+			}
+		}
+	}
+	return n
+}
+
+var (
+	adverbs = `(?: (?:has|had|have|also|then|later|explicitly|finally|already|clearly|again|first)){0,3} `
+
+	approves = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("approval") + `)\b(.*)|` +
+		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("批准") + `)(.*)`)
+	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `)\b(.*)|` +
+		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `)(.*)`)
+	ends = regexp.MustCompile(`[,;.，；。]( |$)|[，；。]| (but|while|although|though|which|who|because|since|before|after) `)
+)
+
+func alternatives(name string) string {
+	var all []string
+	for _, m := range lists[name].all {
+		all = append(all, strings.ReplaceAll(m.word, "_", " "))
+	}
+	return strings.Join(all, "|")
+}
+
+// object returns the content of what follows a verb of the user in a sentence, up to the next clause.
+func object(verb *regexp.Regexp, sentence string) (words []string, negated, ok bool) {
+	m := verb.FindStringSubmatch(sentence)
+	if m == nil {
+		return nil, false, false
+	}
+	rest := m[1] + m[2]
+	if k := ends.FindStringIndex(rest); k != nil {
+		rest = rest[:k[0]]
+	}
+	words, negated = contents(lex(nil, rest))
+	return words, negated, true
+}
+
+// misattributed returns what a sentence says of the user that only the assistant has said, or nobody.
+func (s *Source) misattributed(sen *sentence) (items []string) {
+	if s.users == 0 {
+		return nil
+	}
+	if words, negated, ok := object(approves, sen.text); ok && !negated && !s.approved(words) {
+		return []string{approves.FindString(sen.text)}
+	}
+	words, _, ok := object(says, sen.text)
+	const least = 2
+	if !ok || len(words) < least {
+		return nil
+	}
+	best := map[role]int{}
+	for i, n := range s.like(words) {
+		st := &s.statements[i]
+		by := st.by
+		if st.accepted || by == other {
+			by = said
+		}
+		best[by] = max(best[by], n)
+	}
+	users := 0 // words that any text of the user has
+	for _, w := range words {
+		if slices.ContainsFunc(s.with[w], func(i int) bool { return s.statements[i].by != told || s.statements[i].accepted }) {
+			users++
+		}
+	}
+	if 3*best[told] >= 2*len(words) && 2*users <= len(words) {
+		return []string{says.FindString(sen.text)}
+	}
+	return nil
+}
+
+// approved reports whether the user has agreed to something with these words: said so without a negation, or assented when
+// the assistant said so. In a text of another language, any assent will do.
+func (s *Source) approved(words []string) bool {
+	newest, known, share := -1, false, 2
+	if strings.ContainsFunc(strings.Join(words, ""), isHan) {
+		share = 3 // pairs of characters are less often the same
+	}
+	accepted := map[int]int{} // words by text
+	for i, n := range s.like(words) {
+		st := &s.statements[i]
+		known = true
+		switch {
+		case st.accepted:
+			accepted[st.text] += n
+		case st.by != told && !st.question && share*n >= len(words):
+			newest = max(newest, i)
+		}
+	}
+	for _, n := range accepted {
+		if share*n >= len(words) {
+			return true
+		}
+	}
+	if !known {
+		return s.assents
+	}
+	return newest >= 0 && !s.statements[newest].negated
+}
+
+// turned returns the clauses that say the opposite of a clause of the source, and nobody says the same.
+func (s *Source) turned(sen *sentence) (items []string) {
+	if sen.hasAny(past) || sen.asks() {
+		return nil
+	}
+	for _, c := range sen.clauses() {
+		words, negated := contents(sen.toks[c.from:c.to])
+		if len(words) < 2 {
+			continue
+		}
+		opposite, same := false, false
+		for i, n := range s.like(words) {
+			st := &s.statements[i]
+			if 4*n < 3*len(words) || n < len(st.words) || st.question {
+				continue
+			}
+			same = same || st.negated == negated
+			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
+		}
+		if opposite && !same {
+			items = append(items, strings.TrimSpace(strings.TrimRight(c.text, ".!。！")))
+		}
+	}
+	return items
+}
+
+// unwritten returns the files that a sentence says were written, of which no call that may have done so speaks.
+func (s *Source) unwritten(sen *sentence) (items []string) {
+	if s.calls == 0 || sen.hasAny(opening) {
+		return nil
+	}
+	for _, c := range sen.claims {
+		file := c.Kind == Path && !c.weak || (c.Kind == Code || c.Kind == Identifier) && isFile(c.words)
+		if file && sen.writes(c) && !s.hasBy(c.words, changed, other) && !s.hasBy(c.words[slices.Index(c.words, "/")+1:], changed, other) {
+			items = append(items, c.Text)
+		}
+	}
+	return items
+}
+
+// writes reports whether a sentence says that the file of a claim was written: a verb is before it, perhaps with other
+// files between, or "was" with a verb behind it.
+func (s *sentence) writes(c Claim) bool {
+	from, to := s.tokenAt(c.from), s.tokenAt(c.to)
+	for i := from - 1; i >= 0; i-- {
+		t := s.toks[i]
+		switch {
+		case s.named[i], t.kind == mark && !t.is(".;:。；：!?"), t.text == "了", between.has(t.text):
+			continue
+		case t.kind == word && wrote.has(t.text):
+			return !s.refused(i)
+		case t.kind == ideograph && i > 0:
+			return wrote.has(s.toks[i-1].text+t.text) && !s.refused(i-1)
+		}
+		break
+	}
+	for i := to; i < min(len(s.toks), to+5); i++ {
+		if t := s.toks[i]; t.kind == word && wrote.has(t.text) {
+			return i > to && !s.refused(i)
+		} else if t.kind == word && !between.has(t.text) {
+			break
+		}
+	}
+	return false
+}
+
+// refused reports whether one of the three words before a verb turns it round, or its subject is the user.
+func (s *sentence) refused(i int) bool {
+	return slices.ContainsFunc(s.toks[max(0, i-3):i], func(t token) bool {
+		return negations.has(t.text) || t.text == "user" || t.text == "户" || t.text == "to" || t.text == "failed"
+	})
+}
+
+// unknownNames returns names of two or more capitalised words of which the source has none.
+func (s *Source) unknownNames(sen *sentence) (items []string) {
+	if s.ideographs > len(s.stream)/20 || strings.HasPrefix(sen.text, "#") || !lowWord.MatchString(sen.text) {
+		return nil
+	}
+	for _, m := range properName.FindAllStringIndex(sen.text, -1) {
+		words := strings.Fields(strings.ToLower(sen.text[m[0]:m[1]]))
+		if !slices.ContainsFunc(words, func(w string) bool {
+			return title.has(w) || plain.has(w) || months[w]+weekdays[w] > 0 || s.hasInflected(w)
+		}) {
+			items = append(items, sen.text[m[0]:m[1]])
+		}
+	}
+	return items
+}
+
+var (
+	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+( \p{Lu}\p{Ll}+)+\b`)
+	lowWord    = regexp.MustCompile(`(^|\s)\p{Ll}{2,}`)
+)

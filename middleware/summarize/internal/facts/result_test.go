@@ -1,0 +1,85 @@
+package facts
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+)
+
+// Each line of patterns.txt shows what its kind says, by its own example.
+func TestPatterns(t *testing.T) {
+	t.Parallel()
+	for _, p := range patterns {
+		require.Contains(t, []string{"failed", "none", "some", "fault"}, p.kind)
+		require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
+		require.NotEmpty(t, shows("a\n  " + p.example + "\nb")[p.kind], "%s matches its example %q", p.line, p.example)
+	}
+	require.Empty(t, shows("0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"))
+}
+
+func TestShell(t *testing.T) {
+	t.Parallel()
+	for command, want := range map[string]shell{
+		"":                                       {},
+		"pytest":                                 {acts: true},
+		"cd a && pytest -k 'a|b;c'":              {acts: true},
+		"cd a; pytest":                           {acts: true},
+		"CI=1 timeout pytest 2>&1":               {acts: true},
+		"cat a | grep b; ls":                     {filtered: true},
+		"git log | head":                         {filtered: true},
+		"pytest | tail":                          {acts: true, hidden: true, filtered: true},
+		"pytest |& tee log":                      {acts: true, hidden: true, filtered: true},
+		"set -o pipefail; pytest | tail":         {acts: true, filtered: true, pipefail: true},
+		"pytest; echo done":                      {acts: true, hidden: true, filtered: true},
+		"pytest;":                                {acts: true},
+		"make || true":                           {acts: true, hidden: true, filtered: true},
+		"make &":                                 {acts: true, hidden: true},
+		"make\ngo vet ./...":                     {acts: true, hidden: true},
+		"cat <<'E' > a.py\nx | y; z\nE\npytest":  {acts: true},
+		"bash -c 'pytest | tail'":                {acts: true, hidden: true, filtered: true},
+		"for f in *; do pytest $f; done":         {acts: true, hidden: true, filtered: true},
+		`python -c "import a; a.run()" | head`:   {acts: true, hidden: true, filtered: true},
+		"echo 'it''s' # pytest | x":              {hidden: false, acts: true},
+		"python - <<E | tail\na; b\nE":           {acts: true, hidden: true, filtered: true},
+		"cat <<E":                                {filtered: true},
+		"'":                                      {},
+		"grep -q a b && echo yes || echo 'no; '": {filtered: true},
+	} {
+		require.Equal(t, want, shellOf(command), command)
+	}
+}
+
+// An outcome is recorded only if it is certain.
+func TestResultOf(t *testing.T) {
+	t.Parallel()
+	writes, reads := toolUse{files: []string{"a"}, access: written}, toolUse{files: []string{"a"}, access: read}
+	for _, c := range []struct {
+		name   string
+		use    toolUse
+		output string
+		want   state
+	}{
+		{"no exit code", toolUse{command: "make"}, "done", unknown},
+		{"exit code 0", toolUse{command: "make"}, "done\nexit code 0", passed},
+		{"a reader prints a failure", toolUse{command: "cat log"}, "exit code 0\n--- FAIL: TestA", passed},
+		{"a failure behind exit code 0", toolUse{command: "make"}, "exit code 0\n--- FAIL: TestA", failed},
+		{"a failure in the middle", toolUse{command: "make"}, "exit code 0\n" + strings.Repeat("line\n", 900) + "1 failed, 2 passed\n" + strings.Repeat("line\n", 900), failed},
+		{"exit code 0 and another", toolUse{command: "make; echo"}, "<returncode>0</returncode>\nexit code: 2", failed},
+		{"grep finds nothing", toolUse{command: "make | grep x"}, "exit code 1", unknown},
+		{"passed, with a logged error", toolUse{command: "pytest"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", passed},
+		{"not certain, with a logged error", toolUse{command: "pytest | tail"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", unknown},
+		{"an error in JSON", writes, `{"success": false, "message": "no room"}`, failed},
+		{"an error in JSON in JSON", writes, `[{"text":"{\"isError\": true}"}]`, failed},
+		{"a missing text", writes, "String to replace not found in file.", failed},
+		{"no room, in Chinese", writes, "保存失败：磁盘空间不足", failed},
+		{"contents of the file", writes, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
+		{"a file that was read", reads, `{"success": false}`, unknown},
+		{"a tool that is not known", toolUse{}, `{"status": "error", "reason": "x"}`, failed},
+		{"no error", toolUse{}, `{"error": null, "errors": [], "ok": true}`, unknown},
+	} {
+		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, c.use).state, c.name)
+	}
+}

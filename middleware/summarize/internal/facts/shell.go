@@ -1,0 +1,101 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// shell is what a command line does with the exit codes and outputs of its programs.
+type shell struct {
+	acts     bool // a program does more than read or print
+	hidden   bool // exit code 0 does not show that all of them ended well
+	filtered bool // the exit code is that of a program that only reads, as grep
+	pipefail bool
+}
+
+var (
+	readers, shells, before = set("reader"), set("shell"), set("before")
+
+	heredoc  = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
+	scripts  = regexp.MustCompile(`\b((?:ba|z)?sh|pwsh) -l?[ce]+ ['"]`)
+	variable = regexp.MustCompile(`^\w+=`)
+)
+
+// shellOf reads a command line, roughly: in doubt, its exit code hides others.
+func shellOf(command string) (s shell) {
+	command = scripts.ReplaceAllString(heredocs(command), "$1 ")
+	for by := "start"; by != "" && command != ""; {
+		var simple string
+		simple, by, command = nextCommand(command)
+		program := programOf(simple)
+		if program == "" {
+			s.hidden = s.hidden || by == "&" && s.acts
+			continue
+		}
+		s.filtered = readers[program]
+		s.acts = s.acts || !s.filtered
+		last := by == "" || by != "&" && strings.TrimSpace(command) == ""
+		certain := last || by == "&&" || by == "|" && s.pipefail || s.filtered
+		s.hidden = s.hidden || !certain
+		s.pipefail = s.pipefail || strings.Contains(simple, "pipefail")
+	}
+	return s
+}
+
+// nextCommand divides a command line after its first command.
+func nextCommand(line string) (simple, by, rest string) {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; c {
+		case '\\':
+			i++
+		case '\'':
+			i += max(0, strings.IndexByte(line[i+1:], c)+1)
+		case '"':
+			i += max(0, stringEnd(line[i+1:])+1)
+		case '|', ';', '&', '\n':
+			by = line[i : i+1]
+			switch {
+			case strings.HasPrefix(line[i+1:], by):
+				by += by
+			case c == '&' && (i > 0 && line[i-1] == '>' || strings.HasPrefix(line[i+1:], ">")): // 2>&1, &>
+				continue
+			}
+			return line[:i], by, line[i+len(by):]
+		}
+	}
+	return line, "", ""
+}
+
+// heredocs returns a command line without the texts that it contains.
+func heredocs(line string) string {
+	const most = 20
+	for range most {
+		m := heredoc.FindStringSubmatchIndex(line)
+		if m == nil {
+			break
+		}
+		_, rest, _ := strings.Cut(line[m[1]-1:], "\n"+line[m[2]:m[3]])
+		line = line[:m[0]] + line[m[4]:m[5]] + rest
+	}
+	return line
+}
+
+// programOf returns the program of a simple command, with its first argument if that tells what it does, or "".
+func programOf(simple string) string {
+	words := strings.Fields(simple)
+	for len(words) > 0 && (before[words[0]] || variable.MatchString(words[0])) {
+		words = words[1:]
+	}
+	if len(words) == 0 || words[0][0] == '#' {
+		return ""
+	}
+	if len(words) > 1 && slices.Contains(words, "--version") {
+		return "echo"
+	}
+	name := strings.ToLower(strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `'"`))
+	if len(words) > 1 && readers[name+" "+words[1]] {
+		return name + " " + words[1]
+	}
+	return name
+}

@@ -1,0 +1,74 @@
+package rulewriter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+)
+
+// State returns the newest long text of the assistant, word for word, in at most 300 tokens, and what is open after it:
+// a short question of the assistant, and the newest call if it has no result. It returns "" if there is neither, or no
+// room.
+func State(msgs []message.Message, o Options) string {
+	const most, long = 300, 200 // tokens; bytes
+	w := o.wording()
+	said, short, open := "", "", ""
+	answered := map[string]bool{}
+	for i, m := range slices.Backward(msgs) {
+		for r := range m.Results() {
+			answered[r.CallID] = true
+		}
+		if o.Done != nil && o.Done() || len(said) >= long {
+			break
+		}
+		for c := range m.Calls() {
+			if i >= len(msgs)-1-len(answered) && !answered[c.ID] {
+				open = w.call + text.Line(c.Name+" "+c.Arguments, longestLine)
+			}
+		}
+		if m.Role == message.RoleAssistant {
+			said = strings.TrimSpace(text.Clean(m.Text()))
+			said = strings.TrimPrefix(strings.TrimPrefix(said, english.state+"\n"), chinese.state+"\n") // of an earlier summary
+			short = cmp.Or(short, said)
+		}
+	}
+	if len(said) < long {
+		said = short
+	}
+	if q, _ := strings.CutSuffix(short, "?"); short != said && (q != short || strings.HasSuffix(short, "？")) {
+		open = strings.TrimPrefix(open+"\n"+w.question+text.Line(short, longestLine), "\n")
+	}
+	room := min(most, o.Tokens-o.Counter.Count("\n"+w.state+"\n"+open))
+	switch cut := ends(said, room, o); {
+	case cut != "":
+		return strings.TrimSuffix(w.state+"\n"+cut+"\n"+open, "\n")
+	case o.fits(open):
+		return open
+	}
+	return ""
+}
+
+// ends returns a text, or as many sentences of its beginning and of its end as have room, in equal parts.
+func ends(said string, room int, o Options) string {
+	const gap = "[…]"
+	if said == "" || o.Counter.Count(said) <= room {
+		return said
+	}
+	pieces := slices.Collect(text.Pieces(said))
+	left := room - o.Counter.Count("\n"+gap+"\n")
+	head, tail := 0, len(pieces)
+	for tail > 0 && o.Counter.Count(strings.Join(pieces[tail-1:], "")) <= left/2 { // the end has what is next
+		tail--
+	}
+	left -= o.Counter.Count(strings.Join(pieces[tail:], ""))
+	for head < tail && o.Counter.Count(strings.Join(pieces[:head+1], "")) <= left {
+		head++
+	}
+	if head == 0 && tail == len(pieces) {
+		return ""
+	}
+	return strings.Trim(strings.TrimSpace(strings.Join(pieces[:head], ""))+"\n"+gap+"\n"+strings.TrimSpace(strings.Join(pieces[tail:], "")), "\n")
+}
