@@ -128,7 +128,8 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 func (j *job) inventions(w Writer) modelwriter.Inventions {
 	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
 		f := j.fold
-		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section.Quotes, j.section.Facts}, claims.Texts(f.View.Messages()))
+		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section.Quotes, j.section.Facts})
+		others = append(others, claims.Texts(f.View.Messages())...)
 		for _, a := range []*author{w.record, w.live} {
 			if a != nil {
 				others = append(append(others, a.Task), a.Sections...)
