@@ -120,7 +120,7 @@ func (f *File) usePreset() {
 	f.Chain = []middleware.Middleware{
 		microcompact.New(microcompact.Options{
 			Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
-			Limit: microcompact.Limits{Results: 400, Arguments: 800}, Digest: 120,
+			Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: 120,
 		}),
 		fit.New(fit.Options{}),
 	}

@@ -183,6 +183,7 @@ func fitKeys(o *fit.Options) []key {
 		{"limits", func(n node) { n.read(limitKeys(&o.Limits)) }},
 		{"target", set(&o.Target, node.share)},
 		{"placeholder", set(&o.Placeholder, node.text)},
+		{"digest", set(&o.Digest, node.orNone)},
 		{"note", set(&o.Note, node.text)},
 		{"no_retry", set(&o.NoRetry, node.yesNo)},
 	}

@@ -291,7 +291,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
 	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
-	st.Stored, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
+	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
 	w.session = &s
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev

@@ -225,6 +225,8 @@ func (p *proposal) due(ctx context.Context, plan func() *Plan) (met bool, why st
 		return true, "forced by the request", nil
 	case p.past.failures >= l.opts.PauseAfter:
 		return false, "it is paused", nil
+	case v.session.taken && !l.opts.ForWindow:
+		return false, "another process has edited this very history; further edits wait for the next call", nil
 	case l.opts.MinCalls > 0:
 		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return false, "fewer calls than MinCalls since its last edit", nil

@@ -101,6 +101,12 @@ func (l *lastSent) tell(position int) {
 	}
 }
 
+// surprises reports whether nothing is known of a difference from a position on, if there is one.
+func (l *lastSent) surprises(position int) bool {
+	was := l.Load()
+	return position != untold && (was == nil || position < was.told)
+}
+
 var hashSeed = maphash.MakeSeed()
 
 func hashOf(m *message.Message) uint64 { return maphash.Bytes(hashSeed, m.AppendContent(nil)) }

@@ -196,7 +196,7 @@ func fickle() middleware.Middleware {
 	})
 }
 
-// Edits of another process come from the journal, and no event of this process says so.
+// Edits of another process come from the journal, and an event says so.
 func TestCacheBrokenByAnotherProcess(t *testing.T) {
 	t.Parallel()
 	var rec middlewaretest.Recorder
@@ -209,15 +209,18 @@ func TestCacheBrokenByAnotherProcess(t *testing.T) {
 	require.NoError(t, err)
 	_, err = there(t.Context(), force, nil)
 	require.NoError(t, err)
-	for i, want := range []middleware.Break{middleware.BrokenByChain, ""} {
+	for i, want := range []middleware.Break{middleware.BrokenByEdit, ""} {
 		resp, err := here(t.Context(), &middleware.Request{Messages: lookups(9 + i)}, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, resp.Cache.Broken)
 		require.Equal(t, w.naive(), resp.Cache.Prefix)
 	}
-	missed := rec.Events(middleware.Missed)
-	require.Len(t, missed, 1)
-	require.Contains(t, missed[0].Why, "edits of a hold that another call or process has made, so only the first")
+	require.Empty(t, rec.Events(middleware.Missed))
+	told := rec.Events(middleware.Notice)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0].Why, "another call or process has changed the edits of this conversation since the call before")
+	require.NotEmpty(t, told[0].Edits)
+	require.Equal(t, 3, told[0].First)
 }
 
 // Edits for a window that has grown end with an event; those of a committed draft have the events of the draft.

@@ -35,6 +35,11 @@ func remember(ctx context.Context, v *View) (*View, error) {
 		}
 		w = publish(v, st)
 	}
+	if !w.list.Equal(v.list) {
+		before, s := v.session.opened.State.list, w.session
+		first := s.reportTaken(ctx, v.req, before, w.list, "first; its edits are used, and others are made in the next call")
+		w.told = min(w.told, s.indexFrom(first))
+	}
 	if len(w.attempts) > 0 {
 		w = noteProgress(ctx, w)
 	}
@@ -60,6 +65,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		more = writeView(v)
 	}
 	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
+	s.reportSkipped(ctx, v.req, &known)
 	if err != nil {
 		return nil, err
 	}

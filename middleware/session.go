@@ -29,6 +29,7 @@ type session struct {
 	asked     int  // number of messages that it has in common with the history of an earlier call
 	answered  bool // in an earlier call, a model has answered this history
 	overtaken bool // the journal has another entry than in the earlier call
+	taken     bool // another process has edited this very history, and this one sees it for the first time
 
 	thinking thinking
 	budget   Budget // that this request or the table of models declares; zero: none
@@ -108,11 +109,13 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
 		})
 	}
+	s.reportSkipped(ctx, req, &found)
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten = nil
 	}
 	s.overtaken = !same && ch.Grown
+	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
@@ -132,10 +135,24 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	} else {
 		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
 	}
-	if !st.list.Equal(before) {
+	switch {
+	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
+	case s.log.Shared && !same && ch.Common > 0 && st.last.surprises(known.Differs(st.list)):
+		s.told = s.reportTaken(ctx, req, known, st.list, "since the call before; its edits are used")
 	}
 	return nil
+}
+
+// reportSkipped reports what a read of the journal has left out.
+func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
+	if k.Skipped != nil {
+		s.chain.report(ctx, req, Event{
+			Kind: Failed, By: "middleware", Err: k.Skipped,
+			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
+		})
+		k.Skipped = nil
+	}
 }
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.
@@ -193,6 +210,19 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 	}
 	s.told = e.First - len(s.Lead)
 	s.chain.report(ctx, req, e)
+}
+
+// reportTaken reports edits that another call or process has made, and returns the first position that they change.
+func (s *session) reportTaken(ctx context.Context, req *Request, before, now edit.List, why string) int {
+	first, edits := before.Differs(now), slices.DeleteFunc(slices.Clone(now), before.Has)
+	if len(edits) == 0 {
+		edits = slices.DeleteFunc(slices.Clone(before), now.Has)
+	}
+	s.chain.report(ctx, req, Event{
+		Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first,
+		Why: "another call or process has changed the edits of this conversation " + why,
+	})
+	return first
 }
 
 // calibrate takes the usage that has been reported since the last call, by the model or in the messages.

@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -311,11 +312,15 @@ func TestDefaultDigest(t *testing.T) {
 		"contextedit, archive":  {contextedit.New(contextedit.Options{Trigger: now}), store.NewMemory(0), true},
 		"contextedit, none":     {contextedit.New(contextedit.Options{Trigger: now}), nil, false},
 		"contextedit, off":      {contextedit.New(contextedit.Options{Trigger: now, Digest: -1}), store.NewMemory(0), false},
+		"fit, archive":          {fit.New(fit.Options{}), store.NewMemory(0), true},
+		"fit, none":             {fit.New(fit.Options{}), nil, false},
+		"fit, off":              {fit.New(fit.Options{Digest: -1}), store.NewMemory(0), false},
 		"microcompact, archive": {microcompact.New(microcompact.Options{Trigger: now}), store.NewMemory(0), true},
 		"microcompact, none":    {microcompact.New(microcompact.Options{Trigger: now, Limit: microcompact.Limits{Results: 40}}), nil, false},
 		"microcompact, off":     {microcompact.New(microcompact.Options{Trigger: now, Digest: -1}), store.NewMemory(0), false},
 	} {
-		req, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: c.archive}, c.mw), &middleware.Request{Messages: h})
+		req, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: c.archive}, c.mw),
+			&middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1400}})
 		require.NoError(t, err)
 		require.Len(t, events, 1, name)
 		text := req.Messages[2].Parts[0].(message.ToolResult).Text

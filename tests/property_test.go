@@ -53,6 +53,7 @@ func (w *world) notef(format string, args ...any) {
 
 // restart makes a new chain on the same journal, nested in some way.
 func (w *world) restart() {
+	w.ref.seen = new([][]message.ID)
 	mws := layers(w.editors...)
 	first := w.dice.roll("nested from", len(mws)+1)
 	last := first + w.dice.roll("nested to", len(mws)-first+1)
@@ -221,9 +222,10 @@ func TestTwoProcesses(t *testing.T) {
 func checkTwoProcesses(t *rapid.T) {
 	w := newWorld(rapidDice{t}, newTexts())
 	chains := []middleware.Middleware{w.chain, middleware.With(w.env, layers(w.editors...)...)}
+	seen := []*[][]message.ID{w.ref.seen, new([][]message.ID)}
 	for range rapid.IntRange(1, 30).Draw(t, "steps") {
 		k := w.dice.roll("process", 2)
-		w.chain = chains[k]
+		w.chain, w.ref.seen = chains[k], seen[k]
 		w.notef("process %d", k)
 		w.extend(w.dice.roll("messages", 4))
 		w.call(t, w.history, nil)

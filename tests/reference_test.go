@@ -16,6 +16,7 @@ import (
 // plainly as possible: no memo, no deltas, no merging of lists, no revisions.
 // Its journal keeps the edits of each place as a whole.
 type reference struct {
+	seen    *[][]message.ID // by the process that is asked
 	editors []editor
 	adopts  bool
 	journal map[message.ID][]*refEdit
@@ -62,10 +63,13 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 	c := &refCall{lead: history[:n], body: history[n:], ids: message.IDs(history[n:])}
 	c.protected = refProtected(c.body)
 	c.edits = c.holding(r.latest(c.ids))
-	edited := false
+	edited, taken := false, r.taken(c.ids)
 	for _, e := range r.editors {
 		l, least := c.look(), 0
 		if !slices.Contains(force, e.name) && !slices.Contains(force, "*") {
+			if taken {
+				continue
+			}
 			if calls := c.callsSince(e.name); e.minCalls > 0 && calls >= 0 && calls < e.minCalls {
 				continue
 			}
@@ -124,6 +128,20 @@ func (c *refCall) overburden(e editor) int {
 }
 
 // latest returns the edits of the newest position that has an entry.
+// taken reports whether another process has edited a history that this one sees for the first time.
+func (r *reference) taken(ids []message.ID) bool {
+	if len(ids) == 0 {
+		return false
+	}
+	if r.seen == nil {
+		r.seen = new([][]message.ID)
+	}
+	_, there := r.journal[ids[len(ids)-1]]
+	known := slices.ContainsFunc(*r.seen, func(o []message.ID) bool { return len(o) >= len(ids) && slices.Equal(o[:len(ids)], ids) })
+	*r.seen = append(*r.seen, ids)
+	return there && !known
+}
+
 func (r *reference) latest(ids []message.ID) []*refEdit {
 	for _, id := range slices.Backward(ids) {
 		if edits, ok := r.journal[id]; ok {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -22,7 +23,7 @@ import (
 
 var journalCommand = command{
 	name:  "journal",
-	args:  "ls|show|rm|vacuum [FLAGS] URL",
+	args:  "ls|show|rm|vacuum|reseal [FLAGS] URL",
 	short: "list, show or remove the edits and contents in a database",
 	long: `Looks at the journal and the archive in a database. Its URL is sqlite:PATH,
 postgres://USER:PASSWORD@HOST:PORT/DATABASE or
@@ -31,7 +32,10 @@ conversation. show writes the edits of those that the flags select, one entry of
 the journal a line, in JSON. rm removes all that is kept of them, edits and
 contents, and returns the space; a content that other conversations have too
 stays. Without a flag, rm asks, or needs --all. vacuum removes what was not used
-for --older-than, and returns unused space.`,
+for --older-than, and returns unused space. reseal encrypts all rows with the
+first --key, by AES-256-GCM; the others are keys that rows may have now. A key
+is a file of 64 hexadecimal digits, as openssl rand -hex 32 writes it; none
+stands for rows that are not encrypted. Rows that no key opens stay.`,
 	flags: func(fs *flag.FlagSet) action {
 		var j journaled
 		fs.Func("scope", "only the scope `NAME`, which may be empty", func(name string) error {
@@ -39,6 +43,7 @@ for --older-than, and returns unused space.`,
 			return nil
 		})
 		fs.StringVar(&j.conversation, "conversation", "", "only the conversation `ID`, or those whose ID begins so")
+		fs.Func("key", "a `FILE` with a key, or none; the first one encrypts", j.addKey)
 		fs.DurationVar(&j.age, "older-than", 0, "only what was not used for this `AGE`, as 720h")
 		fs.BoolVar(&j.all, "all", false, "remove everything without asking")
 		return j.run
@@ -51,18 +56,38 @@ type journaled struct {
 	conversation string
 	age          time.Duration
 	all          bool
+	keys         []engine.Cipher
+}
+
+// addKey reads a file with a key.
+func (j *journaled) addKey(path string) error {
+	if path == "none" {
+		j.keys = append(j.keys, engine.Plain)
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != 32 {
+		return fmt.Errorf("%s is not a key, want 64 hexadecimal digits: openssl rand -hex 32", path)
+	}
+	c, err := engine.AES(key)
+	j.keys = append(j.keys, c)
+	return err
 }
 
 func (j *journaled) run(ctx context.Context, args []string, std stdio) (err error) {
 	steps := map[string]func(context.Context, *engine.Engine, []engine.Usage, stdio) error{
-		"ls": list, "show": show, "rm": j.remove, "vacuum": nil,
+		"ls": list, "show": show, "rm": j.remove, "vacuum": nil, "reseal": nil,
 	}
-	const want = "want ls, show, rm or vacuum, and the URL of a database; see laconic help journal"
+	const want = "want ls, show, rm, vacuum or reseal, and the URL of a database; see laconic help journal"
 	if len(args) != 2 {
 		return usagef("%s, %s", several(len(args), "argument"), want)
 	}
 	step, ok := steps[args[0]]
-	vacuum := args[0] == "vacuum"
+	vacuum, reseal := args[0] == "vacuum", args[0] == "reseal"
 	switch {
 	case !ok:
 		return usagef("no step %q: %s", args[0], want)
@@ -70,8 +95,10 @@ func (j *journaled) run(ctx context.Context, args []string, std stdio) (err erro
 		return usagef("--older-than is negative, want an age as 720h")
 	case j.all && args[0] != "rm":
 		return usagef("--all is for rm")
-	case vacuum && (len(j.scopes) > 0 || j.conversation != ""):
-		return usagef("vacuum is for the whole database: want no --scope and no --conversation; rm removes by them")
+	case (vacuum || reseal) && (len(j.scopes) > 0 || j.conversation != ""):
+		return usagef("%s is for the whole database: want no --scope and no --conversation; rm removes by them", args[0])
+	case reseal && len(j.keys) == 0:
+		return usagef("reseal needs --key, first the new key, then the old ones, or none for rows that are not encrypted")
 	}
 	if path, ok := strings.CutPrefix(args[1], "sqlite:"); ok { // it would be created
 		path, _, _ = strings.Cut(path, "?")
@@ -79,7 +106,7 @@ func (j *journaled) run(ctx context.Context, args []string, std stdio) (err erro
 			return err
 		}
 	}
-	o := engine.Options{}
+	o := engine.Options{Ciphers: j.keys}
 	if vacuum {
 		o.TTL = j.age
 	}
@@ -88,8 +115,11 @@ func (j *journaled) run(ctx context.Context, args []string, std stdio) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	if vacuum {
+	switch {
+	case vacuum:
 		return clean(ctx, e, std)
+	case reseal:
+		return sealAnew(ctx, e, std)
 	}
 	kept, err := e.List(ctx, j.scopes...)
 	if err != nil {
@@ -192,6 +222,24 @@ func clean(ctx context.Context, e *engine.Engine, std stdio) error {
 		return err
 	}
 	_, err = fmt.Fprintf(std.out, "removed %s that nobody has used\n", several(n, "row"))
+	return err
+}
+
+// sealAnew encrypts all rows with the first key, and writes a line after each 10,000.
+func sealAnew(ctx context.Context, e *engine.Engine, std stdio) error {
+	done, err := e.Reseal(ctx, func(r engine.Resealed) {
+		if r.Written%10_000 == 0 {
+			fmt.Fprintf(std.err, "%s so far, %d written\n", several(r.Rows, "row"), r.Written)
+		}
+	})
+	what := fmt.Sprintf("%s, %d written", several(done.Rows, "row"), done.Written)
+	switch {
+	case err != nil:
+		return fmt.Errorf("after %s, which need not be done again: %w", what, err)
+	case done.Unread > 0:
+		return fmt.Errorf("%s: %d cannot be read with these keys, and stayed as they are", what, done.Unread)
+	}
+	_, err = fmt.Fprintln(std.out, what)
 	return err
 }
 

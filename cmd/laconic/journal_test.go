@@ -84,17 +84,48 @@ func TestJournal(t *testing.T) {
 	require.Equal(t, "nothing is kept\n", run("ls", url))
 }
 
+// TestJournalReseal encrypts what was plain, changes the key, and turns encryption off.
+func TestJournalReseal(t *testing.T) {
+	t.Parallel()
+	path, chain := inDatabase(t, "globex")
+	first, second, url := write(t, strings.Repeat("01", 32)+"\n"), write(t, strings.Repeat("02", 32)), "sqlite:"+path
+	status, before, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+	run := func(args ...string) (stdout, stderr string) {
+		_, stdout, stderr = exec(t, "", append([]string{"journal"}, args...)...)
+		return stdout, stderr
+	}
+	shown, _ := run("show", url)
+	for _, keys := range [][]string{{first, "none"}, {second, first}, {"none", second}} {
+		stdout, stderr := run("reseal", "--key", keys[0], "--key", keys[1], url)
+		require.Equal(t, "2 rows, 2 written\n", stdout, stderr)
+		stdout, _ = run("reseal", "--key", keys[0], "--key", keys[1], url)
+		require.Equal(t, "2 rows, 0 written\n", stdout, "they have the new key already")
+		stdout, stderr = run("show", "--key", keys[0], url)
+		require.Equal(t, shown, stdout, stderr)
+		_, stderr = run("reseal", "--key", keys[1], url)
+		require.Contains(t, stderr, "2 rows, 0 written: 2 cannot be read with these keys, and stayed as they are")
+	}
+	status, after, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+	prefix, _, _ := strings.Cut(before, "],\"report\"")
+	require.True(t, strings.HasPrefix(after, prefix))
+}
+
 func TestJournalErrors(t *testing.T) {
 	t.Parallel()
 	path, chain := inDatabase(t, "acme")
 	_, _, stderr := exec(t, talk, "apply", "--chain", chain)
 	require.Empty(t, stderr)
 	for args, want := range map[string]string{
-		"ls":                                  "1 argument, want ls, show, rm or vacuum, and the URL",
-		"look sqlite:" + path:                 `no step "look": want ls, show, rm or vacuum`,
+		"ls":                                  "1 argument, want ls, show, rm, vacuum or reseal, and the URL",
+		"look sqlite:" + path:                 `no step "look": want ls, show, rm, vacuum or reseal`,
 		"ls --all sqlite:" + path:             "--all is for rm",
 		"rm --all --scope a sqlite:" + path:   "--all is for everything",
 		"vacuum --scope a sqlite:" + path:     "vacuum is for the whole database",
+		"reseal sqlite:" + path:               "reseal needs --key",
+		"reseal --key no sqlite:" + path:      "no such file",
+		"reseal --key " + chain + " " + path:  "is not a key, want 64 hexadecimal digits",
 		"ls --older-than -1h sqlite:" + path:  "--older-than is negative",
 		"ls sqlite:" + path + ".no":           "no such file",
 		"ls " + path:                          "the URL begins with no known scheme, want sqlite:PATH, postgres://",

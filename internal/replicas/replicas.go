@@ -117,6 +117,7 @@ type track struct {
 	early   *Entry       // what is known to be stored before the newest question; at -1: not known
 	unsaved Edits        // nil: none
 	made    []message.ID // of the history that they were made for
+	tried   bool         // the journal was asked
 	asked   int          // number of IDs for which the journal was read
 	seen    int          // length of Replica.writes then
 }
@@ -130,6 +131,10 @@ func none() *Entry { return &Entry{at: -1} }
 // if they are not made yet.
 func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
 	t, parent, grown := r.follow(message.IDs(h))
+	var before []message.ID
+	if parent != nil {
+		before = parent.ids
+	}
 	r.read(t, h, grown, f)
 	list := Edits{}
 	for at, text := range t.known() {
@@ -138,8 +143,9 @@ func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
 		}
 	}
 	changed := t.unsaved != nil && len(list) > 0
+	taken := t.entry.at == len(h)-1 && shared(before, t.ids) < len(h) // another process has edited this history
 	for at, text := range plan {
-		if _, ok := list[at]; !ok {
+		if _, ok := list[at]; !ok && !taken {
 			list[at], changed = text, true
 		}
 	}
@@ -232,8 +238,8 @@ func (r *Replica) read(t *track, h []message.Message, grown bool, f Fault) {
 		}
 	}
 	if !own {
-		r.Finds++
-		if f == Down {
+		r.Finds += t.reads(f)
+		if t.tried = true; f == Down {
 			return
 		}
 		e := r.journal.find(t.ids, max(t.entry.at, 0))
@@ -245,6 +251,14 @@ func (r *Replica) read(t *track, h []message.Message, grown bool, f Fault) {
 		}
 	}
 	t.asked, t.seen = len(h), len(r.writes)
+}
+
+// reads returns how often the journal is asked: the first read is repeated if it fails.
+func (t *track) reads(f Fault) int {
+	if f == Down && !t.tried {
+		return 2
+	}
+	return 1
 }
 
 // holds reports whether a result may be replaced: a model has answered it.
@@ -283,7 +297,7 @@ func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edit
 			return list
 		}
 		r.Finds++
-		if t.entry = r.journal.find(t.ids, at); !list.covers(t.entry.edits) {
+		if t.entry = r.journal.find(t.ids, at); !maps.Equal(list, t.entry.edits) {
 			t.unsaved, t.asked = nil, len(h)
 			return maps.Clone(t.entry.edits)
 		}

@@ -78,7 +78,7 @@ func (s *sketch) fixedAlone() load {
 // short as the steps make it.
 func (s *sketch) floor() *sketch {
 	f := *s
-	f.archiver = nil
+	f.allow(false, false)
 	f.now, f.loads, f.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
 	f.own = make([]bool, len(f.now))
 	f.foldOldest(room{})
@@ -160,7 +160,7 @@ func (s *sketch) answered(at int, callID string) bool {
 func (s *sketch) piece(at, k int, unit string) piece {
 	out := piece{at: at, k: k, size: s.sizeOf(s.now[at].Parts[k], unit), atom: true}
 	switch p := s.now[at].Parts[k].(type) {
-	case message.Text:
+	case message.Text, message.ToolCall:
 		out.atom = false
 	case message.ToolResult:
 		without, ok := s.withoutMedia(at, k)
@@ -169,7 +169,7 @@ func (s *sketch) piece(at, k int, unit string) piece {
 		if out.atom && p.Text != "" {
 			out.text = s.sizeOf(without, unit)
 		}
-	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
+	case message.Thinking, message.Media, message.Opaque:
 	}
 	return out
 }
@@ -244,8 +244,7 @@ func (s *sketch) cut(at, k int, unit string, limit int) {
 			p = message.Text{Text: text(limit)}
 		}
 	case message.ToolCall:
-		old.Arguments = shorten.Arguments(s.handleOf(at, original))
-		p = old
+		p = shortCall(old, s.handleOf(at, original), false, func(c message.ToolCall) bool { return s.sizeOf(c, unit) <= limit })
 	case message.ToolResult:
 		if s.dropMedia(at, k) {
 			return

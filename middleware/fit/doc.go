@@ -18,8 +18,8 @@
 // order, until the request fits:
 //
 //  1. Old results are replaced by a placeholder, oldest first; errors after the
-//     others, and what other middlewares have shortened last.
-//  2. Arguments of old calls become {}.
+//     others, and what was shortened before last.
+//  2. Long values in arguments of old calls are replaced, except for lines such as names of files.
 //  3. Thinking of old turns is removed, old media are replaced by a short text.
 //  4. Whole units are removed, oldest first, and one note replaces them all.
 //     Summaries, memories and what the host calls critical are removed last.
@@ -33,9 +33,10 @@
 // makes an edit.
 //
 // With an archive, what is removed is archived, and placeholders, cuts and the note
-// have its handle. If the archive fails or handles have no room, the request is made
-// to fit without them. Edits for which a note or handles had no room hold for one request
-// only, and all others not in a larger window than they were made for.
+// have its handle. Placeholders also have hard facts of the result ([Options.Digest]). If
+// the archive fails or handles have no room, the request is made to fit without them.
+// Edits for which a note or handles had no room hold for one request only, and all others
+// not in a larger window than they were made for.
 //
 // # Repairs and refusals
 //

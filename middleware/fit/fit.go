@@ -146,13 +146,11 @@ func isNewestAnswer(v *middleware.View, i int) bool {
 func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
 	var best *middleware.Plan // with the most tokens in its view
 	var after *judgement
-	var margin load // kept free for repairs
-	handles := true // until they have no room
-	for range 6 {   // repairs may take more or less tokens than expected
+	var margin load      // kept free for repairs
+	handles := true      // until they have no room
+	for try := range 6 { // repairs and facts may take more or less tokens than expected
 		s := f.sketch(ctx, j)
-		if !handles {
-			s.archiver = nil
-		}
+		s.allow(handles, try < 3)
 		fits := s.shrink(s.room(j.free(s.before, margin)), j.target(f.opts.Target))
 		switch {
 		case ctx.Err() != nil:
@@ -201,7 +199,9 @@ func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, 
 
 // try returns the plan of a sketch, and what the view is then.
 func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
-	plan := &middleware.Plan{Edits: s.edits(), Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
+	edits := s.edits()
+	s.leaveFacts(edits)
+	plan := &middleware.Plan{Edits: edits, Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
 	v, err := core.Preview(j.view, Name, plan)
 	if err != nil {
 		return nil, nil, err

@@ -136,3 +136,29 @@ func TestUsageOfASmallerWindow(t *testing.T) {
 	require.Contains(t, events[0].Why, "made for a window of 4000 tokens, and it has 9000 now")
 	require.Equal(t, sent.View().Size().Counted, sent.View().Size().Tokens)
 }
+
+// TestHandlesReturn has parallel results that arrive one by one, in a window with room for few handles. An edit that takes
+// a handle away, without a new one, holds for one request: in the next one, results have their handles again.
+func TestHandlesReturn(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Archive: store.NewMemory(0), Counter: tokens.Chars4{}}
+	chain := middleware.With(env, fit.New(fit.Options{}))
+	var calls []message.Part
+	for k := range 11 {
+		calls = append(calls, message.ToolCall{ID: fmt.Sprint("c", k), Name: "read", Arguments: "{}"})
+	}
+	h := []message.Message{message.User("Read it."), message.Assistant(calls...)}
+	var named []int // results with a handle, in each call
+	for k := range calls[:7] {
+		h = append(h, message.Result(fmt.Sprint("c", k), "read", strings.Repeat("one word after the other ", 200)))
+		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 340}})
+		require.NoError(t, err)
+		named = append(named, 0)
+		for _, m := range sent.Messages {
+			for r := range m.Results() {
+				named[k] += len(store.HandlesIn(r.Text))
+			}
+		}
+	}
+	require.Equal(t, []int{1, 2, 3, 4, 5, 0, 6}, named, "the sixth call has no room for handles, and the seventh has")
+}

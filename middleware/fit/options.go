@@ -14,6 +14,7 @@ const (
 	defaultPlaceholder = "[cleared: it no longer fits the context window]"
 	defaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
 		"since they no longer fit the context window.]"
+	defaultDigest = 40  // tokens, in a chain with an archive
 	defaultTarget = 0.9 // the share of the free room that a shortened request fills
 )
 
@@ -41,6 +42,11 @@ type Options struct {
 	// Placeholder is the text of a cleared result. "":
 	// "[cleared: it no longer fits the context window]".
 	Placeholder string
+
+	// Digest is the maximum number of tokens of hard facts in the placeholder of a
+	// result. A plan that has to leave out messages adds none. 0: 40 if the chain has
+	// an archive, else no facts; negative: no facts.
+	Digest int
 
 	// Note is the text of the message in the place of all messages that were left
 	// out. It should tell the model that it is not from the user. "": "[A remark

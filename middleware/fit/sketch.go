@@ -9,6 +9,7 @@ import (
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -34,11 +35,13 @@ type sketch struct {
 	now    []message.Message // as they would be
 	loads  []load            // of each
 	state  []state
-	own    []bool        // the parts of now[i] belong to this sketch
-	index  shorten.Index // of now
-	before load          // of all messages in the view
-	total  load          // of those that are left
-	noted  bool          // a note replaces what is folded
+	own    []bool          // the parts of now[i] belong to this sketch
+	index  shorten.Index   // of now
+	before load            // of all messages in the view
+	total  load            // of those that are left
+	noted  bool            // a note replaces what is folded
+	line   int             // the most tokens of facts in a placeholder
+	left   []digest.Result // placeholders with facts
 	known  []block
 	watch  *shorten.Watch
 }
@@ -89,7 +92,11 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
+	s.line = max(0, f.opts.Digest)
 	if v.Env().Archive != nil {
+		if f.opts.Digest == 0 {
+			s.line = defaultDigest
+		}
 		s.archiver = &archiver{
 			source: v, recalls: recalls(s.now),
 			has:     func(h store.Handle) bool { return shorten.Archived(ctx, v.Env().Archive, h) },

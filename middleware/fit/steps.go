@@ -27,6 +27,9 @@ func (s *sketch) shrink(r room, share float64) bool {
 		s.apply(apply, target)
 	}
 	if !s.fits(r) {
+		s.leaveNoFacts()
+	}
+	if !s.fits(r) {
 		s.foldOldest(target)
 	}
 	if !s.fits(r) && !s.keepNote {
@@ -37,7 +40,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 
 // shrinkAll makes a sketch as small as possible.
 func (s *sketch) shrinkAll() {
-	s.archiver = nil // handles take room
+	s.allow(false, false) // handles and facts take room
 	s.foldOldest(room{})
 	for _, step := range steps {
 		s.apply(step, room{})
@@ -68,7 +71,7 @@ type step func(s *sketch, at int, target room)
 // whole units are folded.
 var steps = [...]step{
 	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearRecalled,
-	clearArguments, dropThinking, dropMedia,
+	shortenArguments, dropThinking, dropMedia,
 }
 
 // apply applies a step to the messages until the sketch fits into the target.
@@ -83,19 +86,25 @@ func (s *sketch) apply(step step, target room) {
 	}
 }
 
-// clearResults returns the step that clears results that other middlewares have
-// shortened, or of the others those that are errors or those that are not. Recalled
-// results are kept.
+// clearResults returns the step that clears results that were shortened before, by
+// other middlewares or to a placeholder with facts, or of the others those that are
+// errors or those that are not. Recalled results are kept.
 func clearResults(shortened, failed bool) step {
 	clears := clearSome(func(s *sketch, at int, id string) bool {
-		return (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
+		return s.isShort(at, id) == shortened && (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
 	})
 	return func(s *sketch, at int, target room) {
-		e := s.view.Span(at).Edit
-		if s.now[at].Role == message.RoleTool && (e != nil && e.Middleware != Name) == shortened {
+		if s.now[at].Role == message.RoleTool {
 			clears(s, at, target)
 		}
 	}
+}
+
+// isShort reports whether an edit has shortened a result: that of another middleware, or
+// one that left a placeholder.
+func (s *sketch) isShort(at int, id string) bool {
+	e := s.view.Span(at).Edit
+	return e != nil && (e.Middleware != Name || s.isPlaceholder(at, id))
 }
 
 // clearSome returns the step that clears the results for which a function returns true.
@@ -118,12 +127,12 @@ func clearSome(which func(s *sketch, at int, id string) bool) step {
 			switch d := s.difference(was, is); {
 			case !d.isLess():
 			case len(was) == len(parts):
-				s.set(at, is, d)
+				s.set(at, is, d.plus(s.leaveFact(at, id, -d.tokens)))
 			default:
 				if texts == nil {
 					texts = map[string]string{}
 				}
-				more, texts[id] = more.plus(d), text
+				more, texts[id] = more.plus(d).plus(s.leaveFact(at, id, -d.tokens)), text
 			}
 		}
 		if texts != nil {
@@ -147,24 +156,37 @@ func (s *sketch) cleared(parts []message.Part, callID, text string) []message.Pa
 	return is
 }
 
-// clearArguments clears the arguments of all calls of a message.
-func clearArguments(s *sketch, at int, _ room) {
-	if !s.now[at].HasCalls() {
-		return
-	}
-	parts := slices.Clone(s.now[at].Parts)
-	for k, p := range parts {
+// shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
+func shortenArguments(s *sketch, at int, target room) {
+	for k, p := range s.now[at].Parts {
 		c, ok := p.(message.ToolCall)
-		if s.watch.Done() || !ok || s.view.Protects(at, p) {
+		if !ok || s.fits(target) || s.watch.Done() || s.view.Protects(at, p) {
 			continue
 		}
-		short := c
-		short.Arguments = shorten.Arguments(s.handleOfCall(at, c.ID))
-		if s.archiver == nil || s.view.Meter().Part(short) < s.view.Meter().Part(c) {
-			parts[k] = short
+		short := shortCall(c, s.handleOfCall(at, c.ID), true, func(c message.ToolCall) bool {
+			return s.total.plus(s.difference([]message.Part{p}, []message.Part{c})).fits(target)
+		})
+		if short != c {
+			s.replace(at, k, short)
 		}
 	}
-	s.rewrite(at, parts)
+}
+
+// shortCall returns a call with shorter arguments: see [shorten.Values]. They are cleared if they are no JSON object, and
+// without keepLines also if nothing else is enough.
+func shortCall(c message.ToolCall, h store.Handle, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
+	with := func(arguments string) message.ToolCall {
+		c.Arguments = arguments
+		return c
+	}
+	short, n := shorten.Values(c.Arguments, h, keepLines, func(short string) bool { return enough(with(short)) })
+	switch {
+	case n < 0 || !keepLines && !enough(with(short)):
+		return with(shorten.Arguments(h))
+	case n > 0:
+		return with(short)
+	}
+	return c
 }
 
 // dropThinking removes the thinking of turns before the newest, of which providers want

@@ -36,15 +36,17 @@ const MaxDepth = 32
 // callers modify an entry. Package middlewaretest has a conformance test.
 type Journal interface {
 	// Find returns the entry of the last of these IDs that has one, with those that it
-	// builds on. The IDs are in the order of the history.
+	// builds on. The IDs are in the order of the history. Entries that are damaged, and those
+	// that build on them, count as dropped.
 	Find(ctx context.Context, scope string, ids []message.ID) (Found, error)
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
 	// Over, and if the base of its entry is kept: it may have expired. If that is not so
 	// for the first write, nothing is stored; another one is skipped. An entry that is
-	// there already counts as stored, so a Put may be repeated. Put returns the entry that
-	// is kept under the first ID afterwards, or the zero Entry if there is none.
+	// there already counts as stored, so a Put may be repeated. An entry that is
+	// damaged is replaced. Put returns the entry that is kept under the first ID afterwards,
+	// or the zero Entry if there is none.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope, or only those that were written for some
@@ -57,6 +59,7 @@ type Journal interface {
 type Found struct {
 	At      int     // index of the ID that has the first entry; -1 if none has one
 	Entries []Entry // each one builds on the next; ends early if one is missing
+	Skipped error   // entries that are damaged or cannot be read, which were left out; nil: none
 }
 
 // Write is one entry to store.

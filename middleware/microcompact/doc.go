@@ -16,9 +16,11 @@
 //	                 {"truncated": 3150}, if that is still above the limit
 //	text of a round  [truncated: 812 chars]
 //
-// Arguments keep their keys and all values of up to 60 characters, and are always a valid
-// JSON object. Media and opaque parts in a result are replaced, also next to a text within
-// the limit, which is kept. Characters are Unicode code points.
+// Of arguments, the longest values are replaced until the limit is met: lines of up to 200
+// characters, such as names of files, after all others, and values of up to 60 never. Of a
+// command, the first line is kept if possible. Arguments are always a valid JSON object.
+// Media and opaque parts in a result are replaced, also next to a text within the limit,
+// which is kept. Characters are Unicode code points.
 //
 // With [Options.Digest], the placeholder of a result contains its hard facts, verbatim,
 // unless the view still shows them:

@@ -2,10 +2,9 @@ package microcompact
 
 import (
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -56,56 +55,21 @@ func (r removed) arguments() string {
 	return `{"truncated": "` + strconv.Itoa(r.chars) + " chars: " + store.RecallTool + " " + r.handle.String() + `"}`
 }
 
-// longestValue is the number of code points that a value may have in shortened
-// arguments.
-const longestValue = 60
-
-// shortArguments shortens arguments of more than limit code points. The result is a
-// JSON object with the same keys in the same order and placeholders for long values. If
-// that is above the limit, too, or if the arguments are not an object, it contains only
-// their length. All placeholders contain the handle of the arguments. ok is false if the
-// arguments are within the limit or would not become shorter.
+// shortArguments shortens arguments of more than limit code points as [shorten.Values] does, until they are within the
+// limit, the handle apart. If they cannot be, or are not an object, the result contains only their length. ok is
+// false if the arguments are within the limit or would not become shorter.
 func shortArguments(arguments string, limit int, h store.Handle) (short string, ok bool) {
 	n := longer(arguments, limit)
 	if n == 0 {
 		return "", false
 	}
-	short, ok = shortMembers(arguments, h)
-	if !ok || longer(short, limit) > 0 {
+	limit += len(store.Placeholder("[]", h)) - len("[]")
+	within := func(short string) bool { return longer(short, limit) == 0 }
+	short, cuts := shorten.Values(arguments, h, false, within)
+	if cuts < 0 || !within(short) {
 		short = removed{chars: n, handle: h}.arguments()
 	}
 	return short, length(short) < n
-}
-
-// shortMembers returns a JSON object without white space between its members, with
-// placeholders for long values. Keys and other values are copied as they are written.
-// ok is false if the text is not a JSON object.
-func shortMembers(text string, h store.Handle) (short string, ok bool) {
-	if !jsonscan.IsObject(text) {
-		return "", false
-	}
-	b := []byte{'{'}
-	for key, value := range jsonscan.Members(text, jsonscan.Space(text, 0)) {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(append(b, key.In(text)...), ':')
-		if n := chars(value.In(text)); n > longestValue {
-			b = append(b, `"`+removed{chars: n, handle: h}.placeholder()+`"`...)
-		} else {
-			b = append(b, value.In(text)...)
-		}
-	}
-	return string(append(b, '}')), true
-}
-
-// chars returns the number of code points of a JSON value: of a string as it is
-// decoded, of all other values as they are written.
-func chars(value string) int {
-	if strings.HasPrefix(value, `"`) {
-		return length(jsonscan.Unquote(value))
-	}
-	return length(value)
 }
 
 // longer returns the number of code points of a text if it is above the limit, and 0

@@ -83,7 +83,7 @@ var archiveCases = []storageCase[store.Store]{
 	{"concurrent", "calls that put equal contents at the same time return nil, and all contents are found", keepsTogether},
 	{"cancelled", "a call whose context is done returns the error of the context", endsWithContext},
 	{"reopened", "another process that opens the storage gives the same handles and finds the contents", sharesStorage},
-	{"damaged", "Get of a content of which a byte was changed returns ErrDamaged", detectsDamage},
+	{"damaged", "Get of a content of which a byte was changed returns ErrDamaged, and another Put replaces it", healsDamage},
 	{"scopes", "a content is never found from another scope, whatever the names, and has another handle there", separatesScopes},
 	{"delete", "Delete removes all contents of a scope, and those of no other scope", deletesScope},
 	{"delete conversations", "Delete of some conversations removes what belongs to them alone, and nothing else", deletesConversations},
@@ -301,7 +301,7 @@ func sharesStorage(ctx context.Context, s store.Store) string {
 	return lost(ctx, s, all...)
 }
 
-func detectsDamage(ctx context.Context, s store.Store) string {
+func healsDamage(ctx context.Context, s store.Store) string {
 	damage, _ := s.(damaged)
 	for _, c := range []store.Content{
 		{Data: strings.Repeat("a line of a log\n", 1000)}, {Type: "image/png", Data: "\x89PNG"},
@@ -315,6 +315,9 @@ func detectsDamage(ctx context.Context, s store.Store) string {
 		}
 		if got, err := s.Get(ctx, n.Handle); !errors.Is(err, store.ErrDamaged) {
 			return fmt.Sprintf("Get: %.60q and error %v, want ErrDamaged", got.Data, err)
+		}
+		if seen := unkept(ctx, s, message.ID{2}, n); seen != "" {
+			return "after another Put: " + seen
 		}
 	}
 	return ""

@@ -22,11 +22,26 @@ import (
 //	func TestJournal(t *testing.T) {
 //		middlewaretest.Journal(t, func(t *testing.T) journal.Journal { return journal.NewMemory(0) })
 //	}
+//
+// One more rule is tested if the journal has this method; it may have it in the test only:
+//
+//	Damage(scope string, rev message.ID) error // changes a stored byte of an entry
 func Journal(t *testing.T, open func(t *testing.T) journal.Journal) {
 	t.Helper()
 	for _, c := range journalCases {
-		c.test(t, open)
+		c.test(t, func(t *testing.T) journal.Journal {
+			t.Helper()
+			j := open(t)
+			if _, ok := j.(damagedJournal); !ok && c.name == "damaged" {
+				t.Skip("the journal has no method Damage")
+			}
+			return j
+		})
 	}
+}
+
+type damagedJournal interface {
+	Damage(scope string, rev message.ID) error
 }
 
 // storageCase is one rule of journals, or of archives. broken returns what was seen if one breaks it.
@@ -119,6 +134,15 @@ var journalCases = []storageCase[journal.Journal]{
 		put("a", 30, of(103, write(3, 0, 30)), of(102, write(4, 0, 40))), put("a", 11, of(101, on(10, write(1, 10, 11)))),
 		remove("a", 101, 102, 109), find("a", []byte{1}, -1), find("a", []byte{2, 4}, -1),
 		find("a", []byte{3}, 0, 30), find("b", []byte{1}, 0, 10), put("a", 0, of(101, on(10, write(5, 0, 50)))),
+	)},
+	{"damaged", "of an entry of which a byte was changed, Find returns none and none that builds on it, but older ones, and says so " +
+		"in Skipped once; Put stores over it", steps(
+		put("s", 10, write(1, 0, 10)), put("s", 20, on(10, write(2, 0, 20))), damages(20),
+		skips("s", 1, 2), find("s", []byte{1, 2}, 0, 10), put("s", 21, write(2, 0, 21)), find("s", []byte{1, 2}, 1, 21),
+		put("s", 30, on(21, write(3, 0, 30))), put("s", 40, on(30, write(4, 0, 40))), damages(21),
+		skips("s", 3, 4), find("s", []byte{1, 2, 3, 4}, 0, 10), put("s", 41, write(4, 0, 41)), find("s", []byte{4}, 0, 41),
+		put("s", 50, write(5, 0, 50)), damages(50), put("s", 50, write(5, 50, 50)), find("s", []byte{5}, 0, 50),
+		put("s", 60, write(6, 0, 60)), damages(60), put("s", 61, write(6, 0, 61)), find("s", []byte{6}, 0, 61),
 	)},
 	{"concurrent", "of several calls that write at the same time, exactly one is stored, and all get its entry", storesOne},
 	{"concurrent swaps", "no entry is lost if several writers replace the one that they have found", losesNone},
@@ -358,6 +382,27 @@ func put(scope string, want byte, writes ...journal.Write) journalStep {
 	}
 }
 
+// damages changes a byte of an entry of scope "s".
+func damages(rev byte) journalStep {
+	return func(_ context.Context, j journal.Journal) string {
+		d, _ := j.(damagedJournal)
+		if err := d.Damage("s", message.ID{rev}); err != nil {
+			return fmt.Sprintf("Damage: %v", err)
+		}
+		return ""
+	}
+}
+
+// skips reads, and wants that Find says that it has left out something.
+func skips(scope string, ids ...byte) journalStep {
+	return func(ctx context.Context, j journal.Journal) string {
+		if found, err := j.Find(ctx, scope, idsOf(ids)); err != nil || found.Skipped == nil {
+			return fmt.Sprintf("Find of IDs %d returned error %v, and nothing in Skipped, though an entry is damaged", ids, err)
+		}
+		return ""
+	}
+}
+
 // remove deletes a scope, or conversations of it.
 func remove(scope string, conversations ...byte) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
@@ -376,7 +421,8 @@ func find(scope string, ids []byte, at int, want ...byte) journalStep {
 		for _, e := range found.Entries {
 			got = append(got, e.Rev[0])
 		}
-		if err != nil || found.At != at || !slices.Equal(got, want) {
+		if err != nil || found.Skipped != nil || found.At != at || !slices.Equal(got, want) {
+			err = errors.Join(err, found.Skipped)
 			return fmt.Sprintf("Find in scope %q of IDs %d returned index %d, revisions %d and error %v, want index %d and revisions %d",
 				scope, ids, found.At, got, err, at, want)
 		}

@@ -66,6 +66,8 @@ func (j brokenJournal) Delete(ctx context.Context, scope string, conversations .
 	return j.Journal.Delete(ctx, scope, conversations...)
 }
 
+func (brokenJournal) Damage(string, message.ID) error { return nil }
+
 // TestJournalFindsFaults has a journal for each case that breaks its rule.
 func TestJournalFindsFaults(t *testing.T) {
 	t.Parallel()
@@ -120,6 +122,7 @@ func TestJournalFindsFaults(t *testing.T) {
 		"delete conversations": {delete: func(ctx context.Context, j journal.Journal, scope string, _ []message.ID) error {
 			return j.Delete(ctx, scope)
 		}},
+		"damaged":    {}, // keeps no data that could be damaged
 		"concurrent": {writes: one},
 		"concurrent swaps": {writes: changed(func(w []journal.Write) []journal.Write {
 			w[0].Entry.Base = message.ID{}

@@ -86,7 +86,7 @@ func (c *codec) content(scope string, s store.Scope, n *store.Named) (Content, e
 
 // toContent returns the content of a row.
 func (c *codec) toContent(scope string, s store.Scope, r Content) (store.Content, error) {
-	data, err := c.unpack(scope, r.Data)
+	_, _, data, err := c.unpack(c.contents, scope, r.Data)
 	if err != nil {
 		return store.Content{}, err
 	}

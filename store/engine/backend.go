@@ -39,7 +39,8 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 
 	// Put stores rows; there is at least one. Each is stored and its ID points at it from
 	// then on, if no entry is kept under its ID, or one of revision Over, or already this
-	// one, and if its base is zero or kept. If that is not so for the first, nothing is
+	// one, and if its base is zero or kept. An entry that is kept already gets this data: what
+	// is there may be damaged. If that is not so for the first, nothing is
 	// stored; another one is skipped. All of this is one atomic step, durable when Put
 	// returns. Put returns the row that is kept under the first ID afterwards, or the zero
 	// Row if there is none. The error is a [FullError] if the scope is full.
@@ -53,7 +54,8 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	Get(ctx context.Context, scope, handle string, b Bounds) (Content, error)
 
 	// PutContents stores contents for a conversation; zero: none. A content that is there
-	// already under its handle and with its key stays as it is, and belongs to this
+	// already under its handle and with its key gets this data, unless it is the same: what
+	// is there may be damaged, or sealed with a key that is gone. It belongs to this
 	// conversation too. The error is store.ErrConflict if another key is there, and a
 	// [FullError] if the scope is full. After an error, some contents may be stored.
 	PutContents(ctx context.Context, scope string, conversation message.ID, contents []Content, b Bounds) error
@@ -69,6 +71,13 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// conversations is counted for each.
 	List(ctx context.Context, scopes ...string) ([]Usage, error)
 
+	// Drop removes entries that still have this data, perhaps none of them. An ID that points
+	// at one points at none then.
+	Drop(ctx context.Context, scope string, rows []Row) error
+	// Rewrite gives the data of all entries and contents to change, some of them perhaps
+	// repeatedly, and writes what it returns over them, unless that is nil or the row has
+	// changed meanwhile. No last use changes. It ends with the first error of change.
+	Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error
 	// Vacuum removes rows that were not used for longer than ttl (0: none), and returns
 	// unused space, so that no removed byte remains in the files of the database, as far as
 	// the database allows. It returns how many entries and contents it has removed.

@@ -1,86 +1,128 @@
 package engine
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/laconic-go/laconic/store"
 )
 
-// format is the first byte of the data of each row.
-const format = 1
+// The data of a row: a byte for the format, a checksum of the rest, and JSON of an entry or
+// a content, compressed and sealed. By the checksum, damage is told from a missing key.
+const (
+	format = 2
+	head   = 1 + crc32.Size
+)
 
-// maxData is the largest size of decompressed data: a content of 256 MiB and its head.
-const maxData = 257 << 20
+// The largest sizes of data, which are checked before and while it is decompressed: an entry
+// of 16 MiB, and a content of 256 MiB with its head.
+const (
+	maxEntry   = 16 << 20
+	maxContent = 257 << 20
+	maxObjects = 1 << 18 // braces in the JSON of an entry: a short text may stand for objects of a kilobyte each
+)
 
-// ErrKey is the error of data that Open does not decrypt, and of contents that were put
-// with another Secret.
+// ErrKey is the error of data that no cipher of [Options] opens, and of contents that were
+// put with another Secret.
 var ErrKey = errors.New("wrong key")
 
-// codec makes data of entries and contents: JSON or a head and the content, compressed,
-// sealed, after one byte for the format. It is safe for concurrent use.
+var (
+	errSum  = errors.New("it was altered, or is not whole")
+	errBase = errors.New("what it builds on is missing")
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// codec makes the data of rows. It is safe for concurrent use.
 type codec struct {
-	seal, open func(scope string, data []byte) ([]byte, error)
-	in         *zstd.Encoder
-	out        *zstd.Decoder
+	ciphers           []Cipher // the first one seals
+	in                *zstd.Encoder
+	entries, contents *zstd.Decoder
+	known             *decoded
 }
 
-func newCodec(o Options) (*codec, error) {
-	if (o.Seal == nil) != (o.Open == nil) {
-		return nil, errors.New("engine: only one of Seal and Open is set, want both or none")
+func newCodec(ciphers []Cipher) (*codec, error) {
+	if len(ciphers) == 0 {
+		ciphers = []Cipher{Plain}
+	}
+	for i, c := range ciphers {
+		if c == nil {
+			return nil, fmt.Errorf("engine: Ciphers[%d] is nil, want one that AES returns, Plain, or your own", i)
+		}
 	}
 	in, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		return nil, err
 	}
-	out, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxData), zstd.WithDecoderLowmem(true))
+	entries, err := newDecoder(maxEntry)
 	if err != nil {
 		return nil, err
 	}
-	return &codec{seal: o.Seal, open: o.Open, in: in, out: out}, nil
+	contents, err := newDecoder(maxContent)
+	if err != nil {
+		return nil, err
+	}
+	return &codec{slices.Clone(ciphers), in, entries, contents, newDecoded()}, nil
+}
+
+func newDecoder(limit uint64) (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(limit), zstd.WithDecoderLowmem(true))
 }
 
 func (c *codec) close() error {
-	c.out.Close()
+	c.entries.Close()
+	c.contents.Close()
 	return c.in.Close()
 }
 
 // pack compresses and seals.
 func (c *codec) pack(scope string, data []byte) ([]byte, error) {
-	packed := c.in.EncodeAll(data, []byte{format})
-	if c.seal == nil {
-		return packed, nil
-	}
-	sealed, err := c.seal(scope, packed[1:])
+	return c.seal(scope, c.in.EncodeAll(data, nil))
+}
+
+// seal makes the data of a row of compressed data.
+func (c *codec) seal(scope string, packed []byte) ([]byte, error) {
+	sealed, err := c.ciphers[0].Seal(scope, packed)
 	if err != nil {
 		return nil, fmt.Errorf("seal: %w", err)
 	}
-	return append([]byte{format}, sealed...), nil
+	row := append(make([]byte, head, head+len(sealed)), sealed...)
+	row[0] = format
+	binary.BigEndian.PutUint32(row[1:], crc32.Checksum(sealed, castagnoli))
+	return row, nil
 }
 
-// unpack is the inverse of pack. The error is [ErrKey] or store.ErrDamaged.
-func (c *codec) unpack(scope string, packed []byte) ([]byte, error) {
+// unpack is the inverse of pack, by the decoder for what it is. The error is [ErrKey] or
+// store.ErrDamaged. by is the index of the cipher that has sealed the row, and packed is compressed.
+func (c *codec) unpack(out *zstd.Decoder, scope string, row []byte) (by int, packed, data []byte, err error) {
 	switch {
-	case len(packed) == 0:
-		return nil, fmt.Errorf("%w: it is empty", store.ErrDamaged)
-	case packed[0] != format:
-		return nil, fmt.Errorf("%w: format %d is not known, want %d", store.ErrDamaged, packed[0], format)
+	case len(row) < head:
+		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
+	case row[0] != format:
+		return 0, nil, nil, fmt.Errorf("%w: format %d is not known, want %d", store.ErrDamaged, row[0], format)
+	case binary.BigEndian.Uint32(row[1:]) != crc32.Checksum(row[head:], castagnoli):
+		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
 	}
-	packed = packed[1:]
-	if c.open != nil {
-		var err error
-		if packed, err = c.open(scope, packed); err != nil {
-			return nil, fmt.Errorf("%w: Open does not decrypt it, or it was altered: %w", ErrKey, err)
+	var first error
+	for i, cipher := range c.ciphers {
+		packed, err := cipher.Open(scope, row[head:])
+		if err == nil {
+			data, err = out.DecodeAll(packed, nil)
+		}
+		switch {
+		case err == nil:
+			return i, packed, data, nil
+		case errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+			return 0, nil, nil, fmt.Errorf("%w: it is larger than all that is written: %w", store.ErrDamaged, err)
+		}
+		if first == nil {
+			first = err
 		}
 	}
-	data, err := c.out.DecodeAll(packed, nil)
-	switch {
-	case err == nil:
-		return data, nil
-	case c.open == nil && errors.Is(err, zstd.ErrMagicMismatch):
-		return nil, fmt.Errorf("%w: %w: it is not compressed: was it sealed? Then set Open", store.ErrDamaged, ErrKey)
-	}
-	return nil, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	return 0, nil, nil, fmt.Errorf("%w: no cipher of Options opens it: %w", ErrKey, first)
 }

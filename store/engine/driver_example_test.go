@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -108,9 +111,8 @@ func (d *driver) PutContents(
 	for _, c := range contents {
 		if there, ok := t.contents[c.Handle]; ok && there.Key != c.Key {
 			return fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
-		} else if !ok {
-			t.contents[c.Handle] = c
 		}
+		t.contents[c.Handle] = c
 		if !slices.Contains(t.owners[c.Handle], conversation) {
 			t.owners[c.Handle] = append(t.owners[c.Handle], conversation)
 		}
@@ -143,6 +145,41 @@ func (d *driver) Delete(_ context.Context, scope string, conversations ...messag
 		}
 	}
 	return nil
+}
+
+func (d *driver) Drop(_ context.Context, scope string, rows []engine.Row) error {
+	t, unlock := d.open(scope)
+	defer unlock()
+	for _, row := range rows {
+		if bytes.Equal(t.entries[row.Rev].Data, row.Data) {
+			delete(t.entries, row.Rev)
+			maps.DeleteFunc(t.heads, func(_, rev message.ID) bool { return rev == row.Rev })
+		}
+	}
+	return nil
+}
+
+func (d *driver) Rewrite(_ context.Context, change func(scope string, data []byte) ([]byte, error)) (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	again := func(scope string, data []byte) []byte {
+		changed, failed := change(scope, data)
+		if err = errors.Join(err, failed); err == nil && changed != nil {
+			return changed
+		}
+		return data
+	}
+	for scope, t := range d.scopes {
+		for rev, row := range t.entries {
+			row.Data = again(scope, row.Data)
+			t.entries[rev] = row
+		}
+		for handle, c := range t.contents {
+			c.Data = again(scope, c.Data)
+			t.contents[handle] = c
+		}
+	}
+	return err
 }
 
 func (d *driver) List(context.Context, ...string) ([]engine.Usage, error)      { return nil, nil } // left out here

@@ -54,7 +54,7 @@ func New(b Backend, o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
-	c, err := newCodec(o)
+	c, err := newCodec(o.Ciphers)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +76,16 @@ func isAnswer(err error) bool {
 	}
 	_, full := errors.AsType[*FullError](err)
 	return full
+}
+
+// Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
+// [Options.Lazy] has its connection.
+func (e *Engine) Ping(ctx context.Context) error {
+	_, err := call(ctx, e, "", func(ctx context.Context) (struct{}, error) {
+		_, _, err := e.backend.Find(ctx, "", []message.ID{{1}}, Bounds{})
+		return struct{}{}, err
+	})
+	return err
 }
 
 // Journal returns the journal of all scopes. Its Delete is [Engine.Delete], which removes

@@ -1,46 +1,44 @@
 package engine
 
 import (
+	"bytes"
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
-// sealer returns Seal and Open with AES-GCM for a key.
-func sealer(t *testing.T, key byte) (seal, open func(string, []byte) ([]byte, error)) {
+// aesOf returns a cipher for a key.
+func aesOf(t *testing.T, key byte) Cipher {
 	t.Helper()
-	block, err := aes.NewCipher(append(make([]byte, 31), key))
+	c, err := AES(append(make([]byte, 31), key))
 	require.NoError(t, err)
-	gcm, err := cipher.NewGCMWithRandomNonce(block)
-	require.NoError(t, err)
-	return func(scope string, data []byte) ([]byte, error) { return gcm.Seal(nil, nil, data, []byte(scope)), nil },
-		func(scope string, data []byte) ([]byte, error) { return gcm.Open(nil, nil, data, []byte(scope)) }
+	return c
 }
 
 func TestEntryCoding(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	for name, o := range map[string]Options{"plain": {}, "sealed": {Seal: seal, Open: open}} {
-		c, err := newCodec(o)
+	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		e := journal.Entry{Base: message.ID{3}, Depth: 1, Edits: []*journal.Record{{
 			Middleware: "m", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 9}},
 			Messages: []message.Message{message.User(strings.Repeat("a secret summary ", 100))},
 		}}}
 		e.Rev = e.Sum()
-		w, err := c.entry("s", journal.Write{ID: message.ID{1}, Conversation: message.ID{2}, Entry: e})
+		w, err := c.entry("s", journal.Write{ID: message.ID{1}, Conversation: message.ID{2}, Entry: e}, nil)
 		require.NoError(t, err)
 		require.Less(t, len(w.Row.Data), 400, "%s: it is compressed", name)
 		require.NotContains(t, string(w.Row.Data), "a secret summary a secret", name)
@@ -52,14 +50,12 @@ func TestEntryCoding(t *testing.T) {
 			r := w.Row
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
-			if got, err := c.toEntry("s", r); err == nil {
-				require.Equal(t, e, got, "%s: byte %d is altered, and the entry is another one", name, i)
-			} else {
-				require.True(t, errors.Is(err, store.ErrDamaged) || errors.Is(err, ErrKey), "%s: byte %d: %v", name, i, err)
-			}
+			_, err := c.toEntry("s", r)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
+			require.NotErrorIs(t, err, ErrKey, "%s: byte %d", name, i)
 			r.Data = r.Data[:i]
 			_, err = c.toEntry("s", r)
-			require.Error(t, err, "%s: torn after %d bytes", name, i)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: torn after %d bytes", name, i)
 		}
 		r := w.Row
 		r.Rev = message.ID{9}
@@ -71,9 +67,8 @@ func TestEntryCoding(t *testing.T) {
 
 func TestContentCoding(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	for name, o := range map[string]Options{"plain": {}, "sealed": {Seal: seal, Open: open}} {
-		c, err := newCodec(o)
+	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		scope := store.NewScope([]byte("secret"), "s")
 		content := store.Content{Type: "text/plain", Data: strings.Repeat("content ", 50) + rand.Text()}
@@ -87,11 +82,11 @@ func TestContentCoding(t *testing.T) {
 			r := row
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
-			got, err := c.toContent("s", scope, r)
-			require.True(t, err != nil || got == content, "%s: byte %d is altered, and the content is %v", name, i, got)
+			_, err := c.toContent("s", scope, r)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
 			r.Data = r.Data[:i]
 			_, err = c.toContent("s", scope, r)
-			require.Error(t, err, "%s: torn after %d bytes", name, i)
+			require.ErrorIs(t, err, store.ErrDamaged, "%s: torn after %d bytes", name, i)
 		}
 		row.Key[0] ^= 1
 		_, err = c.toContent("s", scope, row)
@@ -102,48 +97,50 @@ func TestContentCoding(t *testing.T) {
 
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
-	otherSeal, otherOpen := sealer(t, 2)
+	first, second := aesOf(t, 1), aesOf(t, 2)
 	scope := store.NewScope([]byte("secret"), "s")
 	content := store.Content{Data: "text"}
 	n := &store.Named{Content: content, Hash: content.Hash(), Handle: scope.Handle(content.Hash())}
-	row := func(o Options) Content {
-		c, err := newCodec(o)
+	row := func(ciphers ...Cipher) Content {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		r, err := c.content("s", scope, n)
 		require.NoError(t, err)
 		return r
 	}
-	read := func(o Options, scope store.Scope, r Content) error {
-		c, err := newCodec(o)
+	read := func(scope store.Scope, r Content, ciphers ...Cipher) error {
+		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		_, err = c.toContent("s", scope, r)
 		return err
 	}
-	plain, sealed := row(Options{}), row(Options{Seal: seal, Open: open})
-	require.NoError(t, read(Options{}, scope, plain))
-	err := read(Options{Seal: otherSeal, Open: otherOpen}, scope, sealed)
+	unsealed, sealed := row(), row(first)
+	require.NoError(t, read(scope, unsealed))
+	err := read(scope, sealed, second)
 	require.ErrorIs(t, err, ErrKey)
-	require.EqualError(t, err, "wrong key: Open does not decrypt it, or it was altered: cipher: message authentication failed")
-	require.ErrorIs(t, read(Options{Seal: seal, Open: open}, scope, plain), ErrKey)
-	require.ErrorIs(t, read(Options{}, scope, sealed), ErrKey)
-	err = read(Options{}, store.NewScope([]byte("other"), "s"), plain)
+	require.EqualError(t, err, "wrong key: no cipher of Options opens it: cipher: message authentication failed")
+	require.ErrorIs(t, read(scope, unsealed, first), ErrKey)
+	require.ErrorIs(t, read(scope, sealed), ErrKey)
+	require.NoError(t, read(scope, sealed, second, first), "an old key opens")
+	require.NoError(t, read(scope, row(second, first), second), "the first key seals")
+	require.NoError(t, read(scope, unsealed, second, first, Plain))
+	require.NoError(t, read(scope, sealed, Plain, first))
+	err = read(store.NewScope([]byte("other"), "s"), unsealed)
 	require.EqualError(t, err, "wrong key: it was put with another Secret, or the row was altered")
 	require.ErrorIs(t, err, ErrKey)
 }
 
 func TestNewRefusesOptions(t *testing.T) {
 	t.Parallel()
-	seal, open := sealer(t, 1)
 	for want, o := range map[string]Options{
 		"engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more": {TTL: -time.Second},
-		"engine: only one of Seal and Open is set, want both or none":                          {Seal: seal},
+		"engine: Ciphers[1] is nil, want one that AES returns, Plain, or your own":             {Ciphers: []Cipher{Plain, nil}},
 	} {
 		_, err := New(nil, o)
 		require.EqualError(t, err, want)
 	}
-	_, err := New(nil, Options{Open: open})
-	require.Error(t, err)
+	_, err := AES([]byte("short"))
+	require.EqualError(t, err, "engine: AES: the key has 5 bytes, want 32")
 }
 
 func TestOpenErrors(t *testing.T) {
@@ -217,4 +214,62 @@ func TestDatabaseIsLeftAlone(t *testing.T) {
 		require.Equal(t, 16, b.calls)
 		require.NoError(t, e.Close())
 	})
+}
+
+// TestBombs reads small rows that unpack to much: none allocates more than a few times what it may have.
+func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what it allocates
+	race.Skip(t)
+	c, err := newCodec(nil)
+	require.NoError(t, err)
+	defer c.close() //nolint:errcheck // the test is over
+	packed := func(data []byte, unknown bool) []byte {
+		if !unknown {
+			return c.in.EncodeAll(data, nil)
+		}
+		var b bytes.Buffer // a stream does not say how long it is
+		w, err := zstd.NewWriter(&b)
+		require.NoError(t, err)
+		_, err = w.Write(data[:len(data)/2])
+		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		_, err = w.Write(data[len(data)/2:])
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		return b.Bytes()
+	}
+	huge, half := make([]byte, 200<<20), bytes.Repeat([]byte(`{"rev":"",`), 1<<20)
+	list := func(of string, n int) []byte {
+		return []byte(`{"edits":[` + strings.Repeat(of+",", n/(len(of)+1)) + of + "]}")
+	}
+	const larger, objects, known = "it is larger than all that is written", "braces, want at most 16777216 and 262144", "it is that of entry"
+	for name, test := range map[string]struct {
+		packed []byte
+		most   uint64 // MiB
+		reason string
+	}{
+		"200 MB":                {packed(huge, false), 4, larger},
+		"200 MB, not announced": {packed(huge, true), 128, larger},
+		"frames":                {bytes.Repeat(packed(half, false), 20), 64, larger},
+		"edits":                 {packed(list(`{}`, 15<<20), false), 64, objects},
+		"messages":              {packed(list(`{"messages":[`+strings.Repeat(`{},`, 1<<20)+`{}]}`, 1), false), 64, objects},
+		"most edits":            {packed(list(`{}`, 3*(maxObjects-4)), false), 256, known},
+		"most messages":         {packed(list(`{"messages":[`+strings.Repeat(`{},`, maxObjects-9)+`{}]}`, 1), false), 512, known},
+		"null":                  {packed(list(`null`, 15<<20), false), 256, known},
+	} {
+		row, err := c.seal("s", test.packed)
+		require.NoError(t, err)
+		require.Less(t, len(row), 1<<20, name)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = c.toEntry("s", Row{Rev: message.ID{1}, Data: row})
+		runtime.ReadMemStats(&after)
+		t.Logf("%s: row of %d bytes, %d MiB allocated: %.120s", name, len(row), (after.TotalAlloc-before.TotalAlloc)>>20, err)
+		require.ErrorIs(t, err, store.ErrDamaged, name)
+		require.ErrorContains(t, err, test.reason, name)
+		require.LessOrEqual(t, (after.TotalAlloc-before.TotalAlloc)>>20, test.most, "%s: MiB", name)
+	}
+	_, err = c.entry("s", journal.Write{Entry: journal.Entry{Rev: message.ID{1}, Edits: []*journal.Record{{
+		Messages: []message.Message{message.User(string(huge[:maxEntry]))},
+	}}}}, nil)
+	require.ErrorContains(t, err, "braces, want at most 16777216 and 262144")
 }

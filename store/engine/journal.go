@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -16,12 +19,24 @@ type entries struct{ *Engine }
 // Find implements [journal.Journal].
 func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
 	found, err := limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Found, error) {
-		at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
-		if err != nil || at < 0 {
-			return journal.Found{At: -1}, err
+		const tries = 8
+		var skipped []error
+		for range tries {
+			at, rows, err := j.backend.Find(ctx, scope, ids, j.bounds())
+			if err != nil || at < 0 {
+				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
+			}
+			found, err := j.codec.toEntries(scope, rows)
+			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
+				err = fmt.Errorf("entry %s: %w: %s", last.Rev, errBase, last.Base)
+			}
+			if err == nil {
+				return journal.Found{At: at, Entries: found, Skipped: errors.Join(skipped...)}, nil
+			}
+			skipped = append(skipped, j.drop(ctx, scope, rows[:min(len(found)+1, len(rows))], err))
+			ids = ids[:at]
 		}
-		found, err := j.codec.toEntries(scope, rows)
-		return journal.Found{At: at, Entries: found}, err
+		return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, nil
 	})
 	if err != nil {
 		return journal.Found{At: -1}, fmt.Errorf("engine: find: %w", err)
@@ -32,20 +47,31 @@ func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (jour
 // Put implements [journal.Journal].
 func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	rows := make([]Write, len(writes))
-	for i := range writes {
-		if rows[i], err = j.codec.entry(scope, writes[i]); err != nil {
+	for i, w := range writes {
+		data := []byte(nil)
+		if same := slices.IndexFunc(writes[:i], func(o journal.Write) bool { return o.Entry.Rev == w.Entry.Rev }); same >= 0 {
+			data = rows[same].Row.Data // sealed once, or it would be written twice
+		}
+		if rows[i], err = j.codec.entry(scope, w, data); err != nil {
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
 	winner, err = limited(ctx, j.Engine, j.find, scope, func(ctx context.Context) (journal.Entry, error) {
-		row, err := j.backend.Put(ctx, scope, rows, j.bounds())
-		switch {
-		case err != nil || row.Rev.IsZero():
-			return journal.Entry{}, err
-		case row.Rev == writes[0].Entry.Rev:
-			return writes[0].Entry, nil
+		const tries = 2 // what is there and cannot be read is replaced
+		for range tries {
+			var row Row
+			if row, err = j.backend.Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
+				return journal.Entry{}, err
+			}
+			if row.Rev == writes[0].Entry.Rev {
+				return writes[0].Entry, nil
+			}
+			if winner, err = j.codec.toEntry(scope, row); err == nil {
+				return winner, nil
+			}
+			err, rows[0].Over = j.drop(ctx, scope, []Row{row}, err), row.Rev
 		}
-		return j.codec.toEntry(scope, row)
+		return journal.Entry{}, err
 	})
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
@@ -58,29 +84,45 @@ func (j entries) Delete(ctx context.Context, scope string, conversations ...mess
 	return j.Engine.Delete(ctx, scope, conversations...)
 }
 
-// entry returns the row of an entry.
-func (c *codec) entry(scope string, w journal.Write) (Write, error) {
-	data, err := json.Marshal(w.Entry)
-	if err == nil {
-		data, err = c.pack(scope, data)
-	}
-	if err != nil {
-		return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
+// entry returns the row of an entry; nil: its data is made here.
+func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error) {
+	if data == nil {
+		var err error
+		if data, err = json.Marshal(w.Entry); err == nil {
+			err = checkSize(data)
+		}
+		if err == nil {
+			data, err = c.pack(scope, data)
+		}
+		if err != nil {
+			return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
+		}
 	}
 	return Write{ID: w.ID, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
+}
+
+// checkSize returns an error for the JSON of an entry that is larger than all that is kept.
+func checkSize(data []byte) error {
+	if n := bytes.Count(data, []byte{'{'}); len(data) > maxEntry || n > maxObjects {
+		return fmt.Errorf("it has %d bytes and %d braces, want at most %d and %d", len(data), n, maxEntry, maxObjects)
+	}
+	return nil
 }
 
 // toEntry returns the entry of a row. Its content is checked by those who use it, by its
 // revision.
 func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
-	var e journal.Entry
-	data, err := c.unpack(scope, r.Data)
-	if err == nil {
-		if err = json.Unmarshal(data, &e); err != nil {
-			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
-		} else if e.Rev != r.Rev || e.Base != r.Base {
-			err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
+	key := c.known.key(scope, r)
+	e, known := c.known.get(key)
+	var err error
+	if !known {
+		var size int
+		if e, size, err = c.decode(scope, r.Data); err == nil {
+			c.known.put(key, e, size)
 		}
+	}
+	if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {
+		err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
 	}
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("entry %s: %w", r.Rev, err)
@@ -88,14 +130,43 @@ func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
 	return e, nil
 }
 
-// toEntries returns the entries of rows.
+// decode returns the entry in the data of a row, and the size of its JSON.
+func (c *codec) decode(scope string, row []byte) (e journal.Entry, size int, err error) {
+	_, _, data, err := c.unpack(c.entries, scope, row)
+	if err != nil {
+		return e, 0, err
+	}
+	if err = checkSize(data); err == nil {
+		err = json.Unmarshal(data, &e)
+	}
+	if err != nil {
+		return e, 0, fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	return e, len(data), nil
+}
+
+// toEntries returns the entries of rows, and an error for the first one that cannot be read,
+// with those before it.
 func (c *codec) toEntries(scope string, rows []Row) ([]journal.Entry, error) {
-	all := make([]journal.Entry, len(rows))
-	for i, r := range rows {
-		var err error
-		if all[i], err = c.toEntry(scope, r); err != nil {
-			return nil, err
+	all := make([]journal.Entry, 0, len(rows))
+	for _, r := range rows {
+		e, err := c.toEntry(scope, r)
+		if err != nil {
+			return all, err
 		}
+		all = append(all, e)
 	}
 	return all, nil
+}
+
+// drop removes entries of which the last one is damaged and the others build on it, and says
+// so in the error. What another key or a newer program may read stays.
+func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
+	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
+		return err
+	}
+	if failed := e.backend.Drop(ctx, scope, rows); failed != nil {
+		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
+	}
+	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)
 }

@@ -25,12 +25,18 @@ type Options struct {
 	// secret cannot be read. nil: keys depend on the content and the scope's name only.
 	Secret []byte
 
-	// Seal encrypts the data of each row before it is written, Open decrypts it. data is
-	// theirs; they are called concurrently. Set both or none; nil: not encrypted. IDs,
-	// revisions and names of scopes are not encrypted, nor are the sizes of rows.
-	Seal, Open func(scope string, data []byte) ([]byte, error)
+	// Ciphers encrypt the data of each row: the first one seals, and all of them are tried in
+	// their order to open. To change the key, put the new one first, and drop the old one after
+	// [Engine.Reseal]. IDs, revisions and names of scopes are not encrypted, nor are the sizes
+	// of rows. nil: not encrypted.
+	Ciphers []Cipher
 
 	// Limits are when the calls of the journal and of archives for one model call are given up,
 	// and when the database is left alone for a while: 1 s, and 1 s after 3 failures in a row.
 	Limits store.Limits
+
+	// Lazy lets [Open] return at once and connect in the background, again and again until that works. Until then, edits
+	// and up to 64 MB of archived contents are kept in memory, an event of each call says that the journal is not there, and
+	// edits that other processes have made are not known. Then everything is written. Both are lost if the process ends before.
+	Lazy bool
 }

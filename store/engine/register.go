@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Open functions by scheme.
@@ -42,8 +43,9 @@ func Register(scheme string, open func(ctx context.Context, url string) (Backend
 //	postgres://user:password@host:5432/database
 //	redis://user:password@host:6379/0
 //
-// Its driver must be imported. The error names the forms, or the package to import; it never
-// contains a password.
+// Its driver must be imported. Without a deadline in ctx, it gives up after 30 seconds; a change of the tables of a large
+// database may need more. With [Options.Lazy] it returns at once. The error names the host, and the forms or the package to
+// import; it never contains a password.
 func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	scheme, _, ok := strings.Cut(address, ":")
 	schemesMu.RLock()
@@ -52,15 +54,70 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	if open == nil || !ok {
 		return nil, unknown(scheme, ok)
 	}
-	b, err := open(ctx, address)
-	if err != nil {
-		return nil, redact(err, address)
+	connect := func(ctx context.Context) (Backend, error) {
+		b, err := within(ctx, func(ctx context.Context) (Backend, error) { return open(ctx, address) })
+		if err != nil {
+			return nil, redact(named(err, address), address)
+		}
+		return b, nil
+	}
+	var b Backend
+	if o.Lazy {
+		b = newLazy(connect)
+	} else {
+		var err error
+		if b, err = connect(ctx); err != nil {
+			return nil, err
+		}
 	}
 	e, err := New(b, o)
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return e, nil
+}
+
+// openTimeout is how long [Open] waits without a deadline.
+const openTimeout = 30 * time.Second
+
+// within opens a backend within the deadline of ctx, or within openTimeout. A backend that is open later is closed: some
+// clients do not end when their context does.
+func within(ctx context.Context, open func(ctx context.Context) (Backend, error)) (Backend, error) {
+	type result struct {
+		Backend
+
+		err error
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, openTimeout)
+		defer cancel()
+	}
+	opened := make(chan result, 1)
+	go func() {
+		b, err := open(ctx)
+		opened <- result{b, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.Backend, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-opened; r.err == nil {
+				_ = r.Close()
+			}
+		}()
+		return nil, fmt.Errorf("no answer: %w", ctx.Err())
+	}
+}
+
+// named returns an error with the host of a URL, unless it names it already.
+func named(err error, address string) error {
+	u, parse := url.Parse(address)
+	if parse != nil || u.Host == "" || strings.Contains(u.Hostname(), ":") || strings.Contains(err.Error(), u.Host) {
+		return err // a second colon is of a password, or of an IPv6 address
+	}
+	return fmt.Errorf("engine: open %s: %w", u.Host, err)
 }
 
 // Schemes returns the schemes whose drivers are imported, sorted.

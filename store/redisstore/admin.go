@@ -146,6 +146,42 @@ func plus(a, b engine.Usage) engine.Usage {
 	return a
 }
 
+// Rewrite implements [engine.Backend].
+func (b *backend) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	scopes, err := b.scopes(ctx)
+	for _, scope := range scopes {
+		for cursor, more := uint64(0), true; more && err == nil; more = cursor > 0 {
+			var members []string // with their scores
+			members, cursor, err = b.client.ZScan(ctx, b.keys(scope)+"x", cursor, "", 100).Result()
+			for i := 0; i < len(members) && err == nil; i += 2 {
+				err = b.rewriteMember(ctx, scope, members[i], change)
+			}
+		}
+	}
+	return named(ctx, "rewrite", err)
+}
+
+// rewriteMember rewrites a content, or the entries of a conversation.
+func (b *backend) rewriteMember(ctx context.Context, scope, member string, change func(string, []byte) ([]byte, error)) error {
+	fields, err := b.client.HGetAll(ctx, b.keys(scope)+member[:1]+":"+member[1:]).Result()
+	for field, value := range fields {
+		head := 0
+		switch {
+		case err != nil:
+			return err
+		case member[0] == 'c' && field[0] == 'e' && len(value) > valueHead:
+			head = valueHead
+		case member[0] == 'c' || field != "d":
+			continue
+		}
+		var data []byte
+		if data, err = change(scope, []byte(value[head:])); err == nil && data != nil {
+			_, err = b.run(ctx, changeScript, scope, 0, member, field, value, value[:head]+string(data))
+		}
+	}
+	return err
+}
+
 // Vacuum implements [engine.Backend]. It rewrites the append-only file, if the server has
 // one and lets this user do so.
 func (b *backend) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {

@@ -15,11 +15,13 @@ for at = 5, #ARGV, 3 do
     there = false
   end
   if there and there ~= key then return {handle} end
-  if not there then
-    local full = room(limit, #data + overhead)
+  local was = there and call('HGET', b, 'd') or nil
+  if was ~= data then -- what is there may be damaged
+    local more = #data + (was and -#was or overhead)
+    local full = room(limit, more)
     if full then return {full} end
     call('HSET', b, 'k', key, 'd', data)
-    count(member, #data + overhead)
+    count(member, more)
   end
   if conv == zero then
     call('HSET', b, 'n', '')

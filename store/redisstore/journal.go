@@ -85,6 +85,16 @@ func full(scope string, r *reply, bounds engine.Bounds) error {
 	return e
 }
 
+// Drop implements [engine.Backend].
+func (b *backend) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	args := []any{0, engine.Overhead}
+	for i := range rows {
+		args = append(args, rows[i].Conversation[:], rows[i].Rev[:], rows[i].Data)
+	}
+	_, err := b.run(ctx, dropScript, scope, args...)
+	return named(ctx, "drop", err)
+}
+
 // Entries implements [engine.Backend].
 func (b *backend) Entries(ctx context.Context, scope string, conversation message.ID) (rows []engine.Row, err error) {
 	type numbered struct {

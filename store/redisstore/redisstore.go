@@ -4,13 +4,14 @@
 //
 //	redis://[user:password@]host[:port][/database][?option=…]
 //	rediss://…                                         with TLS
-//	redis://host:port?addr=host2:port2&addr=…          a cluster
+//	redis://host:port?addr=host2:port2&addr=…          a cluster; one of its nodes is enough
+//	redis://host:port?master_name=…&addr=…             the master that Sentinels at these addresses name
 //
 //	import _ "github.com/laconic-go/laconic/store/redisstore"
 //
 //	e, err := engine.Open(ctx, "redis://localhost:6379/0", engine.Options{TTL: 30 * 24 * time.Hour})
 //
-// The option prefix (default laconic) is what all keys begin with. The others are those of
+// New takes a client of the caller's. The option prefix (default laconic) is what all keys begin with. The others are those of
 // go-redis: pool_size, dial_timeout, read_timeout, max_retries and more.
 //
 // All keys of a scope are in one slot, so a scope is on one node of a cluster. Each call is
@@ -20,7 +21,9 @@
 package redisstore
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -49,8 +52,40 @@ type backend struct {
 	client redis.UniversalClient
 	prefix string // of all keys
 
+	// Of a client that the backend has made; it is nil for one of the caller's.
 	dials    context.Context //nolint:containedctx // ends dials that run when Close is called
 	endDials context.CancelFunc
+}
+
+// New returns the backend of a client, for [engine.New]: addresses, TLS, passwords, Sentinel and tracing are those of the
+// client, which may be one of a cluster. prefix is what all keys begin with; "": laconic. Close leaves the client open.
+func New(ctx context.Context, client redis.UniversalClient, prefix string) (engine.Backend, error) {
+	b := &backend{client: client, prefix: cmp.Or(prefix, defaultPrefix)}
+	if err := checkPrefix(b.prefix); err != nil {
+		return nil, fmt.Errorf("redisstore: %w", err)
+	}
+	if _, single := client.(*redis.Client); single && b.isNode(ctx) {
+		return nil, errors.New("redisstore: the server is a node of a cluster, want a client by redis.NewClusterClient")
+	}
+	if err := b.check(ctx); err != nil {
+		return nil, fmt.Errorf("redisstore: open: %w", err)
+	}
+	return b, nil
+}
+
+const defaultPrefix = "laconic"
+
+func checkPrefix(prefix string) error {
+	if strings.ContainsAny(prefix, "{}*?[]\\") {
+		return errors.New("the prefix contains one of {}*?[]\\")
+	}
+	return nil
+}
+
+// isNode reports whether the server is a node of a cluster.
+func (b *backend) isNode(ctx context.Context) bool {
+	info, err := b.client.ClusterInfo(ctx).Result()
+	return err == nil && strings.Contains(info, "cluster_state")
 }
 
 // open connects to a server and checks the version of what it has. The URL has one of the
@@ -58,7 +93,7 @@ type backend struct {
 func open(ctx context.Context, rawURL string) (engine.Backend, error) {
 	b := &backend{}
 	b.dials, b.endDials = context.WithCancel(context.Background())
-	if err := b.connect(rawURL); err != nil {
+	if err := b.connect(ctx, rawURL); err != nil {
 		b.endDials()
 		return nil, fmt.Errorf("redisstore: %w", err)
 	}
@@ -72,48 +107,80 @@ func open(ctx context.Context, rawURL string) (engine.Backend, error) {
 var errURL = errors.New("the URL is wrong, want redis://[user:password@]host[:port][/database][?option=…], with " +
 	"options of go-redis or prefix=…; special characters of a password must be percent-encoded")
 
-func (b *backend) connect(rawURL string) error {
+// connect makes the client that a URL asks for: of a server, of the master that Sentinels name, or of a cluster, which is
+// found by itself if the URL has one of its nodes.
+func (b *backend) connect(ctx context.Context, rawURL string) error {
 	u, err := url.Parse(rawURL)
 	if err != nil || u.Host == "" {
 		return errURL
 	}
 	query := u.Query()
-	b.prefix = "laconic"
-	if p := query.Get("prefix"); p != "" {
-		b.prefix = p
-	}
-	if strings.ContainsAny(b.prefix, "{}*?[]\\") {
-		return errors.New("the option prefix contains one of {}*?[]\\")
+	b.prefix = cmp.Or(query.Get("prefix"), defaultPrefix)
+	if err := checkPrefix(b.prefix); err != nil {
+		return err
 	}
 	query.Del("prefix")
 	u.RawQuery = query.Encode()
-	if query.Has("addr") {
-		o, err := redis.ParseClusterURL(u.String())
-		if err != nil {
-			return errURL
-		}
-		o.Dialer = b.dialer(&redis.Options{DialTimeout: o.DialTimeout, TLSConfig: o.TLSConfig})
-		o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-		b.client = redis.NewClusterClient(o)
-		return nil
+	switch {
+	case query.Has("master_name"):
+		return b.connectSentinel(u.String())
+	case query.Has("addr"):
+		return b.connectCluster(u.String())
 	}
 	o, err := redis.ParseURL(u.String())
 	if err != nil {
 		return errURL
 	}
-	o.Dialer = b.dialer(o)
-	o.ContextTimeoutEnabled, o.DisableIdentity = true, true
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
+	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr) // else go-redis would try again and again, and not say why
+	switch {
+	case err != nil && o.TLSConfig != nil:
+		return fmt.Errorf("no connection with TLS (the URL of a server without it begins with redis:): %w", err)
+	case err != nil:
+		return err
+	}
+	_ = conn.Close()
+	o.Dialer = b.dialer(o.TLSConfig, o.DialTimeout)
 	b.client = redis.NewClient(o)
+	if !b.isNode(ctx) {
+		return nil
+	}
+	err = b.client.Close()
+	query.Set("addr", u.Host)
+	u.RawQuery = query.Encode()
+	return errors.Join(err, b.connectCluster(u.String()))
+}
+
+// noNotices asks the server for no notices of maintenance.
+var noNotices = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+
+func (b *backend) connectCluster(url string) error {
+	o, err := redis.ParseClusterURL(url)
+	if err != nil {
+		return errURL
+	}
+	o.Dialer = b.dialer(o.TLSConfig, o.DialTimeout)
+	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
+	b.client = redis.NewClusterClient(o)
+	return nil
+}
+
+func (b *backend) connectSentinel(url string) error {
+	o, err := redis.ParseFailoverURL(url)
+	if err != nil {
+		return errURL
+	}
+	o.Dialer = b.dialer(o.TLSConfig, o.DialTimeout)
+	o.ContextTimeoutEnabled, o.DisableIdentity = true, true
+	b.client = redis.NewFailoverClient(o)
 	return nil
 }
 
 // dialer returns the dialer of go-redis with two changes. Close ends a dial, since the
 // pool dials in goroutines that outlive it. And a failed dial is a connection that fails
 // with its error: the pool would print the error, and dial on in the background.
-func (b *backend) dialer(o *redis.Options) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	dial := redis.NewDialer(o)
+func (b *backend) dialer(t *tls.Config, timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	dial := newDialer(t, timeout)
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -126,6 +193,13 @@ func (b *backend) dialer(o *redis.Options) func(ctx context.Context, network, ad
 		return conn, nil
 	}
 }
+
+// newDialer returns the dialer of go-redis with a limit of time: a server without TLS never answers a client with it.
+func newDialer(t *tls.Config, timeout time.Duration) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	return redis.NewDialer(&redis.Options{TLSConfig: t, DialTimeout: cmp.Or(timeout, dialTimeout)})
+}
+
+const dialTimeout = 5 * time.Second // unless the URL has dial_timeout
 
 // failed is a connection that could not be made.
 type failed struct {
@@ -146,7 +220,7 @@ func (b *backend) check(ctx context.Context) error {
 	p := b.client.Pipeline()
 	p.SetNX(ctx, key, schema, 0)
 	version := p.Get(ctx, key)
-	if _, err := p.Exec(ctx); err != nil && version.Err() != nil { // one that may not write reads what others write
+	if _, err := p.Exec(ctx); err != nil && version.Val() == "" { // one that may not write reads what others write
 		return err
 	}
 	n, err := strconv.Atoi(version.Val())
@@ -162,6 +236,9 @@ func (b *backend) check(ctx context.Context) error {
 
 // Close implements [engine.Backend].
 func (b *backend) Close() error {
+	if b.endDials == nil { // the client is the caller's
+		return nil
+	}
 	b.endDials()
 	if err := b.client.Close(); err != nil && !errors.Is(err, redis.ErrClosed) {
 		return fmt.Errorf("redisstore: close: %w", err)

@@ -147,6 +147,46 @@ func TestPutComparesAndSwapsInOneStep(t *testing.T) {
 	require.Equal(t, id(13), rows[0].Rev, "another write is skipped if its condition does not hold")
 }
 
+// TestConversationIsBounded writes more entries of one conversation than it keeps. The newest
+// ones are there, each with all that it builds on.
+func TestConversationIsBounded(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	const batch, all = 100, 10_000
+	conversation := id(100)
+	name := func(n int) message.ID { return message.ID{1, byte(n), byte(n >> 8)} }
+	for n := 0; n < all; n += batch {
+		var writes []engine.Write
+		for i := n; i < n+batch; i++ {
+			r := engine.Row{Rev: name(i), Conversation: id(100), Data: []byte("an entry")}
+			if i%32 > 0 {
+				r.Base = name(i - 1)
+			}
+			writes = append(writes, engine.Write{ID: name(i), Row: r})
+		}
+		put(t, b, forever, writes...)
+	}
+	key := redisstore.Keys(b, "s") + "c:" + string(conversation[:])
+	fields, err := redisstore.Client(b).HLen(t.Context(), key).Result()
+	require.NoError(t, err)
+	require.Less(t, fields, int64(2*4200), "an entry and an ID each")
+	for i := all - 2000; i < all; i++ {
+		at, rows, err := b.Find(t.Context(), "s", []message.ID{name(i)}, forever)
+		require.NoError(t, err)
+		require.Zero(t, at)
+		require.Len(t, rows, i%32+1, "entry %d with all that it builds on", i)
+	}
+	at, _, err := b.Find(t.Context(), "s", []message.ID{name(0), name(500)}, forever)
+	require.NoError(t, err)
+	require.Equal(t, -1, at, "what is too old is planned again")
+	rows, err := b.Entries(t.Context(), "s", id(100))
+	require.NoError(t, err)
+	list, err := b.List(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, int64(len(rows)*(len("an entry")+engine.Overhead)), list[0].Bytes)
+	require.Equal(t, len(rows), list[0].Entries)
+}
+
 // trips counts what is sent to the server.
 type trips struct{ n atomic.Int64 }
 

@@ -5,7 +5,8 @@
 --
 --   h         hash        ID → conversation of the entry that it points at
 --   c:CONV    hash        'h' ID → revision; 'e' revision → base, number and data;
---                         'b' handle → ''; 's' → the last number
+--                         'b' handle → ''; 's' → the last number; 't' → the
+--                         number from which on there are too many entries
 --   b:HANDLE  hash        'k' → key; 'd' → data; 'c' CONV → ''; 'n' → '' if put for none
 --   x         sorted set  'c' CONV and 'b' HANDLE, by their last use in milliseconds
 --   n         hash        the same members → bytes; '' → the sum

@@ -32,6 +32,12 @@ var deleteLua string
 //go:embed list.lua
 var listLua string
 
+//go:embed drop.lua
+var dropLua string
+
+//go:embed change.lua
+var changeLua string
+
 //go:embed vacuum.lua
 var vacuumLua string
 
@@ -42,6 +48,8 @@ var (
 	contentsScript = redis.NewScript(scopeLua + contentsLua)
 	deleteScript   = redis.NewScript(scopeLua + deleteLua)
 	listScript     = redis.NewScript(scopeLua + listLua)
+	dropScript     = redis.NewScript(scopeLua + dropLua)
+	changeScript   = redis.NewScript(scopeLua + changeLua)
 	vacuumScript   = redis.NewScript(scopeLua + vacuumLua)
 )
 

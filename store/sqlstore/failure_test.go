@@ -131,9 +131,8 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	d := sqliteDatabase(t)
 	b := d.backend(t).(*sqlite)
-	b.db.SetMaxOpenConns(1)
 	var pages int
-	require.NoError(t, b.db.QueryRowContext(t.Context(), "pragma max_page_count(40)").Scan(&pages))
+	require.NoError(t, b.writer.QueryRowContext(t.Context(), "pragma max_page_count(40)").Scan(&pages))
 	put(t, b, 1, 0, entryRow(11, 0, 1), engine.Bounds{})
 	large := entryRow(12, 11, 1)
 	large.Data = make([]byte, 1<<20)

@@ -1,13 +1,20 @@
 package sqlstore
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
@@ -31,7 +38,8 @@ func TestJournal(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 				t.Helper()
-				return open(t).engine(t, engine.Options{Limits: patient}).Journal()
+				d := open(t)
+				return damageableJournal{d.engine(t, engine.Options{Limits: patient}).Journal(), d, t}
 			})
 		})
 	}
@@ -44,8 +52,272 @@ func TestArchive(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Archive(t, func(t *testing.T) store.Store {
 				t.Helper()
-				return open(t).engine(t, engine.Options{Secret: []byte("secret"), Limits: patient}).Archive("s")
+				d := open(t)
+				e := d.engine(t, engine.Options{Secret: []byte("secret"), Limits: patient})
+				return damageable{e.Archive("s"), d, t}
 			})
 		})
 	}
+}
+
+// damageable is an archive whose rows can be damaged.
+type damageable struct {
+	store.Store
+
+	d *database
+	t *testing.T
+}
+
+func (a damageable) Damage(h store.Handle) error {
+	a.d.damage(a.t, "laconic_contents", "handle = $1", h.String())
+	return nil
+}
+
+// damageableJournal is a journal whose rows can be damaged.
+type damageableJournal struct {
+	journal.Journal
+
+	d *database
+	t *testing.T
+}
+
+func (j damageableJournal) Damage(_ string, rev message.ID) error {
+	j.d.damage(j.t, "laconic_entries", "rev = $1", rev[:])
+	return nil
+}
+
+// damage changes the last byte of the data of each row of a table that meets a condition.
+func (d *database) damage(tb testing.TB, table, where string, args ...any) {
+	tb.Helper()
+	db := d.open(tb)
+	var all [][]byte
+	err := each(func(scan func(...any) error) error {
+		var data []byte
+		all = append(all, data)
+		return scan(&all[len(all)-1])
+	})(db.QueryContext(tb.Context(), "select data from "+table+" where "+where, args...)) //nolint:rowserrcheck // each does
+	require.NoError(tb, err)
+	require.NotEmpty(tb, all, "rows to damage")
+	for _, data := range all {
+		altered := slices.Clone(data)
+		altered[len(altered)-1] ^= 1
+		_, err := db.ExecContext(tb.Context(), "update "+table+" set data = $1 where data = $2", altered, data)
+		require.NoError(tb, err)
+	}
+}
+
+// TestPutReplacesWhatCannotBeOpened has contents that are sealed with a key that is gone. The next Put of equal contents
+// makes them readable, and the bytes of the scope are counted as they are.
+func TestPutReplacesWhatCannotBeOpened(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		first, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		second, err := engine.AES(slices.Repeat([]byte{1}, 32))
+		require.NoError(t, err)
+		gone := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{first}})
+		now := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{second}})
+		plain := d.engine(t, engine.Options{Limits: patient})
+		ctx, c := t.Context(), store.Content{Data: strings.Repeat("a line\n", 100)}
+		h, err := store.Keep(ctx, gone.Archive("s"), c)
+		require.NoError(t, err)
+		use := d.use(t)
+		_, err = now.Archive("s").Get(ctx, h)
+		require.ErrorIs(t, err, engine.ErrKey)
+		for _, e := range []*engine.Engine{now, plain, gone} {
+			_, err = store.Keep(ctx, e.Archive("s"), c)
+			require.NoError(t, err)
+			got, err := e.Archive("s").Get(ctx, h)
+			require.NoError(t, err, "Put has returned nil, so the content can be read")
+			require.Equal(t, c, got)
+		}
+		require.Equal(t, use, d.use(t))
+		_, err = store.Keep(ctx, plain.Archive("s"), c)
+		require.NoError(t, err)
+		require.Equal(t, use-28, d.use(t), "the difference is counted")
+	})
+}
+
+// TestReseal changes the key of all rows, in two scopes, while one row is damaged.
+func TestReseal(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		ctx, n := t.Context(), 130 // more than a page
+		first, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		second, err := engine.AES(slices.Repeat([]byte{1}, 32))
+		require.NoError(t, err)
+		open := func(c ...engine.Cipher) *engine.Engine {
+			return d.engine(t, engine.Options{Limits: patient, Ciphers: c})
+		}
+		plain := open()
+		var handles []store.Handle
+		for i := range n {
+			en := rewrite(message.ID{}, fmt.Sprint("entry ", i))
+			_, err := plain.Journal().Put(ctx, []string{"s", "t"}[i%2], []journal.Write{{ID: message.ID{byte(i)}, Entry: en}})
+			require.NoError(t, err)
+			h, err := store.Keep(ctx, plain.Archive([]string{"s", "t"}[i%2]), store.Content{Data: fmt.Sprint("content ", i)})
+			require.NoError(t, err)
+			handles = append(handles, h)
+		}
+		d.damage(t, "laconic_contents", "handle = $1", handles[7].String())
+		require.NoError(t, plain.Archive("s").Put(ctx, message.ID{1}, nil))
+		use := d.use(t)
+		var seen []engine.Resealed
+		for _, e := range []*engine.Engine{open(first, engine.Plain), open(second, first)} {
+			done, err := e.Reseal(ctx, func(r engine.Resealed) { seen = append(seen, r) })
+			require.NoError(t, err)
+			require.Equal(t, engine.Resealed{Rows: 2 * n, Written: 2*n - 1, Unread: 1}, done)
+			require.GreaterOrEqual(t, len(seen), 2*n-1)
+			require.Equal(t, done.Written, seen[len(seen)-1].Written)
+		}
+		require.Equal(t, use+28*int64(n), d.use(t), "an entry or content is 28 bytes longer")
+		done, err := open(second).Reseal(ctx, nil)
+		require.NoError(t, err)
+		require.Equal(t, engine.Resealed{Rows: 2 * n, Unread: 1}, done, "nothing is left to do")
+		e := open(second)
+		for i, h := range handles {
+			found, err := e.Journal().Find(ctx, []string{"s", "t"}[i%2], []message.ID{{byte(i)}})
+			require.NoError(t, err)
+			require.Len(t, found.Entries, 1)
+			c, err := e.Archive([]string{"s", "t"}[i%2]).Get(ctx, h)
+			if i == 7 {
+				require.ErrorIs(t, err, store.ErrDamaged)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint("content ", i), c.Data)
+		}
+	})
+}
+
+// TestDamagedEntryHeals has a conversation whose newest entry is damaged. The process that takes over keeps the older
+// edits, says what it has left out, and writes; the next process finds all of that, without a word.
+func TestDamagedEntryHeals(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, d *database, newest []byte){
+		"newest": func(t *testing.T, d *database, newest []byte) {
+			t.Helper()
+			d.damage(t, "laconic_entries", "rev = $1", newest)
+		},
+		"torn": func(t *testing.T, d *database, newest []byte) {
+			t.Helper()
+			_, err := d.open(t).ExecContext(t.Context(), "update laconic_entries set data = $1 where rev = $2", []byte{2}, newest)
+			require.NoError(t, err)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachDatabase(t, func(t *testing.T, d *database) {
+				var events []middleware.Event
+				history := []message.Message{message.User("Which log has an error?")}
+				grow := func() {
+					id := fmt.Sprint("call", len(history))
+					history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
+						message.Result(id, "read", id+strings.Repeat(" ok", 2000)))
+				}
+				sent := func() []message.Message { // by a new process
+					e := d.engine(t, engine.Options{Limits: patient})
+					chain := middleware.With(middleware.Env{Journal: e.Journal(), Archive: e.Archive("s"), Scope: "s"},
+						contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 1}))
+					req, got, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
+					require.NoError(t, err)
+					events = got
+					return req.Messages
+				}
+				grow()
+				grow()
+				first := sent()
+				older := entriesOf(t, d)
+				grow()
+				sent()
+				var newest []byte
+				for rev := range entriesOf(t, d) {
+					if !older[rev] {
+						newest = []byte(rev)
+					}
+				}
+				damage(t, d, newest)
+				healed := sent()
+				require.NotEmpty(t, events)
+				require.Equal(t, middleware.Failed, events[0].Kind)
+				require.ErrorIs(t, events[0].Err, store.ErrDamaged)
+				require.ErrorContains(t, events[0].Err, "removed, with 0 that build on it")
+				require.Equal(t, first[:3], healed[:3], "the older edit is as it was")
+				require.Equal(t, middleware.Edited, events[len(events)-1].Kind, "and what the newest one did is done again")
+				require.Equal(t, healed, sent())
+				require.Empty(t, events, "it was written")
+			})
+		})
+	}
+}
+
+// entriesOf returns the revisions in a database.
+func entriesOf(t *testing.T, d *database) map[string]bool {
+	t.Helper()
+	revs := map[string]bool{}
+	err := each(func(scan func(...any) error) error {
+		var rev []byte
+		err := scan(&rev)
+		revs[string(rev)] = true
+		return err
+	})(d.open(t).QueryContext(t.Context(), "select rev from laconic_entries")) //nolint:rowserrcheck // each does
+	require.NoError(t, err)
+	return revs
+}
+
+// TestUnreadableEntries has entries whose base is missing, and some that are sealed with another key. The former are
+// removed, the latter stay for who has the key; a Put goes over both.
+func TestUnreadableEntries(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		key, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		e, sealed := d.engine(t, engine.Options{Limits: patient}), d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{key}})
+		ctx, ids := t.Context(), []message.ID{{1}, {2}, {3}}
+		base := rewrite(message.ID{}, "base")
+		top, good := rewrite(base.Rev, "top"), rewrite(message.ID{}, "good")
+		puts := func(e *engine.Engine, id message.ID, en journal.Entry) {
+			winner, err := e.Journal().Put(ctx, "s", []journal.Write{{ID: id, Entry: en}})
+			require.NoError(t, err)
+			require.Equal(t, en.Rev, winner.Rev)
+		}
+		puts(e, ids[0], good)
+		puts(e, ids[1], base)
+		puts(e, ids[2], top)
+		_, err = d.open(t).ExecContext(ctx, "delete from laconic_heads where rev = $1", base.Rev[:])
+		require.NoError(t, err)
+		_, err = d.open(t).ExecContext(ctx, "delete from laconic_entries where rev = $1", base.Rev[:])
+		require.NoError(t, err)
+		lost := d.use(t) - d.sum(t)
+		found, err := e.Journal().Find(ctx, "s", ids)
+		require.NoError(t, err)
+		require.Equal(t, good.Rev, found.Entries[0].Rev)
+		require.ErrorContains(t, found.Skipped, "entry "+top.Rev.String()+": what it builds on is missing: "+base.Rev.String()+"; removed")
+		found, err = e.Journal().Find(ctx, "s", ids)
+		require.NoError(t, err)
+		require.NoError(t, found.Skipped)
+		puts(e, ids[2], rewrite(message.ID{}, "new"))
+
+		puts(sealed, message.ID{4}, good)
+		other := rewrite(message.ID{}, "sealed")
+		puts(sealed, message.ID{5}, other)
+		found, err = e.Journal().Find(ctx, "s", []message.ID{{5}})
+		require.NoError(t, err)
+		require.Empty(t, found.Entries)
+		require.ErrorIs(t, found.Skipped, engine.ErrKey)
+		found, err = sealed.Journal().Find(ctx, "s", []message.ID{{5}})
+		require.NoError(t, err)
+		require.Equal(t, other.Rev, found.Entries[0].Rev, "it is not removed by one who has not the key")
+		puts(e, message.ID{5}, rewrite(message.ID{}, "mine"))
+		require.Equal(t, d.use(t), d.sum(t)+lost, "all bytes are counted")
+	})
+}
+
+// sum returns the bytes of all rows.
+func (d *database) sum(tb testing.TB) (n int64) {
+	tb.Helper()
+	require.NoError(tb, d.open(tb).QueryRowContext(tb.Context(), `select (select coalesce(sum(length(data) + 200), 0) from laconic_entries)
++ (select coalesce(sum(length(data) + 200), 0) from laconic_contents)`).Scan(&n))
+	return n
 }

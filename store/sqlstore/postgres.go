@@ -9,11 +9,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/laconic-go/laconic/message"
@@ -22,7 +24,8 @@ import (
 )
 
 const (
-	connections = 10              // at most, of one process, to a server
+	connections = 10 // at most, of one process, to a server, unless the URL has pool_max_conns
+	poolSize    = "pool_max_conns"
 	dialTimeout = 5 * time.Second // unless the URL has connect_timeout
 )
 
@@ -39,22 +42,55 @@ func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: %w", err)
 	}
-	return openPostgres(ctx, config)
+	most := connections
+	if given, ok := config.RuntimeParams[poolSize]; ok {
+		if most, err = strconv.Atoi(given); err != nil || most < 1 {
+			return nil, fmt.Errorf("sqlstore: open: %s is %q, want a number from 1", poolSize, given)
+		}
+		delete(config.RuntimeParams, poolSize)
+	}
+	return openPostgres(ctx, config, most)
 }
 
-func openPostgres(ctx context.Context, config *pgx.ConnConfig) (*postgres, error) {
+// openPostgres makes at most a number of connections.
+func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postgres, error) {
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = dialTimeout
 	}
 	p := &postgres{}
 	p.db = stdlib.OpenDB(*config, stdlib.OptionShouldPing(p.doubtful))
-	p.db.SetMaxOpenConns(connections)
-	p.db.SetMaxIdleConns(connections)
+	p.db.SetMaxOpenConns(most)
+	p.db.SetMaxIdleConns(most)
 	p.db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := p.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: %w", err), p.db.Close())
+	return p.open(ctx)
+}
+
+// NewPostgres returns the backend of a pool, for [engine.New]: connections, TLS, changing passwords of clouds and tracing
+// are those of the pool. It creates the tables if they are missing, in the first schema of the connections' search_path.
+// Close leaves the pool open.
+func NewPostgres(ctx context.Context, pool *pgxpool.Pool) (engine.Backend, error) {
+	p, err := (&postgres{db: stdlib.OpenDBFromPool(pool)}).open(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
+}
+
+// open brings the tables to the version of this package.
+func (p *postgres) open(ctx context.Context) (*postgres, error) {
+	if err := p.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("sqlstore: %w", hinted(err)), p.db.Close())
+	}
+	return p, nil
+}
+
+// hinted returns an error with what helps: behind PgBouncer in transaction mode, a statement is not where it was prepared.
+func hinted(err error) error {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || e.Code != "26000" && e.Code != "42P05" { // unknown, or known already
+		return err
+	}
+	return fmt.Errorf("%w; if PgBouncer is between, add default_query_exec_mode=exec to the URL or to the pool's configuration", err)
 }
 
 // doubtful reports whether a connection may have ended, since it was idle for long or since
@@ -69,11 +105,11 @@ func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
 func (p *postgres) again(ctx context.Context, call func() error) error {
 	err := call()
 	if err == nil || ctx.Err() != nil || !isLost(err) {
-		return err
+		return hinted(err)
 	}
 	now := time.Now()
 	p.lost.Store(&now)
-	return call()
+	return hinted(call())
 }
 
 // isLost reports whether a connection has ended that worked before.
@@ -135,18 +171,22 @@ func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) e
 	return tx.Commit()
 }
 
+// pgFind looks at the last ID first, and at those before it only if it has no entry. The
+// limits make the server use indexes, since it knows nothing of what is in these columns.
 const pgFind = `with recursive hit as (
-  select u.n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
-  from unnest($2::bytea[]) with ordinality u(id, n)
-  join laconic_heads h on h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id
-  join laconic_entries e on e.scope = h.scope and e.rev = h.rev
-  where $3::interval is null or e.used >= now() - $3
-  order by u.n desc limit 1
+  select u.n, e.* from (select n, ($2::bytea[])[n] as id from generate_series(1, cardinality($2::bytea[])) n order by n desc) u
+  cross join lateral (
+    select e.scope, e.rev, e.base, e.conversation, e.used, e.data
+    from laconic_heads h join laconic_entries e on e.scope = h.scope and e.rev = h.rev
+    where h.scope = (select id from laconic_scopes where name = $1) and h.id = u.id and ($3::interval is null or e.used >= now() - $3)
+    limit 1
+  ) e order by u.n desc limit 1
 ), chain as (
   select 0 as depth, hit.* from hit
   union all
-  select depth + 1, n, e.scope, e.rev, e.base, e.conversation, e.used, e.data
-  from chain c join laconic_entries e on e.scope = c.scope and e.rev = c.base where depth < $4
+  select depth + 1, n, e.* from chain c cross join lateral (
+    select scope, rev, base, conversation, used, data from laconic_entries where scope = c.scope and rev = c.base limit 1
+  ) e where depth < $4
 )
 select n - 1, rev, base, conversation, data, coalesce(used < now() - $3 / 2, false) from chain order by depth`
 
@@ -154,9 +194,9 @@ const pgRenew = `with chain as (
   update laconic_entries set used = now() where rev = any ($2)
   and scope = (select id from laconic_scopes where name = $1) returning scope, conversation
 )
-update laconic_contents c set used = now() from laconic_links l
-where (l.scope, l.conversation) in (select scope, conversation from chain) and c.scope = l.scope and c.handle = l.handle
-and c.used < now() - $3::interval / 2 and c.used >= now() - $3`
+update laconic_contents c set used = now() where scope = (select scope from chain limit 1)
+and handle = any (array(select handle from laconic_links where (scope, conversation) = (select scope, conversation from chain limit 1)))
+and used < now() - $3::interval / 2 and used >= now() - $3`
 
 // Find implements [engine.Backend].
 func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
@@ -300,8 +340,12 @@ func pgDeleteIn(ctx context.Context, tx *sql.Tx, scope string, conversations []m
 		_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = $1`, []byte(scope))
 		return err
 	}
+	_, err := tx.ExecContext(ctx, `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off`)
+	if err != nil {
+		return err
+	}
 	var id int64
-	err := tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
+	err = tx.QueryRowContext(ctx, `select id from laconic_scopes where name = $1`, []byte(scope)).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -335,15 +379,26 @@ func (p *postgres) List(ctx context.Context, scopes ...string) (all []engine.Usa
 	return all, err
 }
 
+// Drop implements [engine.Backend].
+func (p *postgres) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return p.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, p.transaction, change)
+}
+
 // pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
 // that is used builds on it.
 var pgVacuum = [...]string{
-	`with recursive used as (
-  select scope, rev, base from laconic_entries where used >= now() - $1::interval
-  union select e.scope, e.rev, e.base from used u join laconic_entries e on e.scope = u.scope and e.rev = u.base
+	`with recursive kept as (
+  select b.scope, b.rev, b.base from laconic_entries e join laconic_entries b on b.scope = e.scope and b.rev = e.base
+  where e.used >= now() - $1::interval and b.used < now() - $1
+  union select b.scope, b.rev, b.base from kept k join laconic_entries b on b.scope = k.scope and b.rev = k.base where b.used < now() - $1
 ), gone as (
   delete from laconic_entries e where used < now() - $1
-  and not exists (select from used u where u.scope = e.scope and u.rev = e.rev) returning scope, octet_length(data) + 200 as bytes
+  and not exists (select from kept k where k.scope = e.scope and k.rev = e.rev) returning scope, octet_length(data) + 200 as bytes
 ), sums as (select scope, sum(bytes) as bytes, count(*) as n from gone group by scope
 ), counted as (update laconic_scopes s set bytes = s.bytes - sums.bytes from sums where s.id = sums.scope)
 select coalesce(sum(n), 0) from sums`,
@@ -362,7 +417,14 @@ func (p *postgres) Vacuum(ctx context.Context, ttl time.Duration) (removed int, 
 		if ttl == 0 {
 			break
 		}
-		if err := p.db.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n); err != nil {
+		err := p.transaction(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `set local enable_nestloop = off`) // it would read a table for each row of another one
+			if err != nil {
+				return err
+			}
+			return tx.QueryRowContext(ctx, statement, interval(ttl)).Scan(&n)
+		})
+		if err != nil {
 			return removed, fmt.Errorf("sqlstore: vacuum: %w", err)
 		}
 		removed += n

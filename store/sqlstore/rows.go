@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -97,6 +98,89 @@ func scanContent(handle string, r *sql.Row) (c engine.Content, stale bool, err e
 	}
 	copy(c.Key[:], key)
 	return c, stale, nil
+}
+
+// rewrites are the statements that read and write 100 rows of a table, after a scope and a key.
+var rewrites = [...]struct {
+	page, write string
+	first       any // key before all others
+}{
+	{
+		`select scope, name, rev, data from laconic_entries join laconic_scopes on scope = id
+where (scope, rev) > ($1, $2) order by scope, rev limit 100`,
+		`update laconic_entries set data = $1 where scope = $2 and rev = $3 and data = $4`,
+		[]byte{},
+	},
+	{
+		`select scope, name, handle, data from laconic_contents join laconic_scopes on scope = id
+where (scope, handle) > ($1, $2) order by scope, handle limit 100`,
+		`update laconic_contents set data = $1 where scope = $2 and handle = $3 and data = $4`, "",
+	},
+}
+
+// rewriteRows does what [engine.Backend] says of Rewrite, a page in a transaction.
+func rewriteRows(
+	ctx context.Context, do func(context.Context, func(*sql.Tx) error) error, change func(string, []byte) ([]byte, error),
+) error {
+	for _, r := range rewrites {
+		for scope, key, n := int64(0), r.first, 1; n > 0; {
+			err := do(ctx, func(tx *sql.Tx) error {
+				n = 0
+				var writes [][]any
+				err := each(func(scan func(...any) error) error {
+					var name, was []byte
+					if err := scan(&scope, &name, &key, &was); err != nil {
+						return err
+					}
+					n++
+					data, err := change(string(name), was)
+					if data != nil {
+						writes = append(writes, []any{data, scope, key, was, len(data) - len(was)})
+					}
+					return err
+				})(tx.QueryContext(ctx, r.page, scope, key)) //nolint:rowserrcheck // each does
+				return errors.Join(err, rewriteSome(ctx, tx, r.write, writes))
+			})
+			if err != nil {
+				return fmt.Errorf("sqlstore: rewrite: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// rewriteSome runs a statement for each row that still has its data: new data, scope, key, data, and the bytes it adds.
+func rewriteSome(ctx context.Context, tx *sql.Tx, statement string, writes [][]any) error {
+	for _, w := range writes {
+		r, err := tx.ExecContext(ctx, statement, w[:4]...)
+		if err != nil {
+			return err
+		}
+		if n, _ := r.RowsAffected(); n == 0 || w[4] == 0 { // the drivers always know
+			continue
+		}
+		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes + $1 where id = $2`, w[4], w[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropRows does what [engine.Backend] says of Drop, in a transaction.
+func dropRows(ctx context.Context, tx *sql.Tx, scope string, rows []engine.Row) error {
+	for i := range rows {
+		r, err := tx.ExecContext(ctx, `delete from laconic_entries where scope = (select id from laconic_scopes where name = $1)
+and rev = $2 and data = $3`, []byte(scope), rows[i].Rev[:], rows[i].Data)
+		if err == nil {
+			n, _ := r.RowsAffected() // the drivers always know
+			_, err = tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes - $2 where name = $1`,
+				[]byte(scope), n*int64(len(rows[i].Data)+engine.Overhead))
+		}
+		if err != nil {
+			return fmt.Errorf("sqlstore: drop: %w", err)
+		}
+	}
+	return nil
 }
 
 // scanUsage returns what is kept; the time is in milliseconds.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -22,16 +23,28 @@ import (
 
 const (
 	busyTimeout = 5 * time.Second // how long a connection waits for other processes
-	readers     = 8               // connections of one process
+	readers     = 8               // connections of one process that read; one more writes
 )
+
+// sqlitePragmas are those of each connection: 8 MB of pages in memory, and a -wal file that is
+// cut to 64 MB. Not mmap_size: if another program cuts the file, the system would end this
+// process.
+var sqlitePragmas = []string{"secure_delete(1)", "temp_store(memory)", "cache_size(-8000)", "journal_size_limit(67108864)"}
+
+// sqliteIncremental lets a file return pages after a deletion. It has an effect before there
+// are tables, or when the file is written anew.
+const sqliteIncremental = `pragma auto_vacuum(incremental)`
 
 // sqlite is the [engine.Backend] of one file. Statements of one call run in one
 // transaction, which locks the file before it reads.
 type sqlite struct {
-	db     *sql.DB
-	find   *sql.Stmt
-	get    *sql.Stmt
-	writer chan struct{} // has one element while this process writes; the file's lock is not fair
+	db   *sql.DB // reads
+	find *sql.Stmt
+	get  *sql.Stmt
+
+	writer   *sql.DB  // has one connection, since the file's lock is not fair
+	prepared sync.Map // statements of writer by their texts
+	shared   bool     // db is the caller's, and writer the same
 }
 
 // openSQLite opens a file as a database. The path may end in parameters.
@@ -44,11 +57,36 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
-	s := &sqlite{db: sql.OpenDB(connector), writer: make(chan struct{}, 1)}
+	s := &sqlite{db: sql.OpenDB(connector), writer: sql.OpenDB(connector)}
 	s.db.SetMaxOpenConns(readers)
 	s.db.SetMaxIdleConns(readers)
+	s.writer.SetMaxOpenConns(1)
 	if err := s.prepare(ctx, readOnly); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close())
+		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close(), s.writer.Close())
+	}
+	return s, nil
+}
+
+// NewSQLite returns the backend of a database of SQLite, for [engine.New], through a driver of the caller's choice. Its
+// connections must have the settings that the error names, since they are those of a connection. Close leaves db open.
+func NewSQLite(ctx context.Context, db *sql.DB) (engine.Backend, error) {
+	for pragma, why := range map[string]string{
+		"foreign_keys":  "rows that belong to what is deleted would stay",
+		"secure_delete": "deleted bytes would stay in the file",
+		"busy_timeout":  "a call would fail while another process writes",
+	} {
+		var value int
+		if err := db.QueryRowContext(ctx, "pragma "+pragma).Scan(&value); err != nil {
+			return nil, fmt.Errorf("sqlstore: open: pragma %s: %w", pragma, err)
+		}
+		if value == 0 {
+			return nil, fmt.Errorf("sqlstore: open: the connections of db have %s off, so %s: set it for each connection, as with "+
+				"_pragma=%s(1) in the name of the file", pragma, why, pragma)
+		}
+	}
+	s := &sqlite{db: db, writer: db, shared: true}
+	if err := s.prepare(ctx, false); err != nil {
+		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
 	return s, nil
 }
@@ -86,7 +124,7 @@ func sqliteName(path string) (name string, readOnly bool, err error) {
 		"_synchronous":  {chosen["synchronous"]},
 		"_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)},
 		"_foreign_keys": {"1"},
-		"_pragma":       {"secure_delete(1)", "temp_store(memory)"},
+		"_pragma":       sqlitePragmas,
 		"_txlock":       {"immediate"},
 		"_error_rc":     {"1"},
 		"_defensive":    {"1"},
@@ -124,8 +162,7 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	defer cancel()
 	for {
 		err := s.tryMigrate(ctx)
-		var e *driver.Error
-		if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_BUSY {
+		if !isBusy(err) {
 			return err
 		}
 		select {
@@ -136,12 +173,23 @@ func (s *sqlite) migrate(ctx context.Context) error {
 	}
 }
 
+// isBusy reports that another connection has the lock. Other drivers have the text of SQLite only.
+func isBusy(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok {
+		return e.Code()&0xff == codes.SQLITE_BUSY
+	}
+	return err != nil && strings.Contains(err.Error(), "database is locked")
+}
+
 func (s *sqlite) tryMigrate(ctx context.Context) error {
-	if there, err := s.version(ctx, s.db); err != nil || there >= len(sqliteSchema.steps) {
+	if there, err := s.version(ctx, s.writer); err != nil || there >= len(sqliteSchema.steps) {
 		return err
 	}
 	var mode string
-	if err := s.db.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
+	if _, err := s.writer.ExecContext(ctx, sqliteIncremental); err != nil {
+		return err
+	}
+	if err := s.writer.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
 		return err
 	}
 	return s.transaction(ctx, func(tx *sql.Tx) error {
@@ -165,30 +213,62 @@ func (s *sqlite) version(ctx context.Context, q queryer) (int, error) {
 
 // transaction does something while no other process and no other call writes.
 func (s *sqlite) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {
-	release, err := s.lock(ctx)
+	tx, err := s.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer release()
-	tx, err := s.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
+	defer tx.Rollback()            //nolint:errcheck // after Commit it does nothing
+	if s.shared && s.find != nil { // it may begin without a lock, and a statement that reads first could not get one later
+		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes where 0`); err != nil {
+			return err
+		}
 	}
-	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
 	if err := do(tx); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// lock waits until no other call of this process writes.
-func (s *sqlite) lock(ctx context.Context) (release func(), err error) {
-	select {
-	case s.writer <- struct{}{}:
-		return func() { <-s.writer }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// write is transaction with statements that are prepared for the next time. Their texts must
+// be constant.
+func (s *sqlite) write(ctx context.Context, do func(tx queryer) error) error {
+	q := preparing{s: s}
+	err := s.transaction(ctx, func(tx *sql.Tx) error {
+		q.Tx = tx
+		return do(&q)
+	})
+	for _, text := range q.fresh {
+		if stmt, err := s.writer.PrepareContext(ctx, text); err == nil { // else the next call tries again
+			if _, there := s.prepared.LoadOrStore(text, stmt); there {
+				_ = stmt.Close() //nolint:sqlclosecheck // not at the end of the function
+			}
+		}
 	}
+	return err
+}
+
+// preparing is a transaction that notes which statements are not prepared yet.
+type preparing struct {
+	*sql.Tx
+
+	s     *sqlite
+	fresh []string
+}
+
+func (q *preparing) ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if stmt, ok := q.s.prepared.Load(text); ok {
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).ExecContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+	}
+	q.fresh = append(q.fresh, text)
+	return q.Tx.ExecContext(ctx, text, args...)
+}
+
+func (q *preparing) QueryRowContext(ctx context.Context, text string, args ...any) *sql.Row {
+	if stmt, ok := q.s.prepared.Load(text); ok {
+		return q.StmtContext(ctx, stmt.(*sql.Stmt)).QueryRowContext(ctx, args...) //nolint:sqlclosecheck,errcheck,forcetypeassert // the transaction closes it
+	}
+	q.fresh = append(q.fresh, text)
+	return q.Tx.QueryRowContext(ctx, text, args...)
 }
 
 // sqliteFind has the IDs in one blob, and looks at the last one first.
@@ -220,7 +300,7 @@ func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b eng
 			return -1, nil, fmt.Errorf("sqlstore: find: %w", err)
 		}
 		if len(old) > 0 { // a file that is read-only is not renewed, and is as good to read
-			_ = s.transaction(ctx, func(tx *sql.Tx) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
+			_ = s.write(ctx, func(tx queryer) error { return s.renew(ctx, tx, scope, old, rows, now, b) })
 		}
 		if at >= 0 {
 			return from + at, rows, nil
@@ -234,7 +314,7 @@ const sqliteRenew = `update laconic_contents set used = ?3 where scope = ?1 and 
 and handle in (select handle from laconic_links where scope = ?1 and conversation = ?2)`
 
 func (s *sqlite) renew(
-	ctx context.Context, tx *sql.Tx, scope string, old []message.ID, rows []engine.Row, now time.Time, b engine.Bounds,
+	ctx context.Context, tx queryer, scope string, old []message.ID, rows []engine.Row, now time.Time, b engine.Bounds,
 ) error {
 	id, _, err := sqliteScope(ctx, tx, scope)
 	for i := 0; i < len(old) && err == nil; i++ {
@@ -247,7 +327,7 @@ func (s *sqlite) renew(
 }
 
 // sqliteScope returns the ID of a scope, which is made if it is new, and the bytes it keeps.
-func sqliteScope(ctx context.Context, tx *sql.Tx, name string) (id, bytes int64, err error) {
+func sqliteScope(ctx context.Context, tx queryer, name string) (id, bytes int64, err error) {
 	_, err = tx.ExecContext(ctx, `insert into laconic_scopes (name) values (?) on conflict do nothing`, []byte(name))
 	if err == nil {
 		err = tx.QueryRowContext(ctx, `select id, bytes from laconic_scopes where name = ?`, []byte(name)).Scan(&id, &bytes)
@@ -257,7 +337,7 @@ func sqliteScope(ctx context.Context, tx *sql.Tx, name string) (id, bytes int64,
 
 // Put implements [engine.Backend].
 func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b engine.Bounds) (winner engine.Row, err error) {
-	err = s.transaction(ctx, func(tx *sql.Tx) error {
+	err = s.write(ctx, func(tx queryer) error {
 		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
 		var use, size int64
 		if p.scope, use, err = sqliteScope(ctx, tx, scope); err != nil {
@@ -293,7 +373,7 @@ func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b
 
 // sqlitePut writes entries in a transaction.
 type sqlitePut struct {
-	tx    *sql.Tx
+	tx    queryer
 	scope int64
 	now   time.Time
 	ttl   time.Duration
@@ -310,18 +390,18 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
-	added, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
-where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev = ?3) on conflict do nothing`,
-		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	was, err := p.size(ctx, "laconic_entries", "rev", w.Row.Rev[:])
 	if err != nil {
 		return message.ID{}, err
 	}
-	if added {
-		p.bytes += int64(len(w.Row.Data)) + engine.Overhead
-	} else if there, err := p.exec(ctx, `update laconic_entries set used = ? where scope = ? and rev = ?`,
-		p.now.UnixMilli(), p.scope, w.Row.Rev[:]); err != nil || !there { // the base is gone
+	written, err := p.exec(ctx, `insert into laconic_entries (scope, rev, base, conversation, used, data) select ?1, ?2, ?3, ?4, ?5, ?6
+where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev in (?2, ?3))
+on conflict (scope, rev) do update set used = excluded.used, data = excluded.data`,
+		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
+	if err != nil || !written { // the base is gone
 		return kept, err
 	}
+	p.bytes += int64(len(w.Row.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_heads (scope, id, rev, conversation) values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
 		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
@@ -330,6 +410,13 @@ on conflict (scope, id) do update set rev = excluded.rev, conversation = exclude
 			cutoff(p.now, p.ttl/2), cutoff(p.now, p.ttl))
 	}
 	return w.Row.Rev, err
+}
+
+// size returns the bytes of a row; 0: it is not there.
+func (p *sqlitePut) size(ctx context.Context, table, key string, is any) (n int64, err error) {
+	err = p.tx.QueryRowContext(ctx, "select coalesce(sum(length(data) + 200), 0) from "+table+" where scope = ? and "+key+" = ?",
+		p.scope, is).Scan(&n)
+	return n, err
 }
 
 // exec reports whether a statement has changed a row.
@@ -369,7 +456,7 @@ func (s *sqlite) Get(ctx context.Context, scope, handle string, b engine.Bounds)
 	now := time.Now()
 	c, old, err := scanContent(handle, s.get.QueryRowContext(ctx, []byte(scope), handle, cutoff(now, b.TTL), cutoff(now, b.TTL/2)))
 	if old {
-		_ = s.transaction(ctx, func(tx *sql.Tx) error {
+		_ = s.write(ctx, func(tx queryer) error {
 			_, err := tx.ExecContext(ctx, `update laconic_contents set used = ?
 where scope = (select id from laconic_scopes where name = ?) and handle = ?`, now.UnixMilli(), []byte(scope), handle)
 			return err
@@ -382,7 +469,7 @@ where scope = (select id from laconic_scopes where name = ?) and handle = ?`, no
 func (s *sqlite) PutContents(
 	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
 ) error {
-	err := s.transaction(ctx, func(tx *sql.Tx) error {
+	err := s.write(ctx, func(tx queryer) error {
 		p := sqlitePut{tx: tx, now: time.Now(), ttl: b.TTL}
 		var use int64
 		var err error
@@ -407,23 +494,20 @@ func (s *sqlite) PutContents(
 
 // keep writes one content.
 func (p *sqlitePut) keep(ctx context.Context, conversation message.ID, c *engine.Content) error {
-	added, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?) on conflict do nothing`,
-		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	was, err := p.size(ctx, "laconic_contents", "handle", c.Handle)
 	if err != nil {
 		return err
 	}
-	if added {
-		p.bytes += int64(len(c.Data)) + engine.Overhead
-	} else {
-		same, err := p.exec(ctx, `update laconic_contents set used = ? where scope = ? and handle = ? and key = ?`,
-			p.now.UnixMilli(), p.scope, c.Handle, c.Key[:])
-		if err == nil && !same {
-			err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
-		}
-		if err != nil {
-			return err
-		}
+	written, err := p.exec(ctx, `insert into laconic_contents (scope, handle, key, used, data) values (?, ?, ?, ?, ?)
+on conflict (scope, handle) do update set used = excluded.used, data = excluded.data where key = excluded.key`,
+		p.scope, c.Handle, c.Key[:], p.now.UnixMilli(), c.Data)
+	if err == nil && !written {
+		err = fmt.Errorf("%s: %w", c.Handle, store.ErrConflict)
 	}
+	if err != nil {
+		return err
+	}
+	p.bytes += int64(len(c.Data)) + engine.Overhead - was
 	_, err = p.exec(ctx, `insert into laconic_links (scope, conversation, handle) values (?, ?, ?) on conflict do nothing`,
 		p.scope, conversation[:], c.Handle)
 	return err

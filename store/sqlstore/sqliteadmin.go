@@ -33,7 +33,7 @@ func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...mess
 	err := s.transaction(ctx, func(tx *sql.Tx) error {
 		if len(conversations) == 0 {
 			_, err := tx.ExecContext(ctx, `delete from laconic_scopes where name = ?`, []byte(scope))
-			return err
+			return errors.Join(err, returnPages(ctx, tx))
 		}
 		id, _, err := sqliteScope(ctx, tx, scope)
 		for _, c := range conversations {
@@ -46,7 +46,7 @@ func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...mess
 		if err == nil {
 			_, err = tx.ExecContext(ctx, sqliteDropEmpty)
 		}
-		return err
+		return errors.Join(err, returnPages(ctx, tx))
 	})
 	if err != nil {
 		return fmt.Errorf("sqlstore: delete: %w", err)
@@ -54,11 +54,17 @@ func (s *sqlite) Delete(ctx context.Context, scope string, conversations ...mess
 	return nil
 }
 
+// returnPages makes the file smaller by the pages that are not used any more.
+func returnPages(ctx context.Context, tx *sql.Tx) error {
+	_, err := tx.ExecContext(ctx, `pragma incremental_vacuum`)
+	return err
+}
+
 // checkpoint moves the -wal file into the database and empties it.
 func (s *sqlite) checkpoint(ctx context.Context) error {
 	var busy bool
 	var pages, moved int
-	err := s.db.QueryRowContext(ctx, `pragma wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
+	err := s.writer.QueryRowContext(ctx, `pragma wal_checkpoint(truncate)`).Scan(&busy, &pages, &moved)
 	if err == nil && busy {
 		err = errors.New("other processes use the file, so that its -wal file still has removed bytes: vacuum again")
 	}
@@ -85,6 +91,16 @@ group by s.name, conversation order by s.name, max(used) desc, conversation`
 		all = append(all, some...)
 	}
 	return all, nil
+}
+
+// Drop implements [engine.Backend].
+func (s *sqlite) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return s.transaction(ctx, func(tx *sql.Tx) error { return dropRows(ctx, tx, scope, rows) })
+}
+
+// Rewrite implements [engine.Backend].
+func (s *sqlite) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
+	return rewriteRows(ctx, s.transaction, change)
 }
 
 // sqliteVacuum removes what was last used before ?1. An entry stays as long as one that is
@@ -134,16 +150,23 @@ func (s *sqlite) Vacuum(ctx context.Context, ttl time.Duration) (removed int, er
 }
 
 func (s *sqlite) rewrite(ctx context.Context) error {
-	release, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if _, err := s.db.ExecContext(ctx, `vacuum`); err != nil {
-		return err
+	for _, statement := range [...]string{sqliteIncremental, `vacuum`} {
+		if _, err := s.writer.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	return s.checkpoint(ctx)
 }
 
 // Close implements [engine.Backend].
-func (s *sqlite) Close() error { return errors.Join(s.find.Close(), s.get.Close(), s.db.Close()) }
+func (s *sqlite) Close() error {
+	if !s.shared {
+		return errors.Join(s.db.Close(), s.writer.Close())
+	}
+	err := errors.Join(s.find.Close(), s.get.Close())
+	s.prepared.Range(func(_, stmt any) bool {
+		err = errors.Join(err, stmt.(*sql.Stmt).Close())
+		return true
+	})
+	return err
+}

@@ -17,13 +17,19 @@
 // file must be there) or ro (nothing is written).
 //
 // PostgreSQL, 12 or later, is for the replicas of a service. The URL is that of libpq, with its
-// parameters, such as sslmode and search_path. A process makes at most 10 connections.
-// PgBouncer in transaction mode needs default_query_exec_mode=exec in the URL, which costs
+// parameters, such as sslmode and search_path. A process makes at most 10 connections, or
+// as many as pool_max_conns of the URL says. PgBouncer in transaction mode needs default_query_exec_mode=exec in the URL, which costs
 // nothing here.
 //
 // Both have the same tables, whose names begin with laconic_. They are created by the first
 // process that opens the database; a database whose tables are newer than the program is an
 // error.
+//
+// Connections of the caller's own, with its settings, passwords and tracing, are used by NewPostgres and NewSQLite:
+//
+//	b, err := sqlstore.NewPostgres(ctx, pool)
+//	…
+//	e, err := engine.New(b, engine.Options{})
 //
 // Compare-and-swap is done by transactions. A find is one statement, and in PostgreSQL each
 // write is one, too: a call of a function of the schema.

@@ -39,7 +39,7 @@ func (r *trips) open(tb testing.TB, d *database) *postgres {
 		c, err := new(net.Dialer).DialContext(ctx, network, address)
 		return &countedConn{Conn: c, trips: r}, err
 	}
-	p, err := openPostgres(tb.Context(), config)
+	p, err := openPostgres(tb.Context(), config, connections)
 	require.NoError(tb, err)
 	p.db.SetMaxOpenConns(1)
 	tb.Cleanup(func() { require.NoError(tb, p.Close()) })

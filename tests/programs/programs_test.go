@@ -43,6 +43,7 @@ var wants = map[string]string{
 	"provider":    "contextedit: ",
 	"counter":     "exact: true",
 	"thinking":    "refused requests: 0",
+	"keys":        "written: 1 unread: 0\nwith the new key alone: exit status 2",
 	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
@@ -102,7 +103,7 @@ func TestPrograms(t *testing.T) {
 			require.Empty(t, server.Refused())
 			require.NotContains(t, stdout.String(), "WARNING")
 			switch name {
-			case "counter", "production", "thinking":
+			case "counter", "keys", "production", "thinking":
 			case "plain":
 				require.Len(t, server.Requests(), 1)
 			default:

@@ -42,7 +42,7 @@ func chains() []chain {
 		{"economy", 0, func() []middleware.Middleware {
 			return []middleware.Middleware{microcompact.New(microcompact.Options{
 				Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
-				Limit: microcompact.Limits{Results: 400, Arguments: 800}, Digest: 120,
+				Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: 120,
 			}), fit.New(fit.Options{})}
 		}, 31.2},
 		{"summarize .5 of 32k, fit", 32_000, func() []middleware.Middleware {

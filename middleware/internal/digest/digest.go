@@ -166,6 +166,8 @@ func compose(picked []*fact) string {
 	values := map[string][]string{}
 	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
 		switch {
+		case f.kind == lines:
+			parts = append(parts, f.text) // the only one before the labels
 		case isRepeated(f, picked):
 		case f.needsLabel():
 			if values[f.label] == nil {

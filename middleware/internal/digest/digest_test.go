@@ -138,12 +138,12 @@ func TestFormats(t *testing.T) {
 		{
 			name: "results of a search",
 			text: "store/session.go:120:func (s *Store) LoadSession(id string) error {\nstore/session.go-121-\treturn errNotFound\n",
-			want: "store/session.go: 120; LoadSession errNotFound",
+			want: "store/session.go LoadSession errNotFound",
 		},
 		{
 			name: "a file with the numbers of its lines",
 			text: "   118→// LoadSession loads.\n   119→func (s *Store) LoadSession(id string) error {\n   120→\treturn errNotFound\n",
-			want: "118 LoadSession 119 errNotFound",
+			want: "lines 118-120; LoadSession errNotFound",
 		},
 		{
 			name: "a diff",
@@ -249,32 +249,18 @@ func TestMistakenFacts(t *testing.T) {
 			"/x/feat-109-text/cmd/f.go /x/feat-110-text/cmd/g.go",
 		},
 		{
-			"consecutive numbers of lines: the first and the last one",
-			"  118→\ta := 1\n  119→\tb := 2\n  120→\tc := 3\n  121→\td := 4\n",
-			"118 121",
-		},
-		{
-			"declarations on consecutive lines: two numbers in a row",
-			"118:type a int\n119:type b int\n120:type c int\n121:type d int\n",
-			"118 119 121",
-		},
-		{
-			"grep -C: the number of the match",
-			"115-from x import a_b\n116-from x import c_d\n117:from x import e_f\n118-from x import g_h\n119-x = 1\n",
-			"115 a_b c_d 117 e_f g_h 119",
-		},
-		{
-			"grep -C: short numbers",
-			"6-from x import a_b\n7:from x import c_d\n",
-			"a_b c_d",
+			"grep -C: no numbers of lines, one range",
+			"115-from x import a_b\n116-from x import c_d\n117:from x import e_f\n118-from x import g_h\n--\n240:i_j\n241-k_l\n",
+			"lines 115-241; a_b c_d e_f g_h i_j k_l",
 		},
 		{
 			"grep -C: relative paths, and a change of file",
 			"a/b.go-120-\tx_y()\na/b.go:121:\tz_y()\n--\nc/d.go-7-\tq_r()\nc/d.go:8:\ts_t()\n",
-			"a/b.go: 120 121; x_y z_y c/d.go q_r s_t",
+			"a/b.go x_y z_y c/d.go q_r s_t",
 		},
-		{"grep -C: a line alone between two groups", "--\n112-import a_b\n--\n240-import c_d\n--\n", "112 a_b 240 c_d"},
-		{"the numbers of a hunk", "@@ -101,6 +103,8 @@ func run()\n+\tload_all()\n", "101 load_all"},
+		{"grep -n: no range, since lines are missing", "118:func a_b()\n240:func c_d()\n777:func e_f()\n", "a_b c_d e_f"},
+		{"a place in a file", "main.go:120: undefined: a_b\n", "main.go a_b"},
+		{"the numbers of a hunk", "@@ -101,6 +103,8 @@ func run()\n+\tload_all()\n", "load_all"},
 		{"rows with consecutive numbers", "1001, Ann\n1002, Bo\n1003, Cy\n", "1001 1002 1003"},
 		{"a hyphen at the end of a folder", "pkg/issue-7-/x.go\n", "pkg/issue-7-/x.go"},
 		{"a number before a hyphen", "3-in-1 printer PX-4711\n", "3-in-1 PX-4711"},
@@ -306,19 +292,40 @@ func TestMistakenFacts(t *testing.T) {
 func TestNumbersOfLines(t *testing.T) {
 	t.Parallel()
 	for _, form := range []string{
-		"%d\tx = y", "  %d\tx = y", "%d→x = y", "%d: x = y", "%d:x = y", "%d | x = y", "%d │ x = y", "  %d x = y", "%d  x = y", "%d. x = y", "%d) x = y",
-		"[%d] x = y", "(%d) x = y", "L%d: x = y", "line %d: x = y", "Line %d, x = y", "第%d行：x = y", "a/b.go:%d: x = y", "a/b.go-%d-x = y", "%d-x = y",
+		"%d\tx = y", "  %d\tx = y", "%d→x = y", "%d: x = y", "%d:x = y", "%d | x = y", "%d │ x = y", "  %d x = y", "%d  x = y",
+		"L%d: x = y", "line %d: x = y", "Line %d, x = y", "第%d行：x = y", "a/b.go:%d: x = y", "a/b.go-%d-x = y", "%d-x = y",
 	} {
 		var lines []string
 		for n := 118; n <= 125; n++ {
 			lines = append(lines, fmt.Sprintf(form, n))
 		}
-		line := lineOf(strings.Join(lines, "\n")+"\n", 50)
-		for n := 119; n <= 124; n++ {
-			require.NotContains(t, line, fmt.Sprint(n), "a number between the first and the last one, in the form %q", form)
+		want := "lines 118-125"
+		if strings.HasPrefix(form, "a/b.go") {
+			want = "a/b.go"
 		}
-		require.Contains(t, line, "118", form)
-		require.Contains(t, line, "125", form)
+		require.Equal(t, want, lineOf(strings.Join(lines, "\n")+"\n", 50), "one range, or the file, in the form %q", form)
+	}
+}
+
+// TestRangeOfLines shows which listings have a range, and that it is the first of all facts.
+func TestRangeOfLines(t *testing.T) {
+	t.Parallel()
+	listing := filled("%d:\tid_%[1]d := load(\"A-%05[1]d\")\n", 5000)
+	require.Regexp(t, `^lines 1-\d{3}; id_0 `, lineOf(listing, 40), "it is in front")
+	require.Regexp(t, `^lines 1-\d{3}$`, lineOf(listing, 6), "and the first that fits")
+
+	again := "  601\ta_b\n  602\tc_d\n  603\te_f\n"
+	lines := digest.Lines([]digest.Cleared{{Text: again}, {Text: again}}, []string{"lines 601-603"}, digest.Options{Tokens: 40})
+	require.Equal(t, []string{"lines 601-603", "lines 601-603; a_b c_d e_f"}, lines, "two files can have the same")
+
+	for text, want := range map[string]string{
+		"  601\ta_b\n  602\tc_d\n":               "a_b c_d",                                // few lines
+		"1. a_b\n2. c_d\n3. e_f\n":               "a_b c_d e_f",                            // items
+		"[1] a_b\n[2] c_d\n[3] e_f\n":            "a_b c_d e_f",                            // sources
+		again + "...\n  700\tg_h\n  701\ti_j\n":  "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
+		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n": "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
+	} {
+		require.Equal(t, want, lineOf(text, 50), text)
 	}
 }
 

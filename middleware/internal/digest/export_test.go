@@ -57,7 +57,7 @@ func Parts(text string, limit int) (keys, values []string) {
 // KindNames are the names of the kinds.
 var KindNames = [kinds]string{
 	number: "number", amount: "amount", date: "date", email: "email", link: "link", path: "path", file: "file", id: "id",
-	hash: "hash", host: "host", symbol: "symbol", code: "code", text: "text", fault: "fault",
+	hash: "hash", host: "host", symbol: "symbol", code: "code", text: "text", fault: "fault", lines: "lines",
 }
 
 // ShapeOf returns the name of the kind of a token; "" for a word of a sentence.

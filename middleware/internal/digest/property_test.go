@@ -1,6 +1,7 @@
 package digest_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ var scraps = []string{
 	"ann@example.com", "https://example.com/a?b=c", `https:\/\/example.com`, "/srv/data/orders.csv", "store/a.go:12:", `C:\Users\ann`, "v1.26.8", "10.0.0.7:5432",
 	"+1 (555) 123-4567", "getUser", "os.Getenv", "JFK", "the", "order", "张三", "订单号：", "《红楼梦》", "'The Old Mill'", "заказ", "٣٤", "９９", "🙂",
 	"error: not found", "Total: ", "id=", "{", "}", "[", "]", ":", ",", `"`, `\"`, `\\\"`, `'`, `{"id": "`, `", "total": `, "\n", `\n`, "\t", "\r\n", " ", "  ",
-	"a,b,c\n", "|", "|---|\n", "<b>", "</b>", "--- a/", "+++ b/", "@@", "\x1b[31m", "\x00", "\xff", "\u2028", "\u200b", "\u202e", "\ufeff", `\u5f20`, `\ud83d\ude00`, "12", "345", "   12→",
+	"a,b,c\n", "|", "|---|\n", "<b>", "</b>", "--- a/", "+++ b/", "@@", "\x1b[31m", "\x00", "\xff", "\u2028", "\u200b", "\u202e", "\ufeff", `\u5f20`, `\ud83d\ude00`, "12", "345", "   12→", "13: a_b\n", "\n   13→", "14: c_d\n",
 }
 
 func texty() *rapid.Generator[string] {
@@ -38,10 +39,25 @@ func requireLine(t require.TestingT, line, text string, limit int, counter token
 	require.Negative(t, control, "the line has no control characters: %q", line)
 	require.Equal(t, strings.TrimSpace(line), line, "the line has no spaces around it")
 	read := strings.Join(digest.Read(text), "\x00")
+	line = requireRange(t, line, read)
 	for w := range strings.SplitSeq(line, " ") {
 		require.True(t, strings.Contains(read, w) || strings.Contains(read, strings.TrimRight(w, ",;:")),
 			"%q is in the text, but for a comma, semicolon or colon behind it: line %q, text %q", w, line, text)
 	}
+}
+
+// lineRange matches the range of numbered lines in front of a line.
+var lineRange = regexp.MustCompile(`^lines (\d+)-(\d+)(?:; |$)`)
+
+// requireRange fails unless the numbers of the range in front of a line are in a text, and returns the rest of the line.
+func requireRange(t require.TestingT, line, text string) string {
+	m := lineRange.FindStringSubmatch(line)
+	if m == nil {
+		return line
+	}
+	require.Contains(t, text, m[1])
+	require.Contains(t, text, m[2])
+	return line[len(m[0]):]
 }
 
 func TestLinesKeepTheirPromises(t *testing.T) {
@@ -84,6 +100,7 @@ func TestFactsStandInTheText(t *testing.T) {
 		text := texty().Draw(t, "text")
 		found := digest.Found(text)
 		for _, f := range found {
+			f = requireRange(t, f, text)
 			require.True(t, slices.ContainsFunc(digest.Read(text), func(part string) bool { return strings.Contains(part, f) }), "%q is in %q", f, text)
 		}
 		slices.Sort(found)
@@ -126,8 +143,9 @@ func TestKeysAndValuesStandInTheText(t *testing.T) {
 		read := digest.Read(text)
 		keys, values := digest.Parts(text, 60)
 		for _, part := range append(keys, values...) {
+			part = requireRange(t, part, text)
 			require.True(t, slices.ContainsFunc(read, func(text string) bool {
-				return digest.OccursIn(part, text) || strings.Contains(part, "://") && strings.Contains(text, part)
+				return part == "" || digest.OccursIn(part, text) || strings.Contains(part, "://") && strings.Contains(text, part)
 			}), "%q is in %q", part, read)
 		}
 	})
@@ -149,6 +167,7 @@ func FuzzLines(f *testing.F) {
 		line := digest.Lines([]digest.Cleared{{Text: text}}, []string{kept}, opts)[0]
 		requireLine(t, line, text, limit, tokens.Estimate{})
 		for _, fact := range digest.Found(text) {
+			fact = requireRange(t, fact, text)
 			require.True(t, slices.ContainsFunc(digest.Read(text), func(part string) bool { return strings.Contains(part, fact) }), "%q is in the text", fact)
 		}
 	})

@@ -11,12 +11,11 @@ import (
 
 // fact is a string in a text that an agent can need again word for word.
 type fact struct {
-	text    string
-	label   string // its key, if that can be part of a line; "": none
-	kind    kind
-	role    role // of its key
-	whole   bool // it is all of a value
-	defines bool // it is the number of a line that declares a name
+	text  string
+	label string // its key, if that can be part of a line; "": none
+	kind  kind
+	role  role // of its key
+	whole bool // it is all of a value
 
 	id    int32 // of its string in the pool
 	seq   int   // its index among the facts of its text
@@ -48,7 +47,6 @@ func (f *fact) merge(g *fact) {
 		f.label, f.role = g.label, g.role
 	}
 	f.whole = f.whole || g.whole
-	f.defines = f.defines && g.defines
 }
 
 // pool holds the facts of several texts. Equal strings have one id.
@@ -211,6 +209,7 @@ var worths = [kinds]int{
 	code:   20,
 	text:   15,
 	fault:  1000,
+	lines:  1000,
 }
 
 // ranked returns the facts of text i that are not shown, best first.
@@ -219,7 +218,7 @@ func (p *pool) ranked(i int, find *finder) []*fact {
 	var ranked []*fact
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
-		if find.shown[f.id] {
+		if find.shown[f.id] && f.kind != lines {
 			continue
 		}
 		f.score = 1000 * f.worth() / (tokens.Estimate{}.Count(f.text) + fixed)
@@ -252,8 +251,6 @@ func (f *fact) worth() int {
 	case number:
 		const short, long = 2, 6 // digits
 		switch w = max(w, keyed); {
-		case f.defines:
-			w *= 3
 		case len(f.text) <= short:
 			w /= 3
 		case len(f.text) >= long && keyed == 0 && !strings.ContainsAny(f.text, ".:"):

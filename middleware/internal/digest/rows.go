@@ -7,20 +7,17 @@ import (
 )
 
 // gutter is the number before a line of a file or of a search result: 12→, 12:,
-// a/b.go:12:, a/b.go-12-, 12), L12:, [12].
+// a/b.go:12:, a/b.go-12-, L12:.
 type gutter struct {
-	file   string // before the number
-	lead   string // before the number, if it has no file
-	number string
-	n      int // 0: the line has no number
-	mark   byte
-	size   int  // in bytes
-	weak   bool // it is one only if the number of a line around it is the one before or after
-	taken  int  // numbers in a row that were taken
+	file string // before the number
+	lead string // before the number, if it has no file
+	n    int    // 0: the line has no number
+	size int    // in bytes
+	weak bool   // it is one only if the number of a line around it is the one before or after
 }
 
 // leads are what is written before the number of a line.
-var leads = []string{"line ", "Line ", "L", "[", "(", "第"}
+var leads = []string{"line ", "Line ", "L", "第"}
 
 // gutterOf reads the gutter of a line.
 func gutterOf(line string) (g gutter) {
@@ -40,29 +37,28 @@ func gutterOf(line string) (g gutter) {
 	if end == len(line) || end == from || end-from > longest {
 		return gutter{}
 	}
-	g.number = line[from:end]
+	g.n, _ = strconv.Atoi(line[from:end])
 	if strings.HasPrefix(line[end:], " |") || strings.HasPrefix(line[end:], " │") {
 		end++
 	}
-	g.mark, g.size, g.weak = line[end], end+1, g.lead != ""
+	mark := line[end]
+	g.size, g.weak = end+1, g.lead != ""
 	aligned := from > len(g.lead) || is(line, end+1, space)
 	switch {
 	case strings.HasPrefix(line[end:], "→"), strings.HasPrefix(line[end:], "│"):
 		g.size = end + len("→")
-	case g.mark == '|', g.mark == '\t', g.mark == ':' && (g.file != "" || !is(line, end+1, digit)):
-	case g.mark == '-', g.mark == ']', g.mark == ' ' && aligned, strings.HasPrefix(line[end:], "行"),
-		strings.IndexByte(".)", g.mark) >= 0 && is(line, end+1, space), g.mark == ',' && g.lead != "":
+	case mark == '|', mark == '\t', mark == ':' && (g.file != "" || !is(line, end+1, digit)):
+	case mark == '-', mark == ' ' && aligned, strings.HasPrefix(line[end:], "行"), mark == ',' && g.lead != "":
 		g.weak = true
 	default:
 		return gutter{}
 	}
-	g.n, _ = strconv.Atoi(g.number)
 	return g
 }
 
 // isNext reports whether the number is the one after another.
 func (g *gutter) isNext(before *gutter) bool {
-	return before.n > 0 && before.n+1 == g.n && before.lead == g.lead
+	return before.n > 0 && before.n+1 == g.n && before.lead == g.lead && before.file == g.file
 }
 
 // fileEnd returns the end of the file name at i that is followed by the number of
@@ -86,76 +82,31 @@ func fileEnd(text string, i int) int {
 	return i
 }
 
-// takeGutter takes the number of the line at from and returns where the line itself
-// begins. Of numbers that follow each other it takes those of declarations,
-// matches and empty lines, the first and the last one, but not three in a row.
+// takeGutter reads the number of the line at from, and returns where the line itself begins.
 func (s *scanner) takeGutter(from int) (body int) {
 	before, g, after := s.gutter, gutterOf(s.text[from:s.end]), gutter{}
-	if s.end+1 < len(s.text) && g.n > 0 {
+	if s.end+1 < len(s.text) && g.weak {
 		after = gutterOf(s.text[s.end+1 : lineEnd(s.text, s.end+1)])
 	}
-	follows, precedes := g.isNext(&before), after.isNext(&g)
-	if g.weak && !follows && !precedes && !s.isBesideGroups(g, from) {
+	follows := g.isNext(&before)
+	if g.weak && !follows && !after.isNext(&g) {
 		g = gutter{} // 3-in-1
 	}
-	line := s.text[from+g.size : s.end]
-	s.defines = declares(line)
-	if g.readHunk(line) {
-		s.defines = true
-	} else if g.file != "" {
+	if g.file != "" {
 		s.addAs(g.file, shapeOf(g.file), false, false)
 	}
-	if follows {
-		g.taken = before.taken
-	}
-	match := s.defines || g.mark == ':' && (follows && before.mark == '-' || precedes && after.mark == '-')
-	ends := g.n > 0 && (!follows || !precedes || strings.TrimSpace(line) == "")
-	if g.number != "" && (match && g.taken < 2 || g.taken == 0 && ends) {
-		s.takeLineNumber(g.number, g.file)
-		g.taken++
-	} else {
-		g.taken = 0
+	if follows && g.file == "" && g.n > s.last {
+		if s.last == 0 {
+			s.first = before.n
+		}
+		s.last = g.n
 	}
 	s.gutter = g
-	return from + g.size
-}
-
-// readHunk reads the number of a hunk of a diff, and skips the others, which say the same.
-func (g *gutter) readHunk(line string) bool {
-	hunk, ok := strings.CutPrefix(line, "@@ -")
-	if ok {
-		g.number = hunk[:skip(hunk, 0, digits)]
-		g.size += len("@@ -") + len(g.number)
-		if k := strings.Index(hunk, " @@"); k >= 0 {
-			g.size += k + len(" @@") - len(g.number)
-		}
+	body = from + g.size
+	if hunk := s.text[body:s.end]; strings.HasPrefix(hunk, "@@ -") {
+		body += strings.LastIndex(hunk, "@@")
 	}
-	return ok
-}
-
-// isBesideGroups reports whether grep -C has written -- before or after the line at from.
-func (s *scanner) isBesideGroups(g gutter, from int) bool {
-	if g.mark != '-' {
-		return false
-	}
-	after := s.text[min(len(s.text), s.end+1):]
-	return strings.HasSuffix(s.text[:from], "--\n") || after == "--" || strings.HasPrefix(after, "--\n")
-}
-
-// declaring are the words that declarations begin with in many programming
-// languages.
-var declaring = setOf("abstract async class const create def define enum export extension final fn fun func function " +
-	"impl interface let module namespace object package private proc protected protocol public record static struct sub trait type " +
-	"typedef union val var")
-
-// declares reports whether a line declares a name, or decorates a declaration.
-func declares(line string) bool {
-	i := skip(line, 0, " \t+-*>|")
-	if !is(line, i, lower) {
-		return is(line, i, at) && isNameAt(line, i+1)
-	}
-	first, _, ok := strings.Cut(line[i:], " ")
-	return ok && declaring[first]
+	return body
 }
 
 // cell is the text of a cell in a table, and where it begins.

@@ -1,6 +1,9 @@
 package digest
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // The lengths of facts in bytes.
 const (
@@ -23,10 +26,10 @@ type scanner struct {
 	text  string
 	found func(fact)
 
-	end     int      // of the current line
-	body    int      // where it begins after a line number
-	gutter  gutter   // of the line before
-	defines bool     // the line declares a name
+	end    int    // of the current line
+	body   int    // where it begins after a line number
+	gutter gutter // of the line before
+	listing
 	open    []string // the keys around the open brackets
 	key     string   // the current key
 	fresh   bool     // the next token is a value of the key, or the first word of it
@@ -40,17 +43,25 @@ type scanner struct {
 	role   role
 }
 
+// listing has the first and the last number before the lines of a file, if at least two follow each other.
+type listing struct{ first, last int }
+
 // scan calls found with each fact of a text, in order. A fact that occurs again
 // is passed again.
 func scan(text string, found func(fact)) {
+	var of listing
 	for _, part := range legible(text) {
-		s := scanner{text: part, found: found}
+		s := scanner{text: part, found: found, listing: of}
 		for from := 0; from < len(part); from = s.end + 1 {
 			s.end = lineEnd(part, from)
 			if !s.table(from) {
 				s.line(from)
 			}
 		}
+		of = s.listing
+	}
+	if of.last > of.first+1 {
+		found(fact{text: fmt.Sprintf("lines %d-%d", of.first, of.last), kind: lines})
 	}
 }
 
@@ -240,8 +251,6 @@ func (s *scanner) place(from, end int, k kind) {
 	if position != "" && strings.Trim(position, ":0123456789") == "" {
 		if k := shapeOf(w); k == path || k == symbol {
 			s.add(from, from+len(w), k)
-			number, _, _ := strings.Cut(position, ":")
-			s.takeLineNumber(number, w)
 			return
 		}
 	}
@@ -360,15 +369,6 @@ func (s *scanner) keyRole() role {
 func (s *scanner) takesNumber(w string) bool {
 	s.numbers++
 	return s.numbers <= mostNumbers && len(strings.TrimLeft(w, "+-")) > shortestFact
-}
-
-// takeLineNumber takes the number of a line in a file, which is its label.
-func (s *scanner) takeLineNumber(w, file string) {
-	f := fact{text: w, kind: number, defines: s.defines}
-	if isPrintable(file) {
-		f.label = file
-	}
-	s.take(f)
 }
 
 // isPrintable reports whether a string can be part of a line as it is: it has a

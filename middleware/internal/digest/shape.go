@@ -25,6 +25,7 @@ const (
 	code               // JFK
 	text               // all of a value, or words in quotes
 	fault              // the message of an error
+	lines              // lines 601-1116: the numbers before the lines of a listing
 	kinds
 )
 

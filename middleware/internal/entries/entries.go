@@ -33,6 +33,8 @@ type Log struct {
 type Known struct {
 	Stored // the newest entry
 
+	Skipped error // what the newest read could not read, and left out
+
 	early Stored // the entry under the ID before the newest question, if known
 	tried bool   // the journal was asked
 	asked int    // the journal was read for the first asked IDs
@@ -87,11 +89,11 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 	var err error
 	first := !k.tried && l.Shared
 	if k.tried = true; first {
-		if k.Stored, err = l.Read(guard.Patient(ctx), l.IDs, k.Stored, from); err != nil && ctx.Err() == nil {
-			k.Stored, err = l.Read(guard.Patient(ctx), l.IDs, k.Stored, from)
-		}
-	} else {
-		k.Stored, err = l.Read(ctx, l.IDs, k.Stored, from)
+		ctx = guard.Patient(ctx)
+	}
+	k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
+	if err != nil && first && ctx.Err() == nil {
+		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
 	}
 	if err == nil {
 		k.asked, k.seen = len(l.IDs), seen
@@ -100,31 +102,31 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 }
 
 // Read returns the newest valid entry under one of the first IDs, from the given one on, or
-// the one known before. Entries that cannot be read are skipped, and the error names them.
-func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (Stored, error) {
-	var broken error
+// the one known before. Entries that cannot be read are skipped, and broken names them.
+func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (_ Stored, broken, err error) {
 	for end := len(ids); end > from; {
 		found, err := l.find(ctx, ids[from:end])
+		broken = errors.Join(broken, found.Skipped)
 		switch at := from + found.At; {
 		case err != nil:
-			return before, errors.Join(broken, err)
+			return before, broken, err
 		case found.At < 0 || len(found.Entries) == 0:
-			return before, broken
+			return before, broken, nil
 		case at >= end:
-			return before, errors.Join(broken, fmt.Errorf("read journal: index %d of %d ids", found.At, end-from))
+			return before, broken, fmt.Errorf("read journal: index %d of %d ids", found.At, end-from)
 		default:
 			end = at
 		}
 		if end == before.At && found.Entries[0].Rev == before.Entry.Rev {
-			return before, broken
+			return before, broken, nil
 		}
 		all, err := l.expand(found.Entries, before)
 		if err == nil {
-			return Stored{At: end, Entry: found.Entries[0], All: all}, broken
+			return Stored{At: end, Entry: found.Entries[0], All: all}, broken, nil
 		}
 		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(l.Lead)+end, err))
 	}
-	return before, broken
+	return before, broken, nil
 }
 
 // expand returns the edits of an entry and of all that it builds on.
@@ -211,12 +213,13 @@ func (l Log) Write(
 		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
 			before, from, known.early = None, 0, None
 		}
-		theirs, err := l.Read(ctx, l.IDs, before, from)
+		theirs, broken, err := l.Read(ctx, l.IDs, before, from)
 		if err != nil {
 			return known, nil, err
 		}
+		known.Skipped = errors.Join(known.Skipped, broken)
 		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
-		if known.Stored = theirs; !same && !all.Covers(theirs.All) {
+		if known.Stored = theirs; !same && !all.Equal(theirs.All) {
 			return known, all, nil
 		}
 		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
@@ -258,7 +261,7 @@ func (l Log) batch(
 		early = known.Stored
 	case early.At != question:
 		var err error
-		if early, err = l.Read(ctx, l.IDs[:question+1], None, 0); err != nil {
+		if early, _, err = l.Read(ctx, l.IDs[:question+1], None, 0); err != nil {
 			return nil, early, err
 		}
 	}
@@ -398,7 +401,7 @@ func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (jou
 		return found, err
 	}
 	below, err := o.Below.Find(ctx, scope, ids[newer:])
-	if err != nil || below.At < 0 {
+	if found.Skipped = below.Skipped; err != nil || below.At < 0 {
 		return found, err
 	}
 	below.At += newer

@@ -1,5 +1,6 @@
 -- The functions, which are made anew after each step. Their parameters and results stay, since
--- programs of the version before call them, too. 200 is engine.Overhead.
+-- programs of the version before call them, too. 200 is engine.Overhead. They use indexes,
+-- whatever the server supposes: it knows nothing of what is in the columns.
 
 -- The ID of a scope, which is made if it is new.
 create or replace function laconic_scope(p_name bytea) returns bigint language plpgsql as $$
@@ -33,11 +34,13 @@ $$;
 create or replace function laconic_put(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
   p_data bytea[], p_ttl interval, p_limit bigint
-) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql as $$
+) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
   n bigint := 0;
+  was bigint;
 begin
   if p_limit > 0 then
     n := laconic_use(s);
@@ -81,8 +84,11 @@ begin
     insert into laconic_entries values (s, p_revs[i], p_bases[i], p_conversations[i], now(), p_data[i]) on conflict do nothing;
     if found then
       n := n + octet_length(p_data[i]) + 200;
-    else
-      update laconic_entries set used = now() where scope = s and rev = p_revs[i];
+    else -- what is there may be damaged
+      select octet_length(data) into was from laconic_entries where scope = s and rev = p_revs[i] for no key update;
+      update laconic_entries set used = now(), data = case when data = p_data[i] then data else p_data[i] end
+        where scope = s and rev = p_revs[i];
+      n := n + coalesce(octet_length(p_data[i]) - was, 0);
     end if;
   end loop;
   if p_ttl is not null then
@@ -90,7 +96,7 @@ begin
       where l.scope = s and l.conversation = any (p_conversations) and c.scope = s and c.handle = l.handle
       and c.used < now() - p_ttl / 2 and c.used >= now() - p_ttl;
   end if;
-  if n > 0 then
+  if n <> 0 then
     perform laconic_count(s, n);
   end if;
   return query select null::bigint, p_revs[1], null::bytea, null::bytea, null::bytea;
@@ -101,7 +107,8 @@ end $$;
 create or replace function laconic_keep(
   p_scope bytea, p_conversation bytea, p_handles text[], p_keys bytea[], p_data bytea[], p_limit bigint,
   out o_use bigint, out o_conflict text
-) language plpgsql as $$
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   s bigint := laconic_scope(p_scope);
   n bigint;
@@ -126,18 +133,23 @@ begin
         on conflict do nothing returning octet_length(data) + 200 as bytes
     ) select n + coalesce(sum(bytes), 0) into n from added;
     -- A content that was there may be deleted meanwhile; after this it is not.
-    perform from laconic_contents where scope = s and handle = any (p_handles) order by handle for key share;
+    perform from laconic_contents where scope = s and handle = any (p_handles) order by handle for no key update;
     get diagnostics present = row_count;
     exit when present = array_length(p_handles, 1);
   end loop;
-  update laconic_contents c set used = now()
-    from unnest(p_handles, p_keys) u(handle, key)
-    where c.scope = s and c.handle = u.handle and c.key = u.key and c.used < now() - interval '1 minute';
+  -- What is there may be damaged, or sealed with a key that is gone. All rows are locked, so they are as they were.
+  with written as (
+    update laconic_contents c set used = now(), data = case when c.data = u.data then c.data else u.data end
+      from unnest(p_handles, p_keys, p_data) u(handle, key, data) join laconic_contents o on o.scope = s and o.handle = u.handle
+      where c.scope = s and c.handle = u.handle and c.key = u.key
+      and (c.data <> u.data or c.used < now() - interval '1 minute')
+      returning octet_length(c.data) - octet_length(o.data) as bytes
+  ) select n + coalesce(sum(bytes), 0) into n from written;
   insert into laconic_links
     select s, p_conversation, handle from unnest(p_handles, p_keys) u(handle, key)
       join laconic_contents c using (handle) where c.scope = s and c.key = u.key order by handle
     on conflict do nothing;
-  if n > 0 then
+  if n <> 0 then
     perform laconic_count(s, n);
   end if;
   select handle into o_conflict from unnest(p_handles, p_keys) u(handle, key)
