@@ -139,8 +139,7 @@ func (s *Set) add(whole string, resumed bool) {
 			s.all[last].text += part
 			continue
 		}
-		indented := strings.HasPrefix(part, "\t") || strings.HasPrefix(part, "  ")
-		p.code = p.code || indented && !p.item && comment(bare) == ""
+		p.code = p.code || p.isIndented()
 		if last >= from && !p.code && !s.all[last].code {
 			p.needs, lead = s.needs(&p, bare, last, lead)
 		} else if !p.item {
@@ -169,6 +168,12 @@ func (s *Set) close(m *said) {
 		s.correct(i)
 	}
 	m.material, m.han = 2*codes > m.to-m.from, 2*hans > m.to-m.from
+}
+
+// isIndented reports whether a line is set in as code is.
+func (p *piece) isIndented() bool {
+	indented := strings.HasPrefix(p.text, "\t") || strings.HasPrefix(p.text, "  ")
+	return indented && !p.item && comment(strings.TrimSpace(p.text)) == ""
 }
 
 // goesOn reports whether a line continues the sentence of a piece.

@@ -218,7 +218,8 @@ func isCode(line string) bool {
 		}
 	}
 	plain := masked(line)
-	if isLogged(line) || strings.Contains(plain, " := ") || strings.ContainsRune("{};\\", rune(plain[len(plain)-1])) || strings.Contains(plain, "=>") {
+	last := rune(plain[len(plain)-1])
+	if isLogged(line) || strings.Contains(plain, " := ") || strings.ContainsRune("{};\\", last) || strings.Contains(plain, "=>") {
 		return true
 	}
 	marks, letters, all := 0, 0, 0
