@@ -150,8 +150,8 @@ func (e *editor) read(r *journal.Record) (w written, ok bool) {
 	if len(r.Messages) != 1 || len(r.Messages[0].Parts) != 1 {
 		return written{}, false
 	}
-	last := ""
-	w.Sections, last = text.SectionsOf(strings.TrimPrefix(r.Messages[0].Text(), e.Header))
+	sections, last := text.SectionsOf(strings.TrimPrefix(r.Messages[0].Text(), e.Header))
+	w.Sections = sections
 	w.counts, w.dropped = parseTally(last)
 	return w, w.counts.all > 0
 }

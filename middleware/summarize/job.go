@@ -179,17 +179,20 @@ func (j *job) limit(ctx context.Context) {
 	if j.most = most; j.Strategy.kind != custom {
 		j.section = j.sections(ctx)
 	}
-	section := j.count(j.section.Quotes + j.section.Facts)
-	words := min(fresh/half, j.before-j.before/quarter-section)
+	frame := f.View.Meter().Message(j.compose(j.language.Headings().Model, "…", j.section))
+	words := min(fresh/half, j.before-j.before/quarter-frame)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
-	j.estimate = f.View.Meter().Message(j.compose(j.language.Headings().Model, "", text.Sections{})) + f.Tokens + section
+	j.estimate = frame + f.Tokens
 }
 
 func (j *job) count(s string) int { return j.fold.View.Meter().Part(message.Text{Text: s}) }
 
+// worthwhile reports whether there is room for words, if some are to be written, and the summary is shorter than what it
+// replaces.
 func (j *job) worthwhile() bool {
-	const eighth = 8
-	return j.before-j.estimate >= max(1, j.fold.Tokens/eighth)
+	const eighth, least = 8, 8
+	room := len(j.fold.Messages) == 0 || j.fold.Tokens >= min(least, j.SummaryTokens)
+	return room && j.before-j.estimate >= max(1, j.fold.Tokens/eighth)
 }
 
 // requests returns the first and the newest message of the user.

@@ -7,8 +7,9 @@
 //
 // When room is short, these are kept in this order:
 //
+//   - calls that changed something, of any tool, with the first words of the result;
+//   - commands, each with its newest outcome, except for those that only read;
 //   - errors: one line of each failed result; that of a command until it runs again;
-//   - commands, each with its newest outcome;
 //   - identifiers, those in texts of the user and in arguments before those in results;
 //   - files that were written, then files that were only read.
 //
@@ -21,6 +22,7 @@
 package facts
 
 import (
+	"html"
 	"slices"
 	"strings"
 
@@ -35,12 +37,14 @@ const (
 	longestError   = 200
 	longestCommand = 120
 	longestPath    = 200
+	longestOutcome = 60 // of a result, after its call
 )
 
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
 	errors   entries
+	done     entries // calls that changed something
 	commands entries
 	files    entries
 
@@ -54,8 +58,9 @@ type Set struct {
 type openCall struct {
 	tool    string
 	use     toolUse
-	command string   // as a line
-	writes  []string // as lines
+	command string // "" if it runs none
+	change  string // a line for a call that may change something, or ""
+	writes  []string
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
@@ -101,9 +106,12 @@ func (s *Set) addCall(c message.ToolCall) {
 		s.spoken = append(s.spoken, c.Arguments)
 	}
 	use := toolUseOf(c.Name, c.Arguments)
+	use.command = html.UnescapeString(use.command)
 	command := text.Line(use.command, longestCommand)
-	s.commands.put(entry{key: command})
-	call := openCall{tool: c.Name, use: use, command: command}
+	if !readsOnly(use.command) {
+		s.commands.put(entry{key: command})
+	}
+	call := openCall{tool: c.Name, use: use, command: command, change: changeOf(c, use)}
 	for _, name := range use.files {
 		e := entry{key: pathLine(name)}
 		before := s.files.put(e)
@@ -135,6 +143,7 @@ func (s *Set) addResult(r message.ToolResult) {
 			}
 		}
 	}
+	s.addChange(c, r, res)
 	if e := s.commands.get(c.command); e != nil {
 		if res.state != unknown {
 			e.state, e.code = res.state, res.code
@@ -142,7 +151,7 @@ func (s *Set) addResult(r message.ToolResult) {
 		e.partial = res.partial
 		s.errors.remove(s.failed[c.command]) // the error of an earlier run
 	}
-	if fault := text.Line(res.fault, longestError); fault != "" {
+	if fault := decoded(res.fault, longestError); fault != "" {
 		if c.tool != "" {
 			fault = text.Line(c.tool+": "+fault, longestError)
 		}
@@ -150,6 +159,13 @@ func (s *Set) addResult(r message.ToolResult) {
 		if c.command != "" {
 			s.failed[c.command] = fault
 		}
+	}
+}
+
+// addChange adds a call that has changed something, unless it has failed.
+func (s *Set) addChange(c openCall, r message.ToolResult, res result) {
+	if c.change != "" && !r.Error && (res.state == unknown || res.state == passed) && res.fault == "" {
+		s.done.put(entry{key: text.Line(c.change+" → "+decoded(r.Text, longestOutcome), longestError)})
 	}
 }
 
@@ -182,7 +198,7 @@ func (s *Set) identifiers(most int) []line {
 			for _, i := range slices.Backward(digest.Identifiers(t)) {
 				if !found[i.Text] {
 					found[i.Text] = true
-					lines = appendIdentifier(lines, i)
+					lines = appendIdentifier(lines, named(i, t))
 				}
 			}
 		}

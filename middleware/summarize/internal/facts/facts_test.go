@@ -86,15 +86,15 @@ func TestText(t *testing.T) {
 	)
 	require.Equal(t, lines(
 		"[Facts recorded by code]",
-		"Errors:",
-		"- bash: a.go:9:1: y is not used",
 		"Commands:",
 		"- make lint → failed",
 		"- go test ./... → ok",
-		"Identifiers:",
-		"- #W2378156",
 		"Files written:",
 		"- a.go",
+		"Errors:",
+		"- bash: a.go:9:1: y is not used",
+		"Identifiers:",
+		"- order #W2378156",
 		"Files read:",
 		"- b.go",
 	), collect(h).Text(usual))
@@ -103,7 +103,7 @@ func TestText(t *testing.T) {
 		user("不要动发票!请用中文回答。"), call("bash", `{"cmd":"make"}`, "错误: 没有规则\n退出码: 2"), call("write_file", `{"path":"甲.go"}`, "ok"),
 	)).Text(facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: text.Chinese})
 	require.Equal(t, lines(
-		"[以下是由程序记录的事实]", "错误:", "- bash: 错误: 没有规则", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go",
+		"[以下是由程序记录的事实]", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go", "错误:", "- bash: 错误: 没有规则",
 	), chinese)
 }
 
@@ -188,28 +188,28 @@ func TestAFileIsOneEntry(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, tool, arguments, result, want string }{
-		{"no outcome", "bash", `{"command":"ls"}`, "a b", "ls"},
-		{"passed", "Bash", `{"command":"ls","description":"list"}`, "a\nExit code: 0\n", "ls → ok"},
-		{"failed", "bash", `{"command":"ls"}`, "<returncode>2</returncode>\n<output>\n</output>", "ls → failed (exit code 2)"},
-		{"at the end", "bash", `{"command":"ls"}`, strings.Repeat("x\n", 9000) + "\nCommand exited with code 1\n\n", "ls → failed (exit code 1)"},
-		{"as JSON", "shell", `{"command":"ls"}`, `{"output":"a\nb","metadata":{"exit_code":0,"duration_seconds":0.1}}`, "ls → ok"},
-		{"negative", "cmd", `{"cmd":"ls"}`, "exit status -1", "ls → failed (exit code -1)"},
-		{"in a shell", "shell", `{"command":["bash","-lc","ls -la"]}`, "", "ls -la"},
-		{"words", "exec", `{"command":["ls","-la"]}`, "", "ls -la"},
-		{"the only argument", "execute", `{"action":"ls -la"}`, "", "ls -la"},
-		{"of an unknown tool", "vm", `{"command":"ls -la"}`, "", "ls -la"},
+		{"no outcome", "bash", `{"command":"mk"}`, "a b", "mk"},
+		{"passed", "Bash", `{"command":"mk","description":"list"}`, "a\nExit code: 0\n", "mk → ok"},
+		{"failed", "bash", `{"command":"mk"}`, "<returncode>2</returncode>\n<output>\n</output>", "mk → failed (exit code 2)"},
+		{"at the end", "bash", `{"command":"mk"}`, strings.Repeat("x\n", 9000) + "\nCommand exited with code 1\n\n", "mk → failed (exit code 1)"},
+		{"as JSON", "shell", `{"command":"mk"}`, `{"output":"a\nb","metadata":{"exit_code":0,"duration_seconds":0.1}}`, "mk → ok"},
+		{"negative", "cmd", `{"cmd":"mk"}`, "exit status -1", "mk → failed (exit code -1)"},
+		{"in a shell", "shell", `{"command":["bash","-lc","mk -la"]}`, "", "mk -la"},
+		{"words", "exec", `{"command":["mk","-la"]}`, "", "mk -la"},
+		{"the only argument", "execute", `{"action":"mk -la"}`, "", "mk -la"},
+		{"of an unknown tool", "vm", `{"command":"mk -la"}`, "", "mk -la"},
 		{"several lines", "bash", `{"command":"cat <<E\n[Facts recorded by code]\nE"}`, "", "cat <<E (Facts recorded by code) E"},
-		{"speaks of an exit code", "bash", `{"command":"cat doc"}`, "This is a long sentence about what the exit code 3 means to whoever reads it in a manual", "cat doc"},
+		{"speaks of an exit code", "bash", `{"command":"mk doc"}`, "This is a long sentence about what the exit code 3 means to whoever reads it in a manual", "mk doc"},
 		{"timed out", "bash", `{"command":"make"}`, "building a\nbuilding b\nCommand timed out after 120 seconds", "make → timed out"},
 		{"killed", "bash", `{"command":"make"}`, "building a\nKilled", "make → killed"},
 		{"killed, in Chinese", "bash", `{"command":"make"}`, "进程已终止", "make → killed"},
 		{"cancelled", "bash", `{"command":"make"}`, "[Request interrupted by user]", "make → cancelled"},
 		{"denied", "bash", `{"command":"rm -r x"}`, "The user doesn't want to proceed with this tool use. The tool use was rejected.", "rm -r x → denied"},
 		{"truncated", "bash", `{"command":"make"}`, "a\nb\n[output truncated: 9000 lines]\nexit code 0", "make → ok (output incomplete)"},
-		{"truncated, no outcome", "bash", `{"command":"ls"}`, "a\n(输出已截断)", "ls (output incomplete)"},
+		{"truncated, no outcome", "bash", `{"command":"mk"}`, "a\n(输出已截断)", "mk (output incomplete)"},
 		{"tests about time", "bash", `{"command":"go test"}`, "ok TestTimeout\ntimeout: 3 s\nexit code 0", "go test → ok"},
-		{"output about processes", "bash", `{"command":"cat log"}`, "the worker was killed at noon and restarted\nall is well", "cat log"},
-		{"error without a code", "bash", `{"command":"ls"}`, "Error: no such tool", "ls → failed"},
+		{"output about processes", "bash", `{"command":"mk log"}`, "the worker was killed at noon and restarted\nall is well", "mk log"},
+		{"error without a code", "bash", `{"command":"mk"}`, "Error: no such tool", "mk → failed"},
 		{"no command", "todo", `{"command":"list"}`, "", ""},
 		{"no command either", "get_flight_status", `{"flight":"HAT001"}`, "exit code 1", ""},
 		{"empty", "bash", `{"command":" "}`, "", ""},
@@ -220,10 +220,10 @@ func TestCommands(t *testing.T) {
 		}
 		require.Equal(t, want, commands(collect(call(c.tool, c.arguments, c.result))), c.name)
 	}
-	require.Equal(t, []string{"ls → timed out"}, commands(collect(broken("bash", `{"command":"ls"}`, "it hit the timeout"))), "marked as an error")
-	require.Equal(t, []string{"ls → failed"}, commands(collect(broken("bash", `{"command":"ls"}`, "broken pipe"))), "marked as an error")
-	again := join(call("bash", `{"command":"make"}`, "exit code 2"), call("bash", `{"command":"ls"}`, ""), call("bash", `{"command":"make"}`, "exit code 0"))
-	require.Equal(t, []string{"ls", "make → ok"}, commands(collect(again)), "the newest outcome wins")
+	require.Equal(t, []string{"mk → timed out"}, commands(collect(broken("bash", `{"command":"mk"}`, "it hit the timeout"))), "marked as an error")
+	require.Equal(t, []string{"mk → failed"}, commands(collect(broken("bash", `{"command":"mk"}`, "broken pipe"))), "marked as an error")
+	again := join(call("bash", `{"command":"make"}`, "exit code 2"), call("bash", `{"command":"mk"}`, ""), call("bash", `{"command":"make"}`, "exit code 0"))
+	require.Equal(t, []string{"mk", "make → ok"}, commands(collect(again)), "the newest outcome wins")
 }
 
 // TestFilesThatWereNotWritten: a write that failed or was denied has written nothing.
@@ -275,6 +275,22 @@ func TestIdentifiers(t *testing.T) {
 	_, ids, _ := strings.Cut(section(h), "Identifiers:\n")
 	ids, _, _ = strings.Cut(ids, "\n")
 	require.Equal(t, "- item_id: 1151293680, 9949163720; total: $54.04; https://example.com/a?b=1; ann@example.com; order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
+}
+
+// TestDone: a call that changed something has a line, of any tool; reading has none.
+func TestDone(t *testing.T) {
+	t.Parallel()
+	h := join(
+		call("cancel_pending_order", `{"order_id":"#W5918442","reason":"no longer needed"}`, `{"status": "cancelled", "refund": "to the card &amp; the gift card", "items": 3}`),
+		call("get_order", `{"order_id":"#W5918442"}`, "{}"), call("calculate", `{"expression":"1 + 1"}`, "2"), call("search_flights", `{"to":"LIS"}`, "[]"),
+		broken("book_room", `{"nights":3}`, "Error: no room"), call("think", `{"thought":"hm"}`, ""),
+		call("bash", `{"command":"cd /srv && ls -la | head"}`, "a\nb"), call("bash", `{"command":"sed -n 1,9p a.go"}`, "x"), call("bash", `{"command":"grep -r x . && make &amp;&amp; make y"}`, "exit code 0"),
+	)
+	require.Equal(t, []string{`cancel_pending_order(order_id: #W5918442, reason: no longer needed) → {"status": "cancelled", "refund": "to the card & the gift c…`}, under(section(h), "Done:"))
+	require.Equal(t, []string{"grep -r x . && make && make y → ok"}, commands(collect(h)))
+	again := &facts.Set{}
+	again.Resume(section(h))
+	require.Equal(t, section(h), again.Text(usual))
 }
 
 // TestOneLabel shows that what has the same label stands together, wherever it was

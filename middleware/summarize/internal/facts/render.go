@@ -16,7 +16,7 @@ type Options struct {
 }
 
 type wording struct {
-	errors, commands, identifiers, written, read string
+	done, errors, commands, identifiers, written, read string
 
 	outcomes map[state]string
 	partial  string // of a command whose output is not complete
@@ -24,7 +24,7 @@ type wording struct {
 }
 
 var english = wording{
-	errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
+	done: "Done:", errors: "Errors:", commands: "Commands:", identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
 	outcomes: map[state]string{
 		passed: "ok", failed: "failed", timedOut: "timed out", killed: "killed", cancelled: "cancelled", denied: "denied",
 	},
@@ -32,7 +32,7 @@ var english = wording{
 }
 
 var chinese = wording{
-	errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
+	done: "已执行:", errors: "错误:", commands: "命令:", identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
 	outcomes: map[state]string{
 		passed: "成功", failed: "失败", timedOut: "超时", killed: "被终止", cancelled: "已取消", denied: "被拒绝",
 	},
@@ -55,10 +55,11 @@ func (s *Set) Text(o Options) string {
 	r := renderer{counter: o.Counter}
 	r.room = o.Tokens - r.cost(heading)
 	found := []section{
-		{title: w.errors, lines: s.errors.lines(all, key)},
+		{title: w.done, lines: s.done.lines(all, key)},
 		{title: w.commands, lines: s.commands.lines(all, w.commandLine)},
-		{title: w.identifiers, lines: s.identifiers(r.room), joined: true},
 		{title: w.written, lines: s.files.lines(of(written), key)},
+		{title: w.errors, lines: s.errors.lines(all, key)},
+		{title: w.identifiers, lines: s.identifiers(r.room), joined: true},
 		{title: w.read, lines: s.files.lines(of(read), key)},
 	}
 	for _, kind := range found {
@@ -235,6 +236,8 @@ func (s *Set) Resume(section string) {
 // resume adds a fact, if its title is one of the wording.
 func (s *Set) resume(w *wording, title, fact string) {
 	switch title {
+	case w.done:
+		s.done.put(entry{key: fact})
 	case w.errors:
 		s.errors.put(entry{key: fact})
 	case w.commands:

@@ -23,13 +23,13 @@ const (
 	Empty     Reason = "empty"         // there is nothing visible, only reasoning, or only headings
 	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
 	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
-	NoSummary Reason = "no summary"    // it begins with a phrase of refusal or as an error message, or only says that something was understood, or will be done
+	NoSummary Reason = "no summary"    // it refuses, is an error text, or only says that something was understood, or will be done
 	Copied    Reason = "copied"        // it contains entries of the record, or its end, or a summary, or repeats itself
-	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, or invalid UTF-8, or a section is missing, or there twice
+	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, or no UTF-8; a section is missing, or there twice
 	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it would replace
 	Invented  Reason = "invented"      // it has items that the record does not have
 	Nothing   Reason = "nothing found" // there is no fact for any concept
-	Failed    Reason = "failed"        // there is no answer: the model returned an error or took too long, or the context of the caller was done
+	Failed    Reason = "failed"        // there is no answer: the model failed or took too long, or the caller stopped
 )
 
 // RejectedError is the error of an answer that is not accepted.

@@ -136,7 +136,7 @@ func newSession(r Request) *session {
 	for _, a := range []*Author{&r.Writer, &r.Main} {
 		a.Retries = max(0, cmp.Or(a.Retries, 2))
 		if a.Sections == nil && a.Task == "" && !r.Structured {
-			a.Sections = wordingOf(r.Language).sections(map[bool]string{true: "seed sections", false: "sections"}[r.Seed], r.Constraints, r.Files)
+			a.Sections = wordingOf(r.Language).sections(r.Seed, r.Constraints, r.Files)
 		}
 	}
 	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}

@@ -199,9 +199,9 @@ func TestWordingIsComplete(t *testing.T) {
 		for _, r := range []Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented} {
 			require.NotEmpty(t, w["because "+string(r)], "language %s, reason %q", l, r)
 		}
-		require.Len(t, w.sections("sections", true, true), 7)
-		require.Len(t, w.sections("sections", false, false), 5, "what code writes is not asked for")
-		for _, s := range append(w.sections("seed sections", true, true), w.sections("sections", true, true)...) {
+		require.Len(t, w.sections(false, true, true), 7)
+		require.Len(t, w.sections(false, false, false), 5, "what code writes is not asked for")
+		for _, s := range append(w.sections(true, true, true), w.sections(false, true, true)...) {
 			require.NotEmpty(t, heading(s))
 			require.NotEmpty(t, w.content(s))
 		}

@@ -52,7 +52,8 @@ func (w wording) wordsFor(tokens int) int {
 }
 
 // sections returns the built-in headings, with those of what code usually writes beside the text if they are wanted.
-func (w wording) sections(name string, constraints, files bool) (headings []string) {
+func (w wording) sections(seed, constraints, files bool) (headings []string) {
+	name := map[bool]string{true: "seed sections", false: "sections"}[seed]
 	for line := range strings.SplitSeq(w[name], "\n") {
 		fields := strings.Split(line, " | ")
 		if len(fields) < 3 || map[string]bool{"quotes": constraints, "facts": files}[fields[2]] {

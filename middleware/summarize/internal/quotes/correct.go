@@ -123,7 +123,9 @@ func isNumber(token string) bool {
 	return words.has("digits", string(r))
 }
 
-func isIdeograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+func isIdeograph(r rune) bool {
+	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
 
 // replaces reports whether a sentence has newer values of what an older one says.
 func (c *content) replaces(old *content) bool {

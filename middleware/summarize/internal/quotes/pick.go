@@ -158,9 +158,13 @@ func (p *picker) want(at int) {
 			p.cost[i] = p.costOf(i)
 		}
 	}
-	if !p.short[at] {
-		return
+	if p.short[at] {
+		p.wantEnds(m)
 	}
+}
+
+// wantEnds marks both ends of a message that is shortened.
+func (p *picker) wantEnds(m *said) {
 	for _, way := range [...]struct{ from, to, by int }{{m.from, m.to, 1}, {m.to - 1, m.from - 1, -1}} {
 		left := end
 		for i := way.from; i != way.to && left > 0; i += way.by {
@@ -204,18 +208,29 @@ func (p *picker) choose() {
 			}
 		}
 	}
-	for _, r := range [...]rank{order, rule, request} {
+	for i := len(p.all) - 1; i >= 0; i-- {
+		if ranks[i] != order {
+			continue
+		}
+		p.take(i)
+		if !p.taken[i] {
+			ranks[i], p.order[i], p.cost[i] = judge(p.all[i].text), false, 0
+		}
+	}
+	for _, r := range [...]rank{rule, request} {
 		p.missed = 0
-		for i := len(p.all) - 1; i >= 0 && (p.missed < patience || r == order); i-- {
-			if ranks[i] != r {
-				continue
-			}
-			if p.take(i); r == order && !p.taken[i] {
-				ranks[i], p.order[i], p.cost[i] = judge(p.all[i].text), false, 0
+		for i := len(p.all) - 1; i >= 0 && p.missed < patience; i-- {
+			if ranks[i] == r {
+				p.take(i)
 			}
 		}
 	}
 	p.missed = 0
+	p.takeRest(ranks, patience)
+}
+
+// takeRest takes the rest of each message as a whole, newest first.
+func (p *picker) takeRest(ranks []rank, patience int) {
 	for at := len(p.said) - 1; at >= 0 && p.missed < patience; at-- {
 		var rest []int
 		for i := p.said[at].from; i < p.said[at].to; i++ {

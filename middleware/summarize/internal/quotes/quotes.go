@@ -123,7 +123,7 @@ func (s *Set) add(whole string, resumed bool) {
 	at, from := len(s.said), len(s.all)
 	s.newest[whole] = at
 	s.said = append(s.said, said{from: from, resumed: resumed})
-	lead, fenced, codes, hans := -1, false, 0, 0 // lead: the line above a list
+	lead, fenced := -1, false // lead: the line above a list
 	for part := range text.Pieces(whole) {
 		bare := strings.TrimSpace(part)
 		if last := len(s.all) - 1; bare == "" && last >= from {
@@ -139,29 +139,41 @@ func (s *Set) add(whole string, resumed bool) {
 			s.all[last].text += part
 			continue
 		}
-		indented := strings.HasPrefix(part, "\t") || strings.HasPrefix(part, "  ")
-		p.code = p.code || indented && !p.item && comment(bare) == ""
+		p.code = p.code || p.isIndented()
 		if last >= from && !p.code && !s.all[last].code {
 			p.needs, lead = s.needs(&p, bare, last, lead)
 		} else if !p.item {
 			lead = -1
 		}
-		if p.han = strings.ContainsFunc(bare, isIdeograph); p.han {
-			hans++
-		}
-		if p.code {
-			codes++
-		} else if endsIn(bare, ":", "：") {
+		p.han = strings.ContainsFunc(bare, isIdeograph)
+		if !p.code && endsIn(bare, ":", "：") {
 			lead = len(s.all)
 		}
 		s.all = append(s.all, p)
 	}
-	s.said[at].to = len(s.all)
-	s.said[at].material = 2*codes > len(s.all)-from
-	s.said[at].han = 2*hans > len(s.all)-from
-	for i := from; i < len(s.all); i++ {
+	s.close(&s.said[at])
+}
+
+// close finds what most of a message is, and what it corrects.
+func (s *Set) close(m *said) {
+	m.to = len(s.all)
+	codes, hans := 0, 0
+	for i := m.from; i < m.to; i++ {
+		if s.all[i].code {
+			codes++
+		}
+		if s.all[i].han {
+			hans++
+		}
 		s.correct(i)
 	}
+	m.material, m.han = 2*codes > m.to-m.from, 2*hans > m.to-m.from
+}
+
+// isIndented reports whether a line is set in as code is.
+func (p *piece) isIndented() bool {
+	indented := strings.HasPrefix(p.text, "\t") || strings.HasPrefix(p.text, "  ")
+	return indented && !p.item && comment(strings.TrimSpace(p.text)) == ""
 }
 
 // goesOn reports whether a line continues the sentence of a piece.

@@ -198,7 +198,8 @@ func comment(line string) string {
 		if !found || before != "" && (!strings.HasSuffix(before, " ") || !isCode(before)) {
 			continue
 		}
-		if said = strings.TrimSpace(strings.TrimRight(strings.TrimLeft(said, "/-!* "), "*/->")); strings.ContainsFunc(said, unicode.IsLetter) {
+		said = strings.TrimSpace(strings.TrimRight(strings.TrimLeft(said, "/-!* "), "*/->"))
+		if strings.ContainsFunc(said, unicode.IsLetter) {
 			return said
 		}
 	}
@@ -217,7 +218,8 @@ func isCode(line string) bool {
 		}
 	}
 	plain := masked(line)
-	if isLogged(line) || strings.IndexByte("{};\\", plain[len(plain)-1]) >= 0 || strings.Contains(plain, " := ") || strings.Contains(plain, "=>") {
+	last := rune(plain[len(plain)-1])
+	if isLogged(line) || strings.Contains(plain, " := ") || strings.ContainsRune("{};\\", last) || strings.Contains(plain, "=>") {
 		return true
 	}
 	marks, letters, all := 0, 0, 0

@@ -56,7 +56,7 @@ func (l *list) add(item string) {
 
 // has reports whether a word is in a list.
 func (l *lists) has(name, word string) bool {
-	return l.list[name].words[word] || slices.Contains(l.list[name].inside, word)
+	return l.list[name].words[word] || word != "" && word[0] >= utf8.RuneSelf && slices.Contains(l.list[name].inside, word)
 }
 
 // in reports whether an item of a list occurs in a sentence in lower case, of which the words are also given.

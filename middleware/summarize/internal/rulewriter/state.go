@@ -70,5 +70,6 @@ func ends(said string, room int, o Options) string {
 	if head == 0 && tail == len(pieces) {
 		return ""
 	}
-	return strings.Trim(strings.TrimSpace(strings.Join(pieces[:head], ""))+"\n"+gap+"\n"+strings.TrimSpace(strings.Join(pieces[tail:], "")), "\n")
+	first, last := strings.Join(pieces[:head], ""), strings.Join(pieces[tail:], "")
+	return strings.TrimSpace(strings.TrimSpace(first) + "\n" + gap + "\n" + strings.TrimSpace(last))
 }
