@@ -120,7 +120,7 @@ func TestConformanceAfterOthers(t *testing.T) {
 	t.Parallel()
 	middlewaretest.Suite{Repairs: true, New: func() middleware.Middleware {
 		return middleware.Chain(
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 3}),
+			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 2}),
 			fit.New(fit.Options{Rules: message.Anthropic}),
 		)
 	}}.Test(t)

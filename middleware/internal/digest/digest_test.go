@@ -319,11 +319,16 @@ func TestRangeOfLines(t *testing.T) {
 	require.Equal(t, []string{"lines 601-603", "lines 601-603; a_b c_d e_f"}, lines, "two files can have the same")
 
 	for text, want := range map[string]string{
-		"  601\ta_b\n  602\tc_d\n":               "a_b c_d",                                // few lines
-		"1. a_b\n2. c_d\n3. e_f\n":               "a_b c_d e_f",                            // items
-		"[1] a_b\n[2] c_d\n[3] e_f\n":            "a_b c_d e_f",                            // sources
-		again + "...\n  700\tg_h\n  701\ti_j\n":  "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
-		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n": "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
+		"  601\ta_b\n  602\tc_d\n":                      "a_b c_d",                                // few lines
+		"1. a_b\n2. c_d\n3. e_f\n":                      "a_b c_d e_f",                            // items
+		"[1] a_b\n[2] c_d\n[3] e_f\n":                   "a_b c_d e_f",                            // sources
+		again + "  604\t\n  605\t}\n":                   "lines 601-605; a_b c_d e_f 604",         // an empty line: a part ends
+		"4711: Ann\n4712: Bob\n4713: Cy\n":              "4711 4712 4713",                         // identifiers
+		"4711: Ann\n4892: Bob\n":                        "4711 4892",                              // the same
+		"601: a_b\n602: c_d\n603:\n604: e_f\n":          "lines 601-604; a_b c_d 603 e_f",         // not these
+		"300101\tx = y\n300102\tx = y\n300103\tx = y\n": "300101 300102 300103",                   // too large
+		again + "...\n  700\tg_h\n  701\ti_j\n":         "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
+		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n":        "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
 	} {
 		require.Equal(t, want, lineOf(text, 50), text)
 	}

@@ -13,7 +13,7 @@ type gutter struct {
 	lead string // before the number, if it has no file
 	n    int    // 0: the line has no number
 	size int    // in bytes
-	weak bool   // it is one only if the number of a line around it is the one before or after
+	run  int    // it is one only if so many lines in a row have numbers that follow each other
 }
 
 // leads are what is written before the number of a line.
@@ -21,7 +21,7 @@ var leads = []string{"line ", "Line ", "L", "第"}
 
 // gutterOf reads the gutter of a line.
 func gutterOf(line string) (g gutter) {
-	const longest = 7 // digits
+	const longest = 5 // digits: a longer number identifies something
 	from := skip(line, 0, " \t>")
 	if end := fileEnd(line, from); end > from {
 		g.file, from = line[from:end], end+1
@@ -42,14 +42,19 @@ func gutterOf(line string) (g gutter) {
 		end++
 	}
 	mark := line[end]
-	g.size, g.weak = end+1, g.lead != ""
+	g.size, g.run = end+1, 1
+	if g.lead != "" {
+		g.run = 2
+	}
 	aligned := from > len(g.lead) || is(line, end+1, space)
 	switch {
 	case strings.HasPrefix(line[end:], "→"), strings.HasPrefix(line[end:], "│"):
 		g.size = end + len("→")
+	case mark == ':' && g.file+g.lead == "" && is(line, end+1, space) && !is(line, end+2, space):
+		g.run = 4 // 4711: Ann
 	case mark == '|', mark == '\t', mark == ':' && (g.file != "" || !is(line, end+1, digit)):
 	case mark == '-', mark == ' ' && aligned, strings.HasPrefix(line[end:], "行"), mark == ',' && g.lead != "":
-		g.weak = true
+		g.run = 2 // 3-in-1
 	default:
 		return gutter{}
 	}
@@ -82,15 +87,28 @@ func fileEnd(text string, i int) int {
 	return i
 }
 
+// startsListing reports whether enough numbers of the next lines follow that of the current one, or one that is the number of
+// a line for sure.
+func (s *scanner) startsListing(g gutter) bool {
+	end := s.end
+	for range g.run - 1 {
+		from := min(len(s.text), end+1)
+		end = lineEnd(s.text, from)
+		next := gutterOf(s.text[from:end])
+		if !next.isNext(&g) || next.run == 1 {
+			return next.isNext(&g)
+		}
+		g = next
+	}
+	return true
+}
+
 // takeGutter reads the number of the line at from, and returns where the line itself begins.
 func (s *scanner) takeGutter(from int) (body int) {
-	before, g, after := s.gutter, gutterOf(s.text[from:s.end]), gutter{}
-	if s.end+1 < len(s.text) && g.weak {
-		after = gutterOf(s.text[s.end+1 : lineEnd(s.text, s.end+1)])
-	}
+	before, g := s.gutter, gutterOf(s.text[from:s.end])
 	follows := g.isNext(&before)
-	if g.weak && !follows && !after.isNext(&g) {
-		g = gutter{} // 3-in-1
+	if !follows && !s.startsListing(g) {
+		g = gutter{}
 	}
 	if g.file != "" {
 		s.addAs(g.file, shapeOf(g.file), false, false)
@@ -103,6 +121,9 @@ func (s *scanner) takeGutter(from int) (body int) {
 	}
 	s.gutter = g
 	body = from + g.size
+	if strings.TrimSpace(s.text[body:s.end]) == "" { // an empty line: a part begins or ends here
+		return from
+	}
 	if hunk := s.text[body:s.end]; strings.HasPrefix(hunk, "@@ -") {
 		body += strings.LastIndex(hunk, "@@")
 	}

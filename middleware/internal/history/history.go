@@ -44,6 +44,7 @@ type Track[S any] struct {
 type Change struct {
 	Common  int  // number of equal messages at the beginning
 	Grown   bool // messages were only added
+	Noted   bool // some of the equal messages have other notes
 	Copied  bool // nothing may be appended to slices of the earlier track
 	Unlike  bool // probably another conversation: less than half is equal, and the newest message differs
 	NewLead bool // the leading system messages differ
@@ -157,7 +158,7 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		given, equal, notes = Given{Body: ordered}, shared, alike
 	}
 	body := given.Body
-	ch, more := Change{Common: equal, Grown: equal == len(t.Body)}, len(body)-equal
+	ch, more := Change{Common: equal, Grown: equal == len(t.Body), Noted: !notes}, len(body)-equal
 	switch {
 	case more == 0 && ch.Grown && notes: // the same in other memory
 	case !ch.Grown || !notes || !t.claim.CompareAndSwap(int64(equal), int64(len(body))):

@@ -52,7 +52,7 @@ func TestFollow(t *testing.T) {
 		"shorter":             {body[:6], history.Change{Common: 6, Copied: true}},
 		"much shorter":        {body[:2], history.Change{Common: 2, Copied: true, Unlike: true}},
 		"forked":              {changed, history.Change{Common: 7, Copied: true}},
-		"a hint changed":      {pinned[:8], history.Change{Common: 8, Grown: true, Copied: true}},
+		"a hint changed":      {pinned[:8], history.Change{Common: 8, Grown: true, Noted: true, Copied: true}},
 		"another one":         {texts(8, "other"), history.Change{Grown: true}},
 		"first ones left out": {body[2:8], history.Change{Grown: true}},
 	} {
