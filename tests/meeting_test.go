@@ -224,7 +224,8 @@ type unwritable struct {
 }
 
 func (u *unwritable) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	if u.fails--; u.fails >= 0 {
+	u.fails--
+	if u.fails >= 0 {
 		return journal.Entry{}, errors.New("the disk is full")
 	}
 	return u.Journal.Put(ctx, scope, writes)

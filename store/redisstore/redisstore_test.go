@@ -227,7 +227,7 @@ func TestEachCallIsOneRoundTrip(t *testing.T) {
 
 func TestAServerWithoutTheScriptsIsSentThem(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	b := openURL(t, "redis://"+start(t)) // no other test needs its scripts
 	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
 	require.NoError(t, redisstore.Client(b).ScriptFlush(t.Context()).Err(), "as after a restart")
 	at, _ := find(t, b, forever, 1)

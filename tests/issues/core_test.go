@@ -506,7 +506,8 @@ func TestFoldMadeAgain(t *testing.T) {
 	}
 	for range 3 { // each in a process of its own
 		chain := middleware.With(env, planning("remove", fold(5), middleware.Options{}), planning("fold", fold(3), middleware.Options{}))
-		req, events := apply(t, chain, h)
+		req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{"remove", "fold"}})
+		require.NoError(t, err)
 		require.Contains(t, kinds(events), middleware.Edited)
 		require.Equal(t, "-", req.Messages[1].Text(), "the view has the fold that the event reports")
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -35,7 +34,7 @@ func TestForgedHandleInAFold(t *testing.T) {
 		}, middleware.Options{})
 		apply := func(archive store.Store, mws ...middleware.Middleware) []message.Message {
 			sent, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: kept, Archive: archive}, mws...),
-				&middleware.Request{Messages: h, Force: []string{trim.Name}})
+				&middleware.Request{Messages: h, Force: []string{"all"}}) // each is a process of its own
 			require.NoError(t, err)
 			return sent.Messages
 		}

@@ -400,7 +400,7 @@ func TestE2(t *testing.T) {
 		}
 	}
 	facts := func(model middleware.Model, s summarize.Strategy) string {
-		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1}), h, summarize.Name)
+		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1, Layout: summarize.Seed}), h, summarize.Name)
 		require.Len(t, view, 8)
 		return view[1].Text()
 	}

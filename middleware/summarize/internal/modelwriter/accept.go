@@ -23,13 +23,13 @@ const (
 	Empty     Reason = "empty"         // there is nothing visible, only reasoning, or only headings
 	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
 	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
-	NoSummary Reason = "no summary"    // it refuses, is an error text, or only says that something was understood, or will be done
-	Copied    Reason = "copied"        // it contains entries of the record, or its end, or a summary, or repeats itself
-	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, or no UTF-8; a section is missing, or there twice
-	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it would replace
+	NoSummary Reason = "no summary"    // it refuses, is an error text, or only says that something was understood
+	Copied    Reason = "copied"        // it contains entries of the record, or a summary, or repeats itself
+	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, no UTF-8, or not each section once
+	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it replaces
 	Invented  Reason = "invented"      // it has items that the record does not have
 	Nothing   Reason = "nothing found" // there is no fact for any concept
-	Failed    Reason = "failed"        // there is no answer: the model failed or took too long, or the caller stopped
+	Failed    Reason = "failed"        // there is no answer: the model failed or took too long, or was stopped
 )
 
 // RejectedError is the error of an answer that is not accepted.

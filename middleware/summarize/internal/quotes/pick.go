@@ -139,20 +139,8 @@ func (s *Set) ordered() []bool {
 
 // want marks what is wanted of a message, and counts it.
 func (p *picker) want(at int) {
-	const perToken = 16 // bytes, at most
 	m := &p.said[at]
-	size, bytes := 0, 0
-	for i := m.from; i < m.to; i++ {
-		bytes += len(p.all[i].text)
-	}
-	if bytes <= whole*perToken && !m.resumed {
-		var b strings.Builder
-		for i := m.from; i < m.to; i++ {
-			b.WriteString(p.all[i].text)
-		}
-		size = p.count.Count(b.String())
-	}
-	p.short[at] = !m.resumed && (bytes > whole*perToken || size > whole)
+	p.short[at] = !m.resumed && p.isLong(m)
 	for i := m.from; i < m.to; i++ {
 		if p.wanted[i] = (!p.short[at] || p.order[i] || p.inMiddle(i)) && !p.all[i].gap; p.wanted[i] {
 			p.cost[i] = p.costOf(i)
@@ -161,6 +149,19 @@ func (p *picker) want(at int) {
 	if p.short[at] {
 		p.wantEnds(m)
 	}
+}
+
+// isLong reports whether a message is longer than those that are kept whole.
+func (p *picker) isLong(m *said) bool {
+	const perToken = 16 // bytes, at most
+	var b strings.Builder
+	for i := m.from; i < m.to; i++ {
+		b.WriteString(p.all[i].text)
+		if b.Len() > whole*perToken {
+			return true
+		}
+	}
+	return p.count.Count(b.String()) > whole
 }
 
 // wantEnds marks both ends of a message that is shortened.
@@ -200,23 +201,7 @@ func (p *picker) shown(i int) string {
 // choose takes the pieces of each rank, newest first, and then the rest of each message.
 func (p *picker) choose() {
 	const patience = 64 // pieces in a row without room after which no more are tried
-	ranks := make([]rank, len(p.all))
-	for i := range p.all {
-		if p.wanted[i] {
-			if ranks[i] = p.rank(i); p.order[i] {
-				ranks[i] = order
-			}
-		}
-	}
-	for i := len(p.all) - 1; i >= 0; i-- {
-		if ranks[i] != order {
-			continue
-		}
-		p.take(i)
-		if !p.taken[i] {
-			ranks[i], p.order[i], p.cost[i] = judge(p.all[i].text), false, 0
-		}
-	}
+	ranks := p.takeOrders()
 	for _, r := range [...]rank{rule, request} {
 		p.missed = 0
 		for i := len(p.all) - 1; i >= 0 && p.missed < patience; i-- {
@@ -227,6 +212,26 @@ func (p *picker) choose() {
 	}
 	p.missed = 0
 	p.takeRest(ranks, patience)
+}
+
+// takeOrders takes the orders, newest first, and returns the ranks of the pieces. An order without room gets the rank of its
+// text.
+func (p *picker) takeOrders() []rank {
+	ranks := make([]rank, len(p.all))
+	for i := len(p.all) - 1; i >= 0; i-- {
+		switch {
+		case !p.wanted[i]:
+		case !p.order[i]:
+			ranks[i] = p.rank(i)
+		default:
+			ranks[i] = order
+			p.take(i)
+			if !p.taken[i] {
+				ranks[i], p.order[i], p.cost[i] = judge(p.all[i].text), false, 0
+			}
+		}
+	}
+	return ranks
 }
 
 // takeRest takes the rest of each message as a whole, newest first.

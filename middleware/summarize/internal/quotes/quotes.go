@@ -123,35 +123,49 @@ func (s *Set) add(whole string, resumed bool) {
 	at, from := len(s.said), len(s.all)
 	s.newest[whole] = at
 	s.said = append(s.said, said{from: from, resumed: resumed})
-	lead, fenced := -1, false // lead: the line above a list
+	r := reading{Set: s, of: at, from: from, lead: -1}
 	for part := range text.Pieces(whole) {
-		bare := strings.TrimSpace(part)
-		if last := len(s.all) - 1; bare == "" && last >= from {
-			s.all[last].text += part
-			continue
-		}
-		fence := strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")
-		fenced = fenced != fence
-		p := piece{text: part, of: at, needs: -1, corrects: -1, item: text.IsItem(bare), gap: bare == gap}
-		p.code = p.gap || fence || comment(bare) == "" && (fenced || isCode(bare))
-		last := len(s.all) - 1
-		if last >= from && !p.code && !p.item && s.all[last].goesOn(bare) {
-			s.all[last].text += part
-			continue
-		}
-		p.code = p.code || p.isIndented()
-		if last >= from && !p.code && !s.all[last].code {
-			p.needs, lead = s.needs(&p, bare, last, lead)
-		} else if !p.item {
-			lead = -1
-		}
-		p.han = strings.ContainsFunc(bare, isIdeograph)
-		if !p.code && endsIn(bare, ":", "：") {
-			lead = len(s.all)
-		}
-		s.all = append(s.all, p)
+		r.add(part)
 	}
 	s.close(&s.said[at])
+}
+
+// reading is a message that is divided into pieces.
+type reading struct {
+	*Set
+
+	of, from int  // the message, and its first piece
+	lead     int  // the line above a list; -1: none
+	fenced   bool // inside of a fence of code
+}
+
+// add adds a piece, or appends it to the last one.
+func (r *reading) add(part string) {
+	bare := strings.TrimSpace(part)
+	last := len(r.all) - 1
+	if bare == "" && last >= r.from {
+		r.all[last].text += part
+		return
+	}
+	fence := strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")
+	r.fenced = r.fenced != fence
+	p := piece{text: part, of: r.of, needs: -1, corrects: -1, item: text.IsItem(bare), gap: bare == gap}
+	p.code = p.gap || fence || comment(bare) == "" && (r.fenced || isCode(bare))
+	if last >= r.from && !p.code && !p.item && r.all[last].goesOn(bare) {
+		r.all[last].text += part
+		return
+	}
+	p.code = p.code || p.isIndented()
+	if last >= r.from && !p.code && !r.all[last].code {
+		p.needs, r.lead = r.needs(&p, bare, last, r.lead)
+	} else if !p.item {
+		r.lead = -1
+	}
+	p.han = strings.ContainsFunc(bare, isIdeograph)
+	if !p.code && endsIn(bare, ":", "：") {
+		r.lead = len(r.all)
+	}
+	r.all = append(r.all, p)
 }
 
 // close finds what most of a message is, and what it corrects.
