@@ -79,7 +79,7 @@ func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error)
 }
 
 // content returns the row of a content. The data begins with the hash of the content, so
-// that a wrong Secret is told from damage.
+// that a wrong Secret is distinguished from damage.
 func (c *codec) content(scope string, s store.Scope, n *store.Named) (Content, error) {
 	head := len(n.Hash) + 2
 	data := make([]byte, 0, head+len(n.Content.Type)+len(n.Content.Data))

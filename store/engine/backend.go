@@ -25,13 +25,13 @@ import (
 // of its content, if half of the TTL has gone since. A failure to do so is no failure of
 // the call. Put and PutContents set the last use of what they write and of what is there
 // already; Put that of the contents of the conversation too, as Find does. An entry that
-// others build on stays as long as they do.
+// others build on is kept as long as they do.
 //
 // # Loss
 //
 // A backend may have a method Lost(err error) error, which is called before each call with
 // nil, and after one that failed with its error. It asks no server. If it returns an error,
-// all that was kept is lost: a file was removed, or tables. The engine opens the URL anew,
+// all that was kept is lost: a file was removed, or tables. The engine opens the URL again,
 // closes this backend, and returns the error as an [ErrLost].
 //
 // # Round trips
@@ -62,7 +62,7 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 
 	// PutContents stores contents for a conversation; zero: none. A content that is there
 	// already under its handle and with its key gets this data, unless it is the same: what
-	// is there may be damaged, or sealed with a key that is gone. It belongs to this
+	// is there may be damaged, or sealed with a key that is missing. It belongs to this
 	// conversation too; so does one whose Data is empty, if there is one under its handle:
 	// its key is not looked at, and nothing is stored. The error is store.ErrConflict if
 	// another key is there, and a
@@ -120,11 +120,11 @@ type Write struct {
 // Content is a content of the archive.
 type Content struct {
 	Handle string   // twelve letters, unique in the scope
-	Key    [32]byte // says whether two contents with this handle are equal
+	Key    [32]byte // shows whether two contents with this handle are equal
 	Data   []byte   // at least one byte; see PutContents
 }
 
-// Overhead is what is counted for each row beside its data.
+// Overhead is what is counted for each row in addition to its data.
 const Overhead = 200 // bytes
 
 // Usage is what a scope keeps of one conversation.

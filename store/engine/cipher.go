@@ -41,7 +41,7 @@ func (s sealer) Open(scope string, data []byte) ([]byte, error) {
 }
 
 // Plain does not encrypt. As the last of several ciphers, it reads rows that were written
-// before there was a key. Whoever can write to the database can add such rows, so leave it
+// before there was a key. Someone who can write to the database can add such rows, so leave it
 // out after [Engine.Reseal].
 var Plain Cipher = plain{}
 
@@ -57,8 +57,8 @@ type Resealed struct {
 	Unread  int // that no cipher opens or that are damaged, which stay as they are
 }
 
-// Reseal writes all rows anew that the first cipher of [Options] has not sealed. It can be
-// repeated, and goes on with what is left if it was interrupted. progress is called before
+// Reseal writes all rows again that the first cipher of [Options] has not sealed. It can be
+// repeated, and continues with what is left if it was interrupted. progress is called before
 // each row that is written; nil: not. Bytes of old rows may remain in files until [Engine.Vacuum].
 func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
 	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // The data of a row: a byte for the format, a checksum of the rest, and JSON of an entry or
-// a content, compressed and sealed. By the checksum, damage is told from a missing key.
+// a content, compressed and sealed. By the checksum, damage is distinguished from a missing key.
 const (
 	format = 2
 	head   = 1 + crc32.Size

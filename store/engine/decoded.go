@@ -9,7 +9,7 @@ import (
 )
 
 // decoded has entries that were decoded lately, since a find reads up to 33 of them again. An
-// entry stands for its data only: a row that is damaged since is decoded, and its damage is
+// entry is valid for its data only: a row that is damaged since is decoded, and its damage is
 // found. It is safe for concurrent use.
 type decoded struct {
 	seed maphash.Seed

@@ -35,7 +35,7 @@ import (
 // The other methods wait as long as their context.
 type Engine struct {
 	backend atomic.Pointer[Backend]
-	open    func(ctx context.Context) (Backend, error) // opens it anew; nil: it cannot be
+	open    func(ctx context.Context) (Backend, error) // opens it again; nil: it cannot be
 	renewal sync.Mutex                                 // guards the replacement of backend
 	epoch   atomic.Int64                               // number of replacements
 	options Options
@@ -91,7 +91,7 @@ func isAnswer(err error) bool {
 	return full
 }
 
-// Ping asks the database for an answer. The error says why there is none; it wraps [ErrNotConnected] before an engine with
+// Ping asks the database for an answer. The error has the reason if there is none; it wraps [ErrNotConnected] before an engine with
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
@@ -111,10 +111,10 @@ func (e *Engine) Archive(scope string) store.Store {
 }
 
 // Delete removes the edits and contents of some conversations of a scope, or everything of
-// the scope if none is named. A content that other conversations have too stays, and one
+// the scope if none is named. A content that other conversations have too is kept, and one
 // that was put for no conversation. The ID of a conversation is that of journal.NameOf or
 // journal.ConversationOf, as [Engine.List] returns it. The error is [ErrShared] if an ID without
-// a name stands for several conversations, as far as their entries show it.
+// a name is that of several conversations, as far as their entries show it.
 //
 // When it returns nil, no table has a row, key or name of it. Bytes may remain in unused
 // parts of files until [Engine.Vacuum], and in backups and logs of a server. Chains keep
@@ -219,7 +219,7 @@ func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx 
 
 func (e *Engine) db() Backend { return *e.backend.Load() }
 
-// renew opens a database anew that has lost everything, and returns an error that says so; nil:
+// renew opens a database again that has lost everything, and returns an error about that; nil:
 // it has not. err is that of a call; nil: before a call. See [Backend].
 func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 	l, ok := b.(interface{ Lost(err error) error })

@@ -109,7 +109,7 @@ func (j entries) Delete(ctx context.Context, scope string, conversations ...mess
 }
 
 // histories returns how many histories entries without a name are of: those that have an edit or an entry in common are of
-// one. What cannot be read says nothing.
+// one. What cannot be read has no effect.
 func (c *codec) histories(scope string, rows []Row) int {
 	type place struct {
 		at int // -1: id is a revision
@@ -227,7 +227,7 @@ func (c *codec) toEntries(scope string, rows []Row) ([]journal.Entry, error) {
 }
 
 // drop removes entries of which the last one is damaged and the others build on it, and says
-// so in the error. What another key or a newer program may read stays.
+// so in the error. What another key or a newer program may read is kept.
 func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
 	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
 		return err

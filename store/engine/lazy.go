@@ -49,7 +49,7 @@ func newLazy(open func(ctx context.Context) (Backend, error)) *lazy {
 	return l
 }
 
-// connect tries to connect until that works, and writes what waits. A content that cannot be written stays in memory.
+// connect tries to connect until that works, and writes what waits. A content that cannot be written is kept in memory.
 func (l *lazy) connect(ctx context.Context, open func(ctx context.Context) (Backend, error)) {
 	defer close(l.done)
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
@@ -216,7 +216,7 @@ func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err 
 	return removed, err
 }
 
-// Lost asks the backend, if it can tell, whether the database has lost everything.
+// Lost asks the backend, if it can, whether the database has lost everything.
 func (l *lazy) Lost(err error) (lost error) {
 	_ = l.do(func(d Backend) error {
 		if d, ok := d.(interface{ Lost(err error) error }); ok {

@@ -63,7 +63,7 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	}
 	var b Backend
 	if o.Lazy {
-		b = newLazy(connect) //nolint:contextcheck // it goes on when ctx has ended
+		b = newLazy(connect) //nolint:contextcheck // it continues when ctx has ended
 	} else {
 		var err error
 		if b, err = connect(ctx); err != nil {

@@ -214,8 +214,8 @@ func (b *backend) vacuum(ctx context.Context, scope string, ttl time.Duration) (
 	return removed, nil
 }
 
-// rewrite has the servers write their append-only files anew, without what was deleted, and
-// waits for the end. A server that refuses is left alone: hosted ones do it themselves.
+// rewrite has the servers write their append-only files again, without what was deleted, and
+// waits for the end. A server that refuses is not asked: hosted ones do it themselves.
 func (b *backend) rewrite(ctx context.Context) error {
 	node := func(ctx context.Context, c *redis.Client) error {
 		info, err := c.Info(ctx, "persistence").Result()

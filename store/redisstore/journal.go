@@ -67,7 +67,7 @@ func (b *backend) Put(ctx context.Context, scope string, writes []engine.Write, 
 		return writes[0].Row, nil
 	case len(r.rest) == 1:
 		return engine.Row{}, named(ctx, "put", full(scope, &r, bounds))
-	case len(r.rest) == 2: // the base is gone
+	case len(r.rest) == 2: // the base is missing
 		return engine.Row{}, nil
 	}
 	if winner = r.row(r.id()); r.err != nil {

@@ -103,7 +103,7 @@ func open(ctx context.Context, rawURL string) (engine.Backend, error) {
 	return b, nil
 }
 
-// errURL says nothing of the URL, since parts of a password may be anywhere in a wrong one.
+// errURL contains nothing of the URL, since parts of a password may be anywhere in a wrong one.
 var errURL = errors.New("the URL is wrong, want redis://[user:password@]host[:port][/database][?option=…], with " +
 	"options of go-redis or prefix=…; special characters of a password must be percent-encoded")
 

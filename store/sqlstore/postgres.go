@@ -84,7 +84,7 @@ func (p *postgres) open(ctx context.Context) (*postgres, error) {
 	return p, nil
 }
 
-// hinted returns an error with what helps: behind PgBouncer in transaction mode, a statement is not where it was prepared.
+// hinted returns an error with what helps: with PgBouncer in transaction mode, a statement is not where it was prepared.
 func hinted(err error) error {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || e.Code != "26000" && e.Code != "42P05" { // unknown, or known already
@@ -113,7 +113,7 @@ func again[T any](ctx context.Context, p *postgres, call func() (T, error)) (T, 
 	return result, hinted(err)
 }
 
-// Lost says whether the tables are gone; see [engine.Backend].
+// Lost reports whether the tables are missing; see [engine.Backend].
 func (p *postgres) Lost(err error) error {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "42P01" || e.Code == "42883") {
 		return fmt.Errorf("its tables are gone: %w", err)
@@ -225,7 +225,7 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 			interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
 	})
 	switch {
-	case errors.Is(err, sql.ErrNoRows): // the base is gone
+	case errors.Is(err, sql.ErrNoRows): // the base is missing
 		return engine.Row{}, nil
 	case err != nil:
 		return engine.Row{}, fmt.Errorf("sqlstore: put: %w", err)
@@ -384,7 +384,7 @@ func (p *postgres) Rewrite(ctx context.Context, change func(scope string, data [
 	return rewriteRows(ctx, p.transaction, change)
 }
 
-// pgVacuum removes what is too old, and scopes without rows. An entry stays as long as one
+// pgVacuum removes what is too old, and scopes without rows. An entry is kept as long as one
 // that is used builds on it.
 var pgVacuum = [...]string{
 	`with recursive kept as (

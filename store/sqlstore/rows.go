@@ -118,7 +118,7 @@ where (scope, handle) > ($1, $2) order by scope, handle limit 100`,
 	},
 }
 
-// rewriteRows does what [engine.Backend] says of Rewrite, a page in a transaction.
+// rewriteRows implements what [engine.Backend] demands of Rewrite, a page in a transaction.
 func rewriteRows(
 	ctx context.Context, do func(context.Context, func(*sql.Tx) error) error, change func(string, []byte) ([]byte, error),
 ) error {
@@ -166,7 +166,7 @@ func rewriteSome(ctx context.Context, tx *sql.Tx, statement string, writes [][]a
 	return nil
 }
 
-// dropRows does what [engine.Backend] says of Drop, in a transaction.
+// dropRows implements what [engine.Backend] demands of Drop, in a transaction.
 func dropRows(ctx context.Context, tx *sql.Tx, scope string, rows []engine.Row) error {
 	for i := range rows {
 		r, err := tx.ExecContext(ctx, `delete from laconic_entries where scope = (select id from laconic_scopes where name = $1)

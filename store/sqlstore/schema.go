@@ -12,7 +12,7 @@ import (
 // all that a program of the version before uses: that works with the tables, too.
 type schema struct {
 	steps     []string
-	functions string // are made anew after the steps
+	functions string // are made again after the steps
 }
 
 var (

@@ -103,7 +103,7 @@ func (s *sqlite) Rewrite(ctx context.Context, change func(scope string, data []b
 	return rewriteRows(ctx, s.transaction, change)
 }
 
-// sqliteVacuum removes what was last used before ?1. An entry stays as long as one that is
+// sqliteVacuum removes what was last used before ?1. An entry is kept as long as one that is
 // used builds on it.
 var sqliteVacuum = [...]string{
 	`with recursive kept(scope, rev, base) as (
@@ -120,7 +120,7 @@ const sqliteCount = `update laconic_scopes set bytes =
 const sqliteDropEmpty = `delete from laconic_scopes where not exists (select 1 from laconic_entries where scope = id)
 and not exists (select 1 from laconic_contents where scope = id)`
 
-// Vacuum implements [engine.Backend]. It writes the file anew, so that no removed byte
+// Vacuum implements [engine.Backend]. It writes the whole file again, so that no removed byte
 // remains in it, which takes as much free space as the file, and stops writers for as long.
 func (s *sqlite) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
 	err = s.transaction(ctx, func(tx *sql.Tx) error {

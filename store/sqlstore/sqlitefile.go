@@ -32,7 +32,7 @@ func (s *sqlite) know(readOnly bool) error {
 	return nil
 }
 
-// Lost says whether the file was removed or replaced, cut to nothing, or damaged; see
+// Lost reports whether the file was removed or replaced, cut to nothing, or damaged; see
 // [engine.Backend]. A damaged file gets another name with what is next to it, so that a new
 // one can be made; without the file, what is next to it is of no use.
 func (s *sqlite) Lost(err error) error {

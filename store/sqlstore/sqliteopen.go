@@ -29,7 +29,7 @@ const (
 var sqlitePragmas = []string{"secure_delete(1)", "temp_store(memory)", "cache_size(-8000)", "journal_size_limit(67108864)"}
 
 // sqliteIncremental lets a file return pages after a deletion. It has an effect before there
-// are tables, or when the file is written anew.
+// are tables, or when the file is written as a whole.
 const sqliteIncremental = `pragma auto_vacuum(incremental)`
 
 // openSQLite opens a file as a database. The path may end in parameters.

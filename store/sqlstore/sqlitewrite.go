@@ -33,7 +33,7 @@ func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b
 				return err
 			case i > 0 || kept == writes[i].Row.Rev:
 				continue
-			case kept.IsZero(): // the base is gone
+			case kept.IsZero(): // the base is missing
 				return nil
 			}
 			winner, err = p.entry(ctx, kept)
@@ -75,7 +75,7 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 where ?3 is null or exists (select 1 from laconic_entries where scope = ?1 and rev in (?2, ?3))
 on conflict (scope, rev) do update set used = excluded.used, data = excluded.data`,
 		p.scope, w.Row.Rev[:], orNull(w.Row.Base), w.Row.Conversation[:], p.now.UnixMilli(), w.Row.Data)
-	if err != nil || !written { // the base is gone
+	if err != nil || !written { // the base is missing
 		return kept, err
 	}
 	p.bytes += int64(len(w.Row.Data)) + engine.Overhead - was
