@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -136,14 +137,14 @@ func isLost(err error) bool {
 // migrate brings the tables to the version of this package under a lock. If they have it, no
 // right to create tables is needed.
 func (p *postgres) migrate(ctx context.Context) error {
-	there, err := p.version(ctx, p.db)
-	if err == nil && there < len(postgresSchema.steps) {
+	there, stale, err := p.version(ctx, p.db)
+	if err == nil && stale {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
 			const lock = 0x6c61636f6e6963 // "laconic"
 			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
 				return err
 			}
-			if there, err = p.version(ctx, tx); err != nil {
+			if there, stale, err = p.version(ctx, tx); err != nil || !stale {
 				return err
 			}
 			return postgresSchema.upgrade(ctx, tx, there)
@@ -156,16 +157,21 @@ func (p *postgres) migrate(ctx context.Context) error {
 	return postgresSchema.check(there)
 }
 
-// version returns the version of the tables; 0: there are none. It reads the catalog as a
-// table, since the server looks up names in a cache that may be older than the lock.
-func (p *postgres) version(ctx context.Context, q queryer) (int, error) {
-	var there bool
-	err := q.QueryRowContext(ctx, `select count(*) > 0 from pg_catalog.pg_class
-where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`).Scan(&there)
+// version returns the version of the tables; 0: there are none. They are stale if they are older than this package, or
+// without its functions, as a copy by pg_dump -t is. It reads the catalog as a table, since the server looks up names in
+// a cache that may be older than the lock.
+func (p *postgres) version(ctx context.Context, q queryer) (n int, stale bool, err error) {
+	var there, whole bool
+	err = q.QueryRowContext(ctx, `select
+(select count(*) > 0 from pg_catalog.pg_class where relname = 'laconic_schema' and relnamespace = s),
+(select count(distinct proname) >= $1 from pg_catalog.pg_proc where proname like 'laconic\_%' and pronamespace = s)
+from (select current_schema()::regnamespace as s) as own`,
+		strings.Count(postgresSchema.functions, "create or replace function ")).Scan(&there, &whole)
 	if err != nil || !there {
-		return 0, err
+		return 0, true, err
 	}
-	return version(ctx, q)
+	n, err = version(ctx, q)
+	return n, n < len(postgresSchema.steps) || n == len(postgresSchema.steps) && !whole, err
 }
 
 func (p *postgres) transaction(ctx context.Context, do func(tx *sql.Tx) error) error {

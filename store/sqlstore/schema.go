@@ -59,14 +59,14 @@ func (s schema) check(version int) error {
 	return nil
 }
 
-// upgrade makes the steps that tables of a version do not have; 0: there are none.
+// upgrade makes the steps that tables of a version do not have, and the functions; 0: there are no tables.
 func (s schema) upgrade(ctx context.Context, q queryer, version int) error {
-	if version >= len(s.steps) {
+	if version > len(s.steps) {
 		return nil
 	}
 	for _, statements := range append(s.steps[version:len(s.steps):len(s.steps)], s.functions,
 		fmt.Sprintf("update laconic_schema set version = %d", len(s.steps))) {
-		if _, err := q.ExecContext(ctx, statements); err != nil && version > 0 {
+		if _, err := q.ExecContext(ctx, statements); err != nil && s.check(version) != nil && version > 0 {
 			return fmt.Errorf("%w: %w", s.check(version), err)
 		} else if err != nil {
 			return fmt.Errorf("create tables: %w", err)
