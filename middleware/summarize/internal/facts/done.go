@@ -16,7 +16,7 @@ import (
 func changeOf(c message.ToolCall, use toolUse) string {
 	const most, longest = 3, 40 // arguments; code points of one
 	t := classOf(c.Name)
-	if use.command != "" || len(use.files) > 0 || t.access == read || t.searches || t.runs {
+	if use.command != "" || len(use.files) > 0 || t.access == read || t.searches {
 		return ""
 	}
 	for w := range words(c.Name) {

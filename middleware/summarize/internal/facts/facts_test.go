@@ -410,3 +410,14 @@ func TestSummaryPassedBack(t *testing.T) {
 		}
 	}
 }
+
+// TestToolsThatRunNoCommand: a tool that executes something has a line, too; one that failed has an error.
+func TestToolsThatRunNoCommand(t *testing.T) {
+	t.Parallel()
+	h := join(
+		call("execute-tool", `{"name":"find trains","date":"2025-01-01"}`, "12 trains"),
+		call("execute-tool", `{"name":"book"}`, "meta=None content=[TextContent(text='no such tool')] isError=True"),
+	)
+	require.Equal(t, []string{"execute-tool(name: find trains, date: 2025-01-01) → 12 trains"}, under(section(h), "Done:"))
+	require.Len(t, under(section(h), "Errors:"), 1)
+}

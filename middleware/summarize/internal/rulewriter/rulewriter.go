@@ -37,7 +37,7 @@ func (o Options) wording() *wording { return text.Pick(o.Language, &english, &ch
 type wording struct {
 	topics, conclusions, technical, fence string
 
-	state, question, call string // of the state of the work
+	state, before, question, call string // of the state of the work
 
 	omitted, calls string // of an extract
 	speakers       map[message.Role]string
@@ -45,7 +45,8 @@ type wording struct {
 
 var english = wording{
 	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
-	state: "The assistant said last:", question: "Open question of the assistant: ", call: "Call without a result: ",
+	state: "The assistant said last:", before: "The assistant said before:",
+	question: "Open question of the assistant: ", call: "Call without a result: ",
 	omitted: "(%d messages left out)", calls: "calls", speakers: map[message.Role]string{
 		message.RoleUser: "User", message.RoleAssistant: "Assistant", message.RoleTool: "Tool", message.RoleSystem: "System",
 	},
@@ -53,7 +54,7 @@ var english = wording{
 
 var chinese = wording{
 	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
-	state: "助手最近所说:", question: "助手的未决问题: ", call: "尚无结果的调用: ",
+	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", call: "尚无结果的调用: ",
 	omitted: "(此处省略 %d 条消息)", calls: "调用", speakers: map[message.Role]string{
 		message.RoleUser: "用户", message.RoleAssistant: "助手", message.RoleTool: "工具", message.RoleSystem: "系统",
 	},

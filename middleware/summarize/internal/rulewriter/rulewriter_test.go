@@ -268,3 +268,28 @@ func TestTopics(t *testing.T) {
 	}
 	require.Empty(t, rulewriter.Topics("no topics"))
 }
+
+// TestState has what a reader needs to go on: the newest text of the assistant, also a short one, and the newest long one.
+func TestState(t *testing.T) {
+	t.Parallel()
+	say := func(s string) message.Message { return message.Assistant(message.Text{Text: s}) }
+	long := strings.TrimSpace(strings.Repeat("The name of the file has a hyphen. ", 10))
+	call := message.Assistant(message.ToolCall{ID: "c", Name: "rename", Arguments: `{"to":"my_extension.py"}`})
+	for name, c := range map[string]struct {
+		msgs []message.Message
+		want string
+	}{
+		"nothing":                {[]message.Message{message.User("go on")}, ""},
+		"a long text":            {[]message.Message{say(long)}, "The assistant said last:\n" + long},
+		"a short text":           {[]message.Message{say("Done.")}, "The assistant said last:\nDone."},
+		"a short text later":     {[]message.Message{say(long), say("Draft PR created: 189")}, "The assistant said before:\n" + long + "\nThe assistant said last: Draft PR created: 189"},
+		"a question later":       {[]message.Message{say(long), say("Shall I?")}, "The assistant said before:\n" + long + "\nOpen question of the assistant: Shall I?"},
+		"a call later":           {[]message.Message{say(long), call}, "The assistant said last:\n" + long + "\nCall without a result: rename {\"to\":\"my_extension.py\"}"},
+		"an answered call":       {[]message.Message{say(long), call, message.Result("c", "rename", "ok")}, "The assistant said last:\n" + long},
+		"a text of a summary":    {[]message.Message{say("The assistant said before:\n" + long)}, "The assistant said last:\n" + long},
+		"two texts and a call":   {[]message.Message{say(long), say("Let me rename it."), call}, "The assistant said before:\n" + long + "\nThe assistant said last: Let me rename it.\nCall without a result: rename {\"to\":\"my_extension.py\"}"},
+		"nothing but white room": {[]message.Message{say(" \n")}, ""},
+	} {
+		require.Equal(t, c.want, rulewriter.State(c.msgs, english), name)
+	}
+}

@@ -9,9 +9,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-// State returns the newest long text of the assistant, word for word, in at most 300 tokens, and what is open after it:
-// a short question of the assistant, and the newest call if it has no result. It returns "" if there is neither, or no
-// room.
+// State returns the newest long text of the assistant, word for word, in at most 300 tokens, and what came after it: its
+// newest text, if that is a short one, and the newest call if it has no result. It returns "" if there is neither, or no room.
 func State(msgs []message.Message, o Options) string {
 	const most, long = 300, 200 // tokens; bytes
 	w := o.wording()
@@ -31,20 +30,27 @@ func State(msgs []message.Message, o Options) string {
 		}
 		if m.Role == message.RoleAssistant {
 			said = strings.TrimSpace(text.Clean(m.Text()))
-			said = strings.TrimPrefix(strings.TrimPrefix(said, english.state+"\n"), chinese.state+"\n") // of an earlier summary
+			for _, w := range []wording{english, chinese} { // of an earlier summary
+				said = strings.TrimPrefix(strings.TrimPrefix(said, w.before+"\n"), w.state+"\n")
+			}
 			short = cmp.Or(short, said)
 		}
 	}
 	if len(said) < long {
 		said = short
 	}
-	if q, _ := strings.CutSuffix(short, "?"); short != said && (q != short || strings.HasSuffix(short, "？")) {
-		open = strings.TrimPrefix(open+"\n"+w.question+text.Line(short, longestLine), "\n")
+	heading := w.state
+	if short != said {
+		newest := w.state + " "
+		if strings.HasSuffix(short, "?") || strings.HasSuffix(short, "？") {
+			newest = w.question
+		}
+		heading, open = w.before, strings.TrimSuffix(newest+text.Line(short, longestLine)+"\n"+open, "\n")
 	}
-	room := min(most, o.Tokens-o.Counter.Count("\n"+w.state+"\n"+open))
+	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+"\n"+open))
 	switch cut := ends(said, room, o); {
 	case cut != "":
-		return strings.TrimSuffix(w.state+"\n"+cut+"\n"+open, "\n")
+		return strings.TrimSuffix(heading+"\n"+cut+"\n"+open, "\n")
 	case o.fits(open):
 		return open
 	}
