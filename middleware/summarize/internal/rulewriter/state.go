@@ -12,9 +12,31 @@ import (
 // State returns the newest long text of the assistant, word for word, in at most 300 tokens, and what came after it: its
 // newest text, if that is a short one, and the newest call if it has no result. It returns "" if there is neither, or no room.
 func State(msgs []message.Message, o Options) string {
-	const most, long = 300, 200 // tokens; bytes
+	const most = 300 // tokens
 	w := o.wording()
-	said, short, open := "", "", ""
+	said, short, open := newest(msgs, o, w)
+	heading := w.state
+	if short != said {
+		label := w.state + " "
+		if strings.HasSuffix(short, "?") || strings.HasSuffix(short, "？") {
+			label = w.question
+		}
+		heading, open = w.before, strings.TrimSuffix(label+text.Line(short, longestLine)+"\n"+open, "\n")
+	}
+	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+"\n"+open))
+	switch cut := ends(said, room, o); {
+	case cut != "":
+		return strings.TrimSuffix(heading+"\n"+cut+"\n"+open, "\n")
+	case o.fits(open):
+		return open
+	}
+	return ""
+}
+
+// newest returns the newest long text of the assistant, or its newest text if none is long; the newest text; and a line for
+// the newest call, if it has no result.
+func newest(msgs []message.Message, o Options, w *wording) (said, short, open string) {
+	const long = 200 // bytes
 	answered := map[string]bool{}
 	for i, m := range slices.Backward(msgs) {
 		for r := range m.Results() {
@@ -30,8 +52,8 @@ func State(msgs []message.Message, o Options) string {
 		}
 		if m.Role == message.RoleAssistant {
 			said = strings.TrimSpace(text.Clean(m.Text()))
-			for _, w := range []wording{english, chinese} { // of an earlier summary
-				said = strings.TrimPrefix(strings.TrimPrefix(said, w.before+"\n"), w.state+"\n")
+			for _, of := range []wording{english, chinese} { // of an earlier summary
+				said = strings.TrimPrefix(strings.TrimPrefix(said, of.before+"\n"), of.state+"\n")
 			}
 			short = cmp.Or(short, said)
 		}
@@ -39,22 +61,7 @@ func State(msgs []message.Message, o Options) string {
 	if len(said) < long {
 		said = short
 	}
-	heading := w.state
-	if short != said {
-		newest := w.state + " "
-		if strings.HasSuffix(short, "?") || strings.HasSuffix(short, "？") {
-			newest = w.question
-		}
-		heading, open = w.before, strings.TrimSuffix(newest+text.Line(short, longestLine)+"\n"+open, "\n")
-	}
-	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+"\n"+open))
-	switch cut := ends(said, room, o); {
-	case cut != "":
-		return strings.TrimSuffix(heading+"\n"+cut+"\n"+open, "\n")
-	case o.fits(open):
-		return open
-	}
-	return ""
+	return said, short, open
 }
 
 // ends returns a text, or as many sentences of its beginning and of its end as have room, in equal parts.
