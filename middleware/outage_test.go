@@ -22,8 +22,8 @@ type line struct {
 	journal.Journal
 	store.Store
 
-	takes time.Duration // each call
-	fails atomic.Int64  // so many of the next calls
+	takes atomic.Int64 // each call, a time.Duration
+	fails atomic.Int64 // so many of the next calls
 	calls atomic.Int64
 }
 
@@ -32,7 +32,7 @@ func newLine() *line { return &line{Journal: journal.NewMemory(0), Store: store.
 func (l *line) pass(ctx context.Context) error {
 	l.calls.Add(1)
 	select {
-	case <-time.After(l.takes):
+	case <-time.After(time.Duration(l.takes.Load())):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -103,7 +103,7 @@ func TestOutageIsNoAttempt(t *testing.T) {
 			l, made, c := newLine(), 0, newChat()
 			mw := middleware.With(l.env(), keeper(&made))
 			require.Len(t, only(c.call(t, mw), middleware.Edited), 1)
-			l.takes = takes
+			l.takes.Store(int64(takes))
 			l.fails.Store(1 << 60)
 			for range 8 { // in one turn
 				events := c.call(t, mw)
@@ -111,7 +111,7 @@ func TestOutageIsNoAttempt(t *testing.T) {
 				require.Empty(t, only(events, middleware.Paused))
 				require.Equal(t, 1, made, "no fold is made that cannot be kept")
 			}
-			l.takes = 0
+			l.takes.Store(0)
 			l.fails.Store(0)
 			<-time.After(time.Second)
 			for range 2 {
@@ -146,11 +146,11 @@ func TestTimeOfACall(t *testing.T) {
 			c.call(t, mw)
 			return time.Since(start)
 		}
-		l.takes = 300 * time.Millisecond
-		require.Equal(t, 3*l.takes, took(), "read, archive, write")
-		l.takes = 400 * time.Millisecond
+		l.takes.Store(int64(300 * time.Millisecond))
+		require.Equal(t, 900*time.Millisecond, took(), "read, archive, write")
+		l.takes.Store(int64(400 * time.Millisecond))
 		require.Equal(t, time.Second, took())
-		l.takes = time.Hour
+		l.takes.Store(int64(time.Hour))
 		require.Equal(t, time.Second, took(), "not a second for each of them")
 
 		c = begunWith("Another one.")

@@ -82,6 +82,7 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 			count(ctx, len(rows[i].Row.Data))
 		}
 		const tries = 2 // what is there and cannot be read is replaced
+		var err error   // not that of Put, which may have returned
 		for range tries {
 			var row Row
 			if row, err = j.db().Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
@@ -90,6 +91,7 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 			if row.Rev == writes[0].Entry.Rev {
 				return writes[0].Entry, nil
 			}
+			var winner journal.Entry
 			if winner, err = j.codec.toEntry(scope, row); err == nil {
 				return winner, nil
 			}
