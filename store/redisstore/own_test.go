@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,12 +65,11 @@ func client(t *testing.T, at string) *redis.Client {
 func TestOwnClient(t *testing.T) {
 	t.Parallel()
 	at := start(t)
-	n := 0
+	var n atomic.Int64 // engines so far; the cases are parallel
 	open := func(t *testing.T) *engine.Engine {
 		t.Helper()
 		c := client(t, at)
-		n++
-		b, err := redisstore.New(t.Context(), c, "own"+strconv.Itoa(n))
+		b, err := redisstore.New(t.Context(), c, "own"+strconv.FormatInt(n.Add(1), 10))
 		require.NoError(t, err)
 		e, err := engine.New(b, engine.Options{})
 		require.NoError(t, err)
