@@ -51,6 +51,15 @@ func (o Object) Get(name string) string {
 	return ""
 }
 
+// Names returns the names of the members.
+func (o Object) Names() []string {
+	names := make([]string, len(o.members))
+	for i, m := range o.members {
+		names[i] = m.name
+	}
+	return names
+}
+
 // Set returns the object with another value for a member. A new member is added at
 // the end, with the white space of the last one.
 func (o Object) Set(name, value string) Object {

@@ -13,12 +13,16 @@ func TestObject(t *testing.T) {
 	t.Parallel()
 	o := jsonedit.ParseObject(`{ "a" : 1.0,
   "b" : [true] }`)
-	require.Equal(t, "{ \"a\" : \"x\",\n  \"b\" : [true] }", o.Set("a", `"x"`).Raw)
-	require.Equal(t, "{ \"a\" : 1.0,\n  \"b\" : [true],\n  \"c\" : {} }", o.Set("c", `{}`).Raw, "the white space of the last member")
-	require.Equal(t, "{ \"b\" : [true] }", o.Remove("a").Raw)
-	require.Equal(t, "{ \"a\" : 1.0 }", o.Remove("b").Raw)
-	require.Equal(t, o.Raw, o.Remove("c").Raw)
-	require.Equal(t, `{"a":1}`, jsonedit.ParseObject(`{}`).Set("a", "1").Raw)
+	for want, got := range map[string]jsonedit.Object{
+		"{ \"a\" : \"x\",\n  \"b\" : [true] }":              o.Set("a", `"x"`),
+		"{ \"a\" : 1.0,\n  \"b\" : [true],\n  \"c\" : {} }": o.Set("c", `{}`), // the white space of the last member
+		"{ \"b\" : [true] }":                                o.Remove("a"),
+		"{ \"a\" : 1.0 }":                                   o.Remove("b"),
+		o.Raw:                                               o.Remove("c"),
+		`{"a":1}`:                                           jsonedit.ParseObject(`{}`).Set("a", "1"),
+	} {
+		require.Equal(t, want, got.Raw)
+	}
 }
 
 func TestList(t *testing.T) {
