@@ -9,6 +9,27 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
+// Cache is what is known of the provider's prompt cache in one call. Tokens are on the scale of all sizes and events of the
+// call: see [Size].
+type Cache struct {
+	Prompt int // tokens of the request: as the provider reports them, or as in Report.View if it does not
+	// Prefix is how many tokens of the request are the same, from its beginning on, as in the last answered call with the
+	// same history, or with the one that it continues. 0: nothing is, the model or the tools differ, or there was no call.
+	Prefix int
+	Read   int    // tokens of the request that were read from the cache, as the provider reports; 0: none, or not reported
+	Miss   string // why the provider could not read more, in its own word, such as messages_changed; "": not reported
+	Missed int    // tokens of the request that it could not read for that reason, as it reports
+
+	// Broken names the cause by which the request does not begin with all that the call before has sent. "": it does, or
+	// there was no call. "model" and "tools": the caller asks another model, or declares other tools. "history": the caller
+	// has changed messages that were sent. "edit": an event of this call reports it, or one of a failed call before it: an
+	// edit, its end, a repair. "chain": the chain, without another event than one of kind Missed.
+	Broken string
+}
+
+// LogValue implements [slog.LogValuer]: see [LogValue].
+func (c Cache) LogValue() slog.Value { return LogValue(c) }
+
 // cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
 // that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.

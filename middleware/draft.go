@@ -98,9 +98,7 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 		b := *req.Budget
 		r.Budget = &b
 	}
-	r.chain, r.rememberer, r.view, r.editor, r.last = nil, nil, nil, "", ""
-	r.dry = &dryRun{outer: req.dry}
-	r.observers = &observers{fn: c.observe}
+	r.call = call{dry: &dryRun{outer: req.dry}, observers: &observers{fn: c.observe}}
 	if _, err := mw(c.model)(ctx, &r, nil); err != nil {
 		return nil, err
 	}
@@ -168,9 +166,8 @@ func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 // detached returns the view as carried by a request outside of any chain.
 func detached(v *View) *View {
 	r, w := *v.req, *v
-	r.chain, r.rememberer, r.observers, r.dry = nil, nil, nil, nil
 	w.req = &r
-	r.carry(&w)
+	r.call, r.Messages = call{view: &w, protect: v.req.protect}, w.Messages()
 	return &w
 }
 
@@ -321,7 +318,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	first := v.list.Differs(s.opened.State.list)
 	for _, t := range c.histories.All() {
 		if history.Shared(t.IDs, s.IDs) > first {
-			t.State.last.tell(first)
+			t.State.last.report(first)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -17,7 +18,7 @@ import (
 type conversation struct {
 	mu     sync.Mutex
 	values map[any]any
-	guess  calibrate.Windows // after refusals without a usable number; under the name ""
+	guess  atomic.Pointer[calibrate.Windows] // after refusals without a usable number, under the name ""; nil: none
 }
 
 // Keys of this package in conversation.values.
@@ -55,12 +56,22 @@ func (c *conversation) once(req *Request, event string) bool {
 	return req.observers != nil && c.store(reported{event}, true) == nil
 }
 
+// limit remembers a guess of the window.
+func (c *conversation) limit(window int) {
+	c.guess.CompareAndSwap(nil, new(calibrate.Windows))
+	c.guess.Load().Guess("", window)
+}
+
 // fork returns a conversation that starts with the values of this one. It has all events again.
 func (c *conversation) fork() *conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := &conversation{values: map[any]any{}}
-	c.guess.Fork(&f.guess)
+	if known := c.guess.Load(); known != nil {
+		guess := new(calibrate.Windows)
+		known.Fork(guess)
+		f.guess.Store(guess)
+	}
 	for k, v := range c.values {
 		switch k.(type) {
 		case reported, checked:

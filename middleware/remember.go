@@ -39,7 +39,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 	if !w.list.Equal(v.list) {
 		before, s := v.session.opened.State.list, w.session
 		first := s.reportTaken(ctx, v.req, before, w.list, "first; its edits are used, and others are made in the next call")
-		w.told = min(w.told, s.indexFrom(first))
+		w.reported = min(w.reported, first)
 	}
 	if len(w.attempts) > 0 {
 		w = noteProgress(ctx, w)

@@ -189,7 +189,6 @@ func (v *View) keepsThinking() func(i int) bool {
 func (v *View) reportRecalled(ctx context.Context) {
 	t := &v.session.thinking
 	switch {
-	case !t.binds():
 	case t.known == nil:
 		v.reportLoss(ctx, nil, "nothing is remembered of the requests for which it was made; let processes share a journal")
 	case t.branch:
@@ -212,12 +211,9 @@ func (v *View) reportLoss(ctx context.Context, before edit.Positions, why string
 	}
 }
 
-// forItsModel returns the view for the model of its request, if a layer has changed that: another one may demand something
-// else of thinking.
+// forItsModel returns the view for the model of its request, which a layer has changed: it may demand something else of
+// thinking.
 func (v *View) forItsModel() *View {
-	if v.model == v.session.model {
-		return v
-	}
 	s, w := *v.session, *v
 	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.State.Known)
@@ -233,7 +229,7 @@ func (v *View) forItsModel() *View {
 func (v *View) leavingOut(p edit.Positions) *View {
 	w := *v
 	w.result = v.session.Apply(v.session.all, v.list, p, nil, 0)
-	w.told = min(v.told, w.result.After(len(v.session.Lead), p.Differs(v.result.LeftOut)-1))
+	w.reported = min(v.reported, p.Differs(v.result.LeftOut))
 	w.measure()
 	return &w
 }

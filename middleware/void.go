@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 )
@@ -78,7 +79,7 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 			return nil
 		}
 	}
-	now.Again = here || s.answered
+	now.Again = here || s.before != nil && history.Shared(s.before.history.IDs, s.IDs) == len(s.IDs)
 	return now
 }
 
@@ -106,7 +107,7 @@ func (o *outgoing) resend(
 	w.result = s.apply(w.list, nil, 0)
 	w.measure()
 	if again.view = &w; !o.replaced {
-		again.carry(&w)
+		again.Messages = slices.Clip(w.result.Messages)
 	}
 	out, err := closeCall(ctx, &again, why)
 	if err != nil {
