@@ -406,7 +406,7 @@ func forkChain(c, origin *chain) *chain {
 	c.prompts.Fork(&f.prompts)
 	c.histories.Fork(&f.histories, func(st state) state {
 		st.conversation = st.conversation.fork()
-		st.result, st.shown = edit.Result{}, false
+		st.result = edit.Result{}
 		return st
 	})
 	return f

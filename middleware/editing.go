@@ -117,13 +117,15 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	case p.kind == Refused, p.kind == Failed: // also if that is why the trigger is not met
 		return p.failed(ctx)
 	case !met:
-		l.explain(ctx, v, cmp.Or(why, "no edit is worth it, or possible"))
+		if v.session.chain.env.Explain {
+			l.explain(ctx, v, cmp.Or(why, "no edit is worth it, or possible"))
+		}
 		return v, nil
 	case p.kind == Edited:
 		return p.edited(ctx, why), nil
 	case p.plan != nil && p.plan.Why != "" && v.isNews(string(Skipped)+" "+l.name):
 		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
-	default:
+	case v.session.chain.env.Explain:
 		l.explain(ctx, v, "there is nothing to edit")
 	}
 	if l.opts.Trigger != nil && !p.forced {
@@ -132,11 +134,9 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	return v, nil
 }
 
-// explain reports why nothing is edited, if the Env asks for that.
+// explain reports why nothing is edited.
 func (l *layer) explain(ctx context.Context, v *View, why string) {
-	if v.session.chain.env.Explain {
-		l.report(ctx, v, Event{Kind: NotMet, Why: why, Before: v.size.Tokens, After: v.size.Tokens})
-	}
+	l.report(ctx, v, Event{Kind: NotMet, Why: why, Before: v.size.Tokens, After: v.size.Tokens})
 }
 
 // ask asks the trigger about a view. A trigger that cannot work is not met.

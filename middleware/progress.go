@@ -111,11 +111,13 @@ func progressOf(v *View, name string) progress {
 		}
 	}
 	s := v.session
-	now := turn{question: s.LastUser}
+	now, c := turn{question: s.LastUser}, s.State.conversation
 	if now.question > 0 {
 		now.before = s.IDs[now.question-1]
 	}
-	if p, ok := s.State.conversation.load(failures{name}).(progress); ok && p.turn == now {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.values[failures{name}].(progress); ok && p.turn == now {
 		return p
 	}
 	return progress{turn: now}

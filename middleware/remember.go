@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // remember stores the edits and the attempts of the call, and returns the view for the
@@ -51,7 +52,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 func publish(v *View, st state) *View {
 	w, s := *v, *v.session
 	st.once = holdsOnce(st.list)
-	st.show(v.result)
+	st.keep(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
 	w.session, w.unsaved, w.thinking = &s, false, nil
@@ -62,7 +63,11 @@ func publish(v *View, st state) *View {
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
 	if s.log.Borrows(s.State.Known) && s.chain.env.Archive != nil {
-		if err := putAll(ctx, v, handlesOf(v.list)); err != nil {
+		var there []store.Named // without content, since the archive has it
+		for _, h := range handlesOf(v.list.Records()) {
+			there = append(there, store.Named{Handle: h})
+		}
+		if err := putAll(ctx, v, there); err != nil {
 			return nil, fmt.Errorf("keep contents of another conversation: %w", err)
 		}
 	}

@@ -57,8 +57,7 @@ type state struct {
 	calibrated int         // number of messages that were searched for a reported usage
 	unclear    message.Run // lengths of prompts of which it is not known whether they had edits that have ended
 
-	result edit.Result // the history with list applied, if shown
-	shown  bool
+	result edit.Result // the history with list applied; zero: it has no edits, or must be made
 
 	last         *lastSent
 	conversation *conversation
@@ -90,7 +89,7 @@ func (st *state) follow(ch history.Change) {
 		st.tokens.Forget()
 	}
 	if ch.Copied || ch.NewLead {
-		st.result, st.shown = edit.Result{}, false
+		st.result = edit.Result{}
 	}
 	if !ch.Grown {
 		st.Cut(ch.Common)
@@ -161,8 +160,12 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 		name = journal.NameOf(req.Conversation)
 		conversation = name
 	}
+	all := req.Messages
+	if ch.Moved {
+		all = t.Ordered(all)
+	}
 	return &session{
-		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), reported: unchanged,
+		Track: t, opened: t, chain: c, all: all, reported: unchanged,
 		model: m, budget: budget,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
@@ -215,7 +218,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); sameRecords(st.list, known) {
 		st.list = known
 	} else {
-		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
+		st.result, st.once = edit.Result{}, holdsOnce(st.list)
 	}
 	switch {
 	case !st.list.Equal(before):
@@ -314,22 +317,26 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
-	st := &s.State
-	leftOut := s.leftOutWith(st.list)
-	switch {
-	case st.shown && st.result.LeftOut.Equal(leftOut):
-		st.result.Append(&s.History)
-	default:
-		r := s.Apply(s.all, st.list, leftOut, nil, 0)
-		st.show(r)
-		return r
+	st, leftOut := &s.State, s.thinking.leftOut
+	if s.thinking.rule == models.ThinkingBound {
+		leftOut = s.leftOutWith(st.list)
 	}
-	return st.result
+	switch {
+	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
+		st.result.Append(&s.History)
+		return st.result
+	case len(st.list) == 0 && len(leftOut) == 0:
+		st.result = edit.Result{}
+		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
+	}
+	r := s.Apply(s.all, st.list, leftOut, nil, 0)
+	st.keep(r)
+	return r
 }
 
-// show keeps the history with the edits of the list, unless it is the memory of the caller.
-func (st *state) show(r edit.Result) {
-	if st.shown = r.Spans != nil; !st.shown {
+// keep remembers the history with the edits of the list, unless it is the memory of the caller.
+func (st *state) keep(r edit.Result) {
+	if r.Spans == nil {
 		r = edit.Result{}
 	}
 	st.result = r

@@ -56,16 +56,6 @@ func (s *session) terms(leftOut edit.Positions) edit.Terms {
 	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == models.ThinkingCalls, LeftOut: leftOut}
 }
 
-// thinkingOf returns what a model demands of thinking. Of one that nothing is known of, it is what its provider has said.
-func (c *chain) thinkingOf(m *namedModel, known *journal.Thinking) models.Thinking {
-	if m.thinking == models.ThinkingFree && m.Provider == "" {
-		if _, binding := c.binding.Load(m.name); binding || known != nil {
-			return models.ThinkingBound
-		}
-	}
-	return m.thinking
-}
-
 // recallThinking sets what is left out of the thinking by what the journal has.
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.State, &s.thinking
@@ -80,14 +70,19 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
-	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
+	t.at, t.rule = at, s.model.thinking
+	if t.rule == models.ThinkingFree && s.model.Provider == "" { // nothing is known of the model but what its provider has answered
+		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil {
+			t.rule = models.ThinkingBound
+		}
+	}
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
 	if t.known = known; t.rule == models.ThinkingRefused {
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
 	}
-	if !t.binds() {
+	if t.rule != models.ThinkingBound {
 		return
 	}
 	last := len(s.Body) - 1

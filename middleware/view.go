@@ -429,7 +429,7 @@ func (v *View) with(req *Request) *View {
 	if v.req.Budget != req.Budget || v.req.Model != req.Model {
 		w.model, w.budget = v.session.chain.modelOf(req)
 	}
-	if !sameSlice(req.Tools, v.req.Tools) {
+	if !slices.Equal(req.Tools, v.req.Tools) {
 		w.tools = v.session.chain.meter.Tools(req.Tools)
 	}
 	if w.model != v.model || w.tools != v.tools {
