@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"log/slog"
 	"math"
 	"time"
 
@@ -26,9 +25,6 @@ type Cache struct {
 	// edit, its end, a repair. "chain": the chain, without another event than one of kind Missed.
 	Broken string
 }
-
-// LogValue implements [slog.LogValuer]: see [LogValue].
-func (c Cache) LogValue() slog.Value { return LogValue(c) }
 
 // cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
@@ -114,9 +110,6 @@ type Economics struct {
 	Saves     models.Cost // in each call, as long as the cache is warm; 0: nothing, or the prices are unknown
 }
 
-// LogValue implements [slog.LogValuer]: see [LogValue].
-func (e Economics) LogValue() slog.Value { return LogValue(e) }
-
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
 func economics(before, after *View, first int) Economics {
 	e := Economics{Freed: before.size.Tokens - after.size.Tokens}
@@ -151,15 +144,4 @@ func (e Economics) price(v *View) Economics {
 // plus returns the economics of both edits together.
 func (e Economics) plus(o Economics, v *View) Economics {
 	return Economics{Freed: e.Freed + o.Freed, Rewritten: e.Rewritten + o.Rewritten}.price(v)
-}
-
-// addTo returns the Detail of an event with the economics.
-func (e Economics) addTo(detail any) any {
-	switch d := detail.(type) {
-	case nil:
-		return e
-	case func(Economics) any:
-		return d(e)
-	}
-	return detail
 }

@@ -344,7 +344,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 		p.after.economics = v.economics.plus(made, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
-			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Detail: made.addTo(p.plan.Detail),
+			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
 		})
 		if _, _, known := v.cachePrices(); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
 			warnFrequent(ctx, l, p.after)

@@ -13,8 +13,11 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// ErrorKind sorts errors by what the caller can do about them.
+// ErrorKind sorts errors by what the caller can do about them. It is an error, for [errors.Is].
 type ErrorKind string
+
+// Error returns the kind.
+func (k ErrorKind) Error() string { return string(k) }
 
 // The kinds of errors.
 const (
@@ -49,6 +52,12 @@ func (e *Error) Error() string {
 		return e.Err.Error()
 	}
 	return e.Op + ": " + e.Err.Error()
+}
+
+// Is reports whether target is the kind of the error: errors.Is(err, middleware.Overflow).
+func (e *Error) Is(target error) bool {
+	kind, ok := target.(ErrorKind) //nolint:errorlint // a kind wraps nothing
+	return ok && kind == e.Kind
 }
 
 // Unwrap returns the wrapped error.

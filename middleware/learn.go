@@ -50,7 +50,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Respo
 	}
 	r.Saved = r.History - r.View
 	v.session.chain.report(ctx, o.req, Event{
-		Kind: Called, By: "middleware", Err: err, Detail: r, Before: r.History, After: r.View,
+		Kind: Called, By: "middleware", Err: err, Call: &r, Before: r.History, After: r.View,
 		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
 			r.View, r.History, r.Edits, prefix),
 	})

@@ -17,9 +17,7 @@ type Plan struct {
 	Edits []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
 	Why   string // in words: what is done, or why nothing is done
 
-	// Detail is that of the event that reports the plan. nil: its [Economics]. If it is a
-	// func(Economics) any, it is called with them, and returns the Detail.
-	Detail any
+	Detail any // of the event that reports the plan
 
 	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect], and of arguments of
 	// answered calls of the newest round. It is for an editor that makes the request fit, if nothing else helps.
