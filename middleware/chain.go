@@ -27,7 +27,7 @@ type chain struct {
 	defaultCounter bool                   // the counter is the default one
 	estimates      bool                   // the counter is an estimate
 	goodCounter    bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
-	origin         *chain                 // of a dry run: the chain that this one stands in for
+	origin         *chain                 // of a dry run: the chain that this one replaces
 	uncounted      *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
 
 	histories history.Cache[state]
@@ -35,7 +35,7 @@ type chain struct {
 	prompts   calibrate.Prompts
 	recent    entries.Recent
 	model     atomic.Pointer[namedModel] // looked up last
-	binding   sync.Map                   // names of models that have refused thinking behind something changed: true
+	binding   sync.Map                   // names of models that have refused thinking after a change: true
 	warned    conversation               // has the events of kind Misconfigured that were reported
 }
 

@@ -37,7 +37,7 @@ type capture struct {
 }
 
 func (c *capture) observe(_ context.Context, e Event) {
-	if e.Kind == Called { // this model is none
+	if e.Kind == Called { // no model is called here
 		return
 	}
 	c.mu.Lock()
@@ -364,7 +364,7 @@ func noteIn(ctx context.Context, v *View, c *chain) error {
 // dryRun is carried by the request of a dry run and collects the views that would be
 // remembered. It never changes. It is nil in a real call.
 type dryRun struct {
-	outer *dryRun // the dry run that this one is part of; nil if there is none
+	outer *dryRun // the dry run that contains this one; nil: none
 	views []*View // one for each history that editors have worked on
 }
 
@@ -380,7 +380,7 @@ func (d *dryRun) add(v *View) *dryRun {
 	return &dryRun{outer: d.outer, views: append(views, v)}
 }
 
-// fork returns a chain that stands in for another one: it knows what that one knows, and what would have been
+// fork returns a chain that replaces another one: it knows what that one knows, and what would have been
 // remembered in this dry run, and what it does has no effect outside of it.
 func (d *dryRun) fork(c *chain) *chain {
 	for _, v := range slices.Backward(d.views) {

@@ -14,7 +14,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
+// Options set when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
 type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum

@@ -19,14 +19,14 @@ const (
 	Edited        EventKind = "edited"        // a plan was applied
 	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
 	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
-	Skipped       EventKind = "skipped"       // an editor whose trigger is met has nothing to edit, as Why says; once per conversation
-	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why says; only if Env.Explain asks for it
+	Skipped       EventKind = "skipped"       // the trigger is met, but there is nothing to edit, as Why explains; once per conversation
+	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why explains; only if Env.Explain asks for it
 	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
 	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
-	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
+	Notice        EventKind = "notice"        // the call continued, but a person should know; Why has what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
-	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event says why
+	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event explains it
 	Called        EventKind = "called"        // the model was called; Call has the numbers, Err why the call failed
 
 	// ThinkingLeftOut: the model would not accept thinking any more, for another reason than an edit of this call.
@@ -58,7 +58,7 @@ type Event struct {
 	First  int // history position of the first message that Edits change
 	Calls  int // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 
-	// Thinking is, of Edited and ThinkingLeftOut, the thinking that the model reads no more, since it accepts it only behind
+	// Thinking is, of Edited and ThinkingLeftOut, the thinking that is left out, since the model accepts it only after
 	// what it was made with; see models.ThinkingBound.
 	Thinking ThinkingLoss
 

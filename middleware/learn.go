@@ -72,7 +72,7 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 	})
 }
 
-// learn takes what the result of a model call says about its prompt.
+// learn takes what the result of a model call shows about its prompt.
 func learn(ctx context.Context, v *View, resp *Response, err error) {
 	if err != nil {
 		if n, ok := ParseOverflow(err, v.req); ok {
@@ -95,7 +95,7 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 	}
 }
 
-// reportOf returns what a usage says of a prompt. Some providers report cached tokens that are not part of the input.
+// reportOf returns the prompt of a usage. Some providers report cached tokens that are not part of the input.
 func reportOf(u message.Usage) calibrate.Prompt {
 	cached := u.CacheRead + u.CacheWrite
 	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
@@ -187,7 +187,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 		}
 	}
 	st.calibrated = len(s.Body)
-	if st.model = req.Model; other { // whose reports say nothing about those so far
+	if st.model = req.Model; other { // a new model: its usage does not calibrate the old one
 		st.tokens.Forget()
 	}
 }

@@ -29,7 +29,7 @@ type sent struct {
 	history  edit.History
 	list     edit.List         // the edits of the view
 	leftOut  edit.Positions    // whose thinking was left out
-	edited   []message.Message // the history under the edits of list; nil: there are none
+	edited   []message.Message // the history under the edits of list; nil: no edits
 	hashes   []uint64          // of the last messages, which are not those of the edited history
 	size     int               // number of messages
 	repaired bool              // hashes are of repairs, and not of a layer after the last editor

@@ -238,7 +238,7 @@ func hopeless(l *layer, v *View) (why string, least int) {
 // warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
 // satisfied, and reports if not. Later checks are those of an editor with an edit in the view.
 //
-// Without an answer, one event of the chain is enough, whatever the editor: see [View.isNews].
+// Without an answer, one event of the chain is enough for all editors: see [View.isNews].
 func warnHopeless(ctx context.Context, l *layer, v *View) {
 	c := v.session.State.conversation
 	if v.req.observers == nil || v.answered() && c.store(checked{l.name}, true) != nil {

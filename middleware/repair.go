@@ -12,7 +12,7 @@ import (
 )
 
 // Repairing makes a repairer, which has the last word on what a model is sent, a [Middleware]. It is called where the
-// chain ends, after all editing middlewares, wherever Repairing is among them; several are called in the order of the
+// chain ends, after all editing middlewares, at any place of Repairing among them; several are called in the order of the
 // chain. An event of kind [Repaired] reports each repair once as long as it is the same. Repairing panics with
 // "middleware: Repairing: …" if the name is empty or the repairer is nil.
 //

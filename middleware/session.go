@@ -80,7 +80,7 @@ func (st *state) follow(ch history.Change) {
 	if ch.Copied {
 		st.last = st.last.fork()
 	}
-	if !ch.Grown || ch.Noted { // reports are gone, or may be new; else none is read twice
+	if !ch.Grown || ch.Noted { // reports are removed, or may be new; otherwise none is read twice
 		st.tokens.KeepFirst(ch.Common)
 		st.calibrated = st.tokens.At
 	}

@@ -13,14 +13,14 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// Some models accept the thinking of an answer only behind what it was made with: the same system messages and tools, and
+// Some models accept the thinking of an answer only after what it was made with: the same system messages and tools, and
 // the same messages before it; see [models.ThinkingBound]. The chain leaves out what they would not accept:
 //
 //	session.recallThinking   what is left out already, by the journal
 //	session.leftOutWith      what edits add to it: all thinking after the first change
 //	prepare                  what system messages, tools and repairs add to it, before the model is called
 //
-// What is left out stays left out, and the thinking of later answers stays. So at any time what goes is an unbroken run at
+// What is left out remains left out, and the thinking of later answers is kept. So at any time what is sent is an unbroken run at
 // the end, and the rest is as the provider has made it. The journal has it under the IDs of the history, so that a process
 // that was restarted and a replica leave out the same; if it has nothing, all thinking so far is left out.
 
@@ -48,7 +48,7 @@ type thinking struct {
 	leftOut edit.Positions    // as the history was opened
 }
 
-// binds reports whether thinking is bound to what stands before it.
+// binds reports whether thinking is bound to what is before it.
 func (t *thinking) binds() bool { return t.rule == models.ThinkingBound }
 
 // terms returns what a request demands of edits; leftOut is the thinking that is left out.
@@ -111,7 +111,7 @@ func (s *session) leftOutWith(l edit.List) edit.Positions {
 	return t.leftOut.With(message.Run{First: first, Last: len(s.Body) - 1})
 }
 
-// apply returns the history with edits, and without the thinking that goes with them; see [edit.History.Apply].
+// apply returns the history with edits, and without the thinking that they make void; see [edit.History.Apply].
 func (s *session) apply(l edit.List, before *edit.Result, from int) edit.Result {
 	return s.Apply(s.all, l, s.leftOutWith(l), before, from)
 }

@@ -402,7 +402,7 @@ func (v *View) Report(ctx context.Context, e Event) {
 }
 
 // isNews reports whether something is to be reported once in the conversation. An agent that sends one text per call begins a conversation
-// with each, so the chain reports it for one conversation without an answer only; others are told in their second call.
+// with each, so the chain reports it for one conversation without an answer only; others get it in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
 	if s.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {

@@ -16,7 +16,7 @@ import (
 )
 
 // prepare returns a view without the thinking that its provider would not accept, as it is remembered, and the same with
-// repairs, as it is sent. refusal is what the provider has said against thinking in this call; "": nothing.
+// repairs, as it is sent. refusal is the reason of the provider against thinking in this call; "": nothing.
 func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, done []repairs, err error) {
 	s := v.session
 	if sent, done, err = repair(ctx, v); err != nil || !s.thinking.binds() || len(s.IDs) == 0 {
@@ -83,8 +83,8 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 	return now
 }
 
-// resend repeats a call whose thinking the model has refused, with no thinking so far. changed is what the provider says of the
-// reason, and is reported.
+// resend repeats a call whose thinking the model has refused, with no thinking so far. changed is the reason that the provider
+// gives, and is reported.
 func (o *outgoing) resend(
 	ctx context.Context, req *Request, changed string, refusal error, next Model, emit Emit,
 ) (*Response, error) {
@@ -165,7 +165,7 @@ func (s *session) head(sent *View) message.ID {
 	return h.sum
 }
 
-// head is what stands before all messages of a request, and its hash.
+// head is what is before all messages of a request, and its hash.
 type head struct {
 	lead  []message.Message
 	tools []message.ToolDef
@@ -201,7 +201,7 @@ func repairsOf(v, sent *View, before *journal.Repairs) (now *journal.Repairs, vo
 }
 
 // firstRepair returns the position of the first repair from message i of a repaired view on, and the first position whose
-// thinking has the repair before it. Both are the length of the history if there is none.
+// thinking has the repair before it. Both are the length of the history without a repair.
 func firstRepair(v, sent *View, i int) (at, behind int) {
 	end := len(v.session.Body)
 	k := i
