@@ -82,7 +82,7 @@ var rules = []rule{
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
-	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
+	{of: "internal/replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
@@ -134,7 +134,7 @@ func TestImportRule(t *testing.T) {
 				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
 			}
 		}
-		if strings.HasPrefix(name, "replay") {
+		if strings.HasPrefix(name, "internal/replay") {
 			for _, imp := range p.Imports {
 				require.NotContains(t, imp, module+"/agent/", "%s: replay does without the adapters", name)
 			}
