@@ -187,7 +187,7 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 		return v.with(r), nil
 	}
 	own := *v.with(r)
-	if s := own.session; s.thinking.binds() && !v.repaired && len(s.IDs) > 0 {
+	if s := own.session; s.thinking.rule == models.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
 		own.thinking = s.thinkingSent(&own, &own)
 	}
 	v, err := remember(ctx, &own)

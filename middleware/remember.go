@@ -62,7 +62,7 @@ func publish(v *View, st state) *View {
 // write puts the edits of the view into the journal, and returns the view of the edits that are in the journal then.
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
-	if s.log.Borrows(s.State.Known) && s.chain.env.Archive != nil {
+	if s.chain.env.Archive != nil && s.log.Borrows(s.State.Known) {
 		var there []store.Named // without content, since the archive has it
 		for _, h := range handlesOf(v.list.Records()) {
 			there = append(there, store.Named{Handle: h})
@@ -76,7 +76,9 @@ func write(ctx context.Context, v *View) (*View, error) {
 		more = writeView(v)
 	}
 	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
-	s.reportSkipped(ctx, v.req, &known)
+	if known.Skipped != nil {
+		s.reportSkipped(ctx, v.req, &known)
+	}
 	if err != nil {
 		return nil, err
 	}

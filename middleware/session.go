@@ -236,13 +236,11 @@ func (s *session) unreported(position int) bool {
 
 // reportSkipped reports what a read of the journal has left out.
 func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
-	if k.Skipped != nil {
-		s.chain.report(ctx, req, Event{
-			Kind: Failed, By: "middleware", Err: k.Skipped,
-			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
-		})
-		k.Skipped = nil
-	}
+	s.chain.report(ctx, req, Event{
+		Kind: Failed, By: "middleware", Err: k.Skipped,
+		Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
+	})
+	k.Skipped = nil
 }
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.

@@ -48,9 +48,6 @@ type thinking struct {
 	leftOut edit.Positions    // as the history was opened
 }
 
-// binds reports whether thinking is bound to what is before it.
-func (t *thinking) binds() bool { return t.rule == models.ThinkingBound }
-
 // terms returns what a request demands of edits; leftOut is the thinking that is left out.
 func (s *session) terms(leftOut edit.Positions) edit.Terms {
 	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == models.ThinkingCalls, LeftOut: leftOut}
@@ -101,7 +98,7 @@ func (s *session) recallThinking(found entries.Known) {
 // leftOutWith returns the positions whose thinking is left out with a list of edits.
 func (s *session) leftOutWith(l edit.List) edit.Positions {
 	t := &s.thinking
-	if !t.binds() {
+	if t.rule != models.ThinkingBound {
 		return t.leftOut
 	}
 	first := s.Stale(l, t.before, t.leftOut)
@@ -147,7 +144,7 @@ func thinkingTokens(s *session, m *message.Message) (tokens int, ok bool) {
 // voidPrice returns the price of the thinking from one message to another, as that of the same output, in input tokens, if an
 // edit before them makes it void.
 func (v *View) voidPrice(from, to int) float64 {
-	if !v.session.thinking.binds() {
+	if v.session.thinking.rule != models.ThinkingBound {
 		return 0
 	}
 	counted := 0

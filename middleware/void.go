@@ -19,7 +19,7 @@ import (
 // repairs, as it is sent. refusal is the reason of the provider against thinking in this call; "": nothing.
 func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, done []repairs, err error) {
 	s := v.session
-	if sent, done, err = repair(ctx, v); err != nil || !s.thinking.binds() || len(s.IDs) == 0 {
+	if sent, done, err = repair(ctx, v); err != nil || s.thinking.rule != models.ThinkingBound || len(s.IDs) == 0 {
 		return v, sent, done, err
 	}
 	own = v
