@@ -18,10 +18,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/replay"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/replay"
 )
 
 var replayCommand = command{
