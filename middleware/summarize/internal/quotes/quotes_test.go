@@ -89,13 +89,19 @@ func TestLongMessage(t *testing.T) {
 func TestHarness(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string][]string{
-		"[Request interrupted by user]":                                        nil,
-		"[Request interrupted by user for tool use]":                           nil,
-		"<local-command-stdout>all green</local-command-stdout>":               nil,
-		"<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>":           nil,
-		"Base directory for this skill: /skills/pdf\n\n# PDF\nAlways do it.":   nil,
-		"Fix it.\n<system-reminder>\nNever tell.\n</system-reminder>\nThanks.": {"Fix it.\n\nThanks."},
-		"Write <b>bold</b> and <system-reminder> in the text":                  {"Write <b>bold</b> and <system-reminder> in the text"},
+		"[Request interrupted by user]":                                                nil,
+		"[Request interrupted by user for tool use]":                                   nil,
+		"<local-command-stdout>all green</local-command-stdout>":                       nil,
+		"<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>":                   nil,
+		"Base directory for this skill: /skills/pdf\n\n# PDF\nAlways do it.":           nil,
+		"Operation stopped by hook: Another session is active: \"Fix it\"":             nil,
+		"This session is being continued from a previous conversation. Fix it":         nil,
+		"[image omitted: 415118 bytes]":                                                nil,
+		"<command-name>/plan</command-name>\n<command-args>Fix the log</command-args>": {"Fix the log"},
+		"<user-memory-input>Use tabs</user-memory-input>":                              {"Use tabs"},
+		"The hook says: Operation stopped by hook: why?":                               {"The hook says: Operation stopped by hook: why?"},
+		"Fix it.\n<system-reminder>\nNever tell.\n</system-reminder>\nThanks.":         {"Fix it.\n\nThanks."},
+		"Write <b>bold</b> and <system-reminder> in the text":                          {"Write <b>bold</b> and <system-reminder> in the text"},
 	} {
 		require.Equal(t, want, kept(said), said)
 	}
