@@ -121,7 +121,8 @@ var harness = regexp.MustCompile("(?s)" + strings.Join(strings.Fields(written), 
 func (s *Set) add(whole string, resumed bool) {
 	head, tail := text.Ends(whole)
 	whole = head + "\n" + tail
-	if !resumed && strings.ContainsAny(whole, "<[:") {
+	const opening = 100 // bytes in which a text of a program is recognised
+	if !resumed && (strings.Contains(whole, "</") || harness.MatchString(shorten.Head(whole, opening))) {
 		whole = harness.ReplaceAllString(whole, "")
 	}
 	if whole = strings.TrimSpace(text.Clean(whole)); whole == "" {
