@@ -103,7 +103,8 @@ func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known
 	f := j.fold
 	if pre != nil {
 		f.Earlier = []string{pre.words}
-		j.orders = append(j.orders, quotes.Orders(pre.messages[0].Text())...)
+		sections, _ := text.SectionsOf(pre.messages[0].Text())
+		j.orders = append(j.orders, quotes.Orders(sections.Quotes)...)
 	}
 	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	inPieces := make([]bool, len(j.ids))
