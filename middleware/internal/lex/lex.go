@@ -192,8 +192,8 @@ func wordEnd(s string, i int) int {
 
 // normal returns the text by which tokens are compared.
 func normal(raw string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyz0123456789.,;:!?()[]{}/\"=<>|*&+-"
-	if len(raw) == len("一") && raw[0] >= 0xE3 && raw[0] <= 0xE9 || strings.Trim(raw, plain) == "" {
+	odd := func(r rune) bool { return r < '0' || r > '9' && r < 'a' || r > 'z' && (r < 0x3000 || r > 0x9FFF) }
+	if !strings.ContainsFunc(raw, odd) {
 		return raw
 	}
 	return strings.ToLower(plainMarks.Replace(cmp.Or(strings.Trim(raw, "_"), raw)))

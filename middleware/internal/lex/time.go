@@ -45,25 +45,25 @@ func readForms(all ...string) (forms [][]element) {
 
 // fields are numbers by the letters of their fields: Y year, M month, N its name, D day, W its name, w in Chinese, h hour,
 // H with am or pm, i minute, n of any length, s second, p am or pm, P a or p.
-type fields [unicode.MaxASCII]int
+type fields [unicode.MaxASCII]int16
 
 const am, pm = 1, 2
 
-var halves = map[string]int{"am": am, "pm": pm}
+var halves = map[string]int16{"am": am, "pm": pm}
 
 // ranges are the least and the highest number of a field, and the least length.
-var ranges = [unicode.MaxASCII][3]int{
+var ranges = [unicode.MaxASCII][3]int16{
 	'Y': {1900, 2199}, 'M': {1, 12}, 'D': {1, 31}, 'h': {0, 24}, 'H': {0, 12}, 'i': {0, 59, 2}, 'n': {0, 59}, 's': {0, 60, 2},
 }
 
 // read reads a token as a field.
 func (f *fields) read(field byte, t *Token) (ok bool) {
-	half, n := halves[strings.ToLower(t.Suffix)], 0
+	half, n := halves[strings.ToLower(t.Suffix)], int16(0)
 	switch r := ranges[field]; {
 	case field == 'N':
-		n = int(months[t.Text])
+		n = int16(months[t.Text])
 	case field == 'w', field == 'W' && t.Kind == Word:
-		n = int(weekdays[strings.ToLower(t.Raw)])
+		n = int16(weekdays[strings.ToLower(t.Raw)])
 	case field == 'p':
 		n = halves[t.Text]
 	case field == 'P':
@@ -74,9 +74,9 @@ func (f *fields) read(field byte, t *Token) (ok bool) {
 	case t.Amount.Has && t.Amount.Value < 3000:
 		whole := field == 's' || t.Amount.Step == 1 && !strings.Contains(t.Raw, ",") // 33.5Z
 		plain := t.Kind == Digits || field == 's' || half > 0 || field == 'D' && IsOrdinal(t.Suffix)
-		f[field] = int(t.Amount.Value)
+		f[field] = int16(t.Amount.Value)
 		f['p'] = max(f['p'], half)
-		return whole && plain && r[0] <= f[field] && f[field] <= r[1] && len(t.Raw) >= r[2] && (half > 0 || field != 'H')
+		return whole && plain && r[0] <= f[field] && f[field] <= r[1] && len(t.Raw) >= int(r[2]) && (half > 0 || field != 'H')
 	}
 	f[field] = n
 	return n > 0
@@ -98,7 +98,7 @@ func readTime(toks []Token, i int) (Value, bool) {
 		if n == 0 || isClock && At(toks, i-1).Is(":") {
 			continue
 		}
-		v := Value{Date: Day{f['Y'], f['M'] + f['N'], f['D'] - f['W'] - f['w']}, From: i, To: i + n}
+		v := Value{Date: Day{int(f['Y']), int(f['M'] + f['N']), int(f['D'] - f['W'] - f['w'])}, From: i, To: i + n}
 		if isClock {
 			v.Clock = f.clock(At(toks, i-2).Text + At(toks, i-1).Text)
 		}
