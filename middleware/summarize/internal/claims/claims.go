@@ -35,6 +35,7 @@ var (
 	sums, assent, plain, wrote         = lists["sum"], lists["assent"], lists["plain"], lists["wrote"]
 	between, title, condition, runners = lists["between"], lists["title"], lists["condition"], lists["runner"]
 	opening, past, present, ago        = lists["open"], lists["past"], lists["present"], lists["ago"]
+	searching                          = lists["search"]
 )
 
 // Find returns the claims of a sentence that are no outcomes.

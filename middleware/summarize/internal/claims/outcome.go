@@ -55,13 +55,15 @@ var (
 )
 
 // subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths, but
-// for the name of a script.
+// for the name of a script. What is looked for in files is not what a command is about.
 func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
-	all := map[string]int{}
+	all, searches := map[string]int{}, false
 	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
+		next := strings.Trim(field, ";&|") == ""
 		field = strings.Trim(field, `"'();&|`)
-		if strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=:@*${}") || strings.HasSuffix(field, "/...") {
+		searches = !next && searches || searching.Has(field)
+		if searches || strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
 		file := field[strings.LastIndexByte(field, '/')+1:]
