@@ -1,20 +1,35 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
+	"html"
 	"iter"
 	"path"
+	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// toolUse is what a call does: it runs a command, or reads or writes files.
-type toolUse struct {
+// kind is what a call does.
+type kind uint8
+
+const (
+	acts   kind = iota // something of its own: it may have changed something
+	runs               // a command
+	reads              // files
+	writes             // files
+	looks              // it shows something
+	plans              // it keeps a list of what is to be done, or the mode of planning
+)
+
+// use is a kind, with what it uses.
+type use struct {
+	kind    kind
 	command string
 	files   []string
-	access  state // read or written
 }
 
 // Limits of what is read, in bytes.
@@ -26,70 +41,91 @@ const (
 	readOfArguments = 1 << 20
 )
 
-// toolUseOf returns what a call does, by the name of its tool and its arguments.
-func toolUseOf(tool, arguments string) toolUse {
+// useOf returns what a call does, by the name of its tool and its arguments.
+func useOf(tool, arguments string) use {
 	t, a := classOf(tool), readArguments(arguments)
-	if files := patched(a.patch); len(files) > 0 {
-		return toolUse{files: files, access: written}
+	access := cmp.Or(a.verb, t.access())
+	if access == acts && a.content {
+		access = writes
 	}
-	if command := a.commandOf(t); command != "" {
-		return toolUse{command: command}
+	files, command := patched(a.patch), a.commandOf(t)
+	switch {
+	case files != nil:
+		return use{kind: writes, files: files}
+	case command != "":
+		return use{kind: runs, command: html.UnescapeString(command)}
+	case len(a.files) > 0 && access != acts:
+		return use{kind: access, files: a.files}
+	case isPlanner(tool):
+		return use{kind: plans}
+	case t.access() == reads || t["search"] || t["harmless"]:
+		return use{kind: looks}
 	}
-	if access := a.access(t); access != unknown {
-		return toolUse{files: a.files, access: access}
-	}
-	return toolUse{}
+	return use{}
 }
 
-// class is what the name of a tool indicates.
-type class struct {
-	access   state // unknown if there is no word for it
-	runs     bool
-	searches bool
-}
+// class has the lists of words.txt that a word in the name of a tool is in.
+type class map[string]bool
 
-func classOf(tool string) (t class) {
-	for w := range words(tool) {
-		t.runs = t.runs || runWords[w]
-		t.searches = t.searches || searchWords[w]
-		switch {
-		case writeWords[w]:
-			t.access = written
-		case readWords[w] && t.access == unknown:
-			t.access = read
+func classOf(tool string) class {
+	t := class{"harmless": is("reading", tool)}
+	for _, w := range words(tool) {
+		for _, list := range [...]string{"read", "write", "run", "search", "harmless"} {
+			t[list] = t[list] || is(list, w)
 		}
 	}
 	return t
 }
 
-// words yields the words of a name in lower case: "read" and "file" of readFile, read_file and ReadFile.
-func words(name string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		noLetter := func(r rune) bool { return !unicode.IsLetter(r) }
-		for part := range strings.FieldsFuncSeq(shorten.Head(name, readOfName), noLetter) {
-			from, before := 0, 'A'
-			for i, r := range part {
-				if unicode.IsLower(before) && unicode.IsUpper(r) {
-					if !yield(strings.ToLower(part[from:i])) {
-						return
-					}
-					from = i
-				}
-				before = r
-			}
-			if !yield(strings.ToLower(part[from:])) {
-				return
-			}
+// access returns what is done with files; acts: no word tells. A tool with words of both writes: read_and_edit.
+func (t class) access() kind {
+	switch {
+	case t["write"]:
+		return writes
+	case t["read"]:
+		return reads
+	}
+	return acts
+}
+
+// isPlanner reports whether all words of a tool are about a list of what is to be done: TodoWrite, update_plan, TaskUpdate.
+// Tasks of a server, as tracker__create_task, may be real ones.
+func isPlanner(tool string) bool {
+	own := tool[strings.LastIndex(tool, "__")+1:]
+	listed, verb, tasks := false, false, false
+	for _, w := range words(own) {
+		switch {
+		case w == "task" || w == "tasks":
+			tasks = own == tool
+		case w == "plan" || w == "todo" || w == "todos":
+			listed = true
+		case is("plan verb", w):
+			verb = true
+		default:
+			return false
 		}
 	}
+	return listed || tasks && verb
+}
+
+// hump matches a word of a name: "read" and "File" of readFile.
+var hump = regexp.MustCompile(`\p{Lu}+[^\P{L}\p{Lu}]*|[^\P{L}\p{Lu}]+`)
+
+// words returns the words of a name in lower case.
+func words(name string) []string {
+	all := hump.FindAllString(shorten.Head(name, readOfName), -1)
+	for i, w := range all {
+		all[i] = strings.ToLower(w)
+	}
+	return all
 }
 
 // arguments are the parts of a call's arguments that show what it does.
 type arguments struct {
 	files   []string
 	command []string // of several, each is a word
-	verb    state    // the access that the value of a key of verbKeys indicates
-	content bool     // there is a key of contentKeys
+	verb    kind     // the access that the value of a verb key indicates
+	content bool     // there is a content key
 	patch   field
 	last    field // the last string
 	strings int
@@ -100,21 +136,21 @@ func readArguments(s string) (a arguments) {
 		a.strings++
 		a.last = f
 		key := bareKey(f.key)
-		if fileKeys[key] {
+		if is("file key", key) {
 			if name := strings.TrimSpace(f.text(readOfName)); name != "" {
 				a.files = append(a.files, name)
 			}
 		}
-		if verbKeys[key] && a.verb == unknown && len(f.raw) <= readOfVerb {
-			a.verb = classOf(f.raw).access
+		if is("verb key", key) && a.verb == acts && len(f.raw) <= readOfVerb {
+			a.verb = classOf(f.raw).access()
 		}
-		if commandKeys[key] {
+		if is("command key", key) {
 			a.command = append(a.command, f.text(readOfCommand))
 		}
-		if patchKeys[key] {
+		if is("patch key", key) {
 			a.patch = f
 		}
-		a.content = a.content || contentKeys[key]
+		a.content = a.content || is("content key", key)
 	}
 	return a
 }
@@ -136,34 +172,19 @@ func bareKey(key string) string {
 // several words and no file is named.
 func (a *arguments) commandOf(t class) string {
 	c := a.command
-	if n := len(c); n > 1 && shells[c[0]] {
+	if n := len(c); n > 1 && is("shell", c[0]) {
 		c = c[n-1:] // bash -lc "…"
 	}
 	command := strings.TrimSpace(strings.Join(c, " "))
 	switch {
-	case t.runs && command != "":
+	case t["run"] && command != "":
 		return command
-	case t.runs && a.strings == 1 && len(a.files) == 0 && !t.searches:
+	case t["run"] && a.strings == 1 && len(a.files) == 0 && !t["search"]:
 		return strings.TrimSpace(a.last.text(readOfCommand))
-	case len(a.files) == 0 && t.access == unknown && !t.searches && strings.Contains(command, " "):
+	case len(a.files) == 0 && t.access() == acts && !t["search"] && strings.Contains(command, " "):
 		return command
 	}
 	return ""
-}
-
-// access returns what is done with the files.
-func (a *arguments) access(t class) state {
-	switch {
-	case len(a.files) == 0:
-		return unknown
-	case a.verb != unknown:
-		return a.verb
-	case t.access != unknown:
-		return t.access
-	case a.content:
-		return written
-	}
-	return unknown
 }
 
 // patched returns the files in a patch, or nil if it is not a patch.
@@ -173,7 +194,7 @@ func patched(f field) (files []string) {
 		return nil
 	}
 	for line := range strings.Lines(f.text(readOfArguments)) {
-		for _, mark := range patchMarks {
+		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"} {
 			if name, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(name) != "" {
 				files = append(files, path.Clean(strings.TrimSpace(name)))
 			}
@@ -214,21 +235,17 @@ func fields(arguments string) iter.Seq[field] {
 
 // stringEnd returns the position of the quote that ends a string, or -1.
 func stringEnd(s string) int {
-	for i := 0; ; {
-		k := strings.IndexByte(s[i:], '"')
+	for i := 0; i < len(s); i++ {
+		k := strings.IndexAny(s[i:], `"\`)
 		if k < 0 {
 			return -1
 		}
-		i += k
-		slashes := i
-		for slashes > 0 && s[slashes-1] == '\\' {
-			slashes--
-		}
-		if (i-slashes)%2 == 0 {
+		if i += k; s[i] == '"' {
 			return i
 		}
-		i++
+		i++ // what is escaped
 	}
+	return -1
 }
 
 // text returns the string without escapes, of a long one the beginning. A string with invalid escapes is returned as it is.
@@ -240,24 +257,9 @@ func (f field) text(most int) string {
 			raw = raw[:len(raw)-1] // half of an escape
 		}
 	}
-	if strings.IndexByte(raw, '\\') < 0 {
-		return raw
-	}
 	var s string
-	if json.Unmarshal([]byte(`"`+raw+`"`), &s) != nil {
+	if strings.IndexByte(raw, '\\') < 0 || json.Unmarshal([]byte(`"`+raw+`"`), &s) != nil {
 		return raw
 	}
 	return s
 }
-
-// The lists of words.txt that are looked up; keys are compared in lower case, without - and _.
-var (
-	fileKeys, commandKeys, contentKeys = set("file key"), set("command key"), set("content key")
-	patchKeys, verbKeys                = set("patch key"), set("verb key")
-
-	// A tool with a word of both writes: read_and_edit.
-	writeWords, readWords, runWords, searchWords = set("write"), set("read"), set("run"), set("search")
-)
-
-// patchMarks come before the name of a file in a patch.
-var patchMarks = []string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"}
