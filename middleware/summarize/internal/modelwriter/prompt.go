@@ -99,7 +99,7 @@ func (s *session) wanted(l limits) int {
 }
 
 func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
-	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
+	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said}
 	if !t.notes {
 		l.sections, l.below = a.Sections, s.replaced
 		l.invent, l.last = s.Inventions, t.failures >= s.Writer.Retries
@@ -276,15 +276,8 @@ func (w wording) sectionLines(sections []string) string {
 func (w wording) conceptLines(concepts []Concept) string {
 	var lines []string
 	for _, c := range concepts {
-		many := w["fact one"]
-		if c.Many {
-			many = w["fact many"]
-		}
-		line := fmt.Sprintf("- %q (%s)", c.Keyword, many)
-		if c.Description != "" {
-			line += ": " + c.Description
-		}
-		lines = append(lines, line)
+		many := map[bool]string{true: w["fact many"], false: w["fact one"]}[c.Many]
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("- %q (%s): %s", c.Keyword, many, c.Description), ": "))
 	}
 	return strings.Join(lines, "\n")
 }
