@@ -13,7 +13,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Reason is why an attempt failed.
@@ -195,7 +194,7 @@ func (t limits) form(answer string) *RejectedError {
 	lines, marked, content := map[string]int{}, map[string]int{}, len(t.sections) == 0
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSpace(line)
-		if text.Counts(line) != [4]int{} {
+		if endsSummary(line) {
 			return reject(Copied, "it contains the last line of a summary")
 		}
 		rest := heading(line)

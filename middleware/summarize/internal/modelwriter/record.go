@@ -254,3 +254,6 @@ func border(s string, size int) int {
 	}
 	return cmp.Or(max(0, shorten.Border(s, size, -1)), size) // size: invalid UTF-8
 }
+
+// endsSummary reports whether a line is the last one of a summary, which only the program writes.
+func endsSummary(line string) bool { return text.Counts(line) != [4]int{} }
