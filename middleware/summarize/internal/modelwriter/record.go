@@ -256,4 +256,4 @@ func border(s string, size int) int {
 }
 
 // endsSummary reports whether a line is the last one of a summary, which only the program writes.
-func endsSummary(line string) bool { return text.Counts(line) != [4]int{} }
+func endsSummary(line string) bool { return text.TallyOf(line) != (text.Tally{}) }
