@@ -75,9 +75,7 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 			j.turns = append(j.turns, k)
 		}
 		if earlier, ok := j.adopted[k]; ok {
-			for i, n := range earlier.tally[:3] {
-				j.counts[i] += n
-			}
+			j.counts = j.counts.Plus(earlier.tally)
 			for _, topic := range rulewriter.Topics(earlier.Words) {
 				j.sources = append(j.sources, message.User(topic))
 			}
@@ -87,7 +85,7 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 		if !dropped[k] {
 			j.sources = append(j.sources, v.History()[k])
 		}
-		j.counts.Add(v.History()[k].Role)
+		j.counts = j.counts.With(v.History()[k].Role)
 	}
 	if j.language = text.Language(e.Language); j.language == "" {
 		j.language = text.LanguageOf(v.History())

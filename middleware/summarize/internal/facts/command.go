@@ -47,6 +47,9 @@ func normal(command string) (bare, folder string) {
 	if bare = strings.TrimSpace(command); strings.Contains(bare, "<<") || len(bare) > readOfName {
 		return bare, ""
 	}
+	if !strings.ContainsAny(bare, "(|;&>") && !strings.HasPrefix(bare, "time") && !strings.HasPrefix(bare, "nohup ") {
+		return strings.Join(strings.Fields(bare), " "), ""
+	}
 	bare = without("limit", bare)
 	if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
 		bare, folder = without("limit", bare[len(m[0]):]), m[1]

@@ -16,6 +16,7 @@ import (
 	"html"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
@@ -259,16 +260,17 @@ func keyOf(identifier, in string) string {
 	}
 	before, _, _ := strings.Cut(in, identifier)
 	bare := strings.TrimRight(before, " #:：")
-	for _, key := range lists["key"] {
-		n := len(bare) - len(key)
-		if n >= 0 && strings.EqualFold(bare[n:], key) && (n == 0 || key[0] >= utf8.RuneSelf || !isLetter(bare[n-1])) {
-			return bare[n:] + " "
+	word := bare[len(strings.TrimRightFunc(bare, unicode.IsLetter)):]
+	for i := range word {
+		if is("key", strings.ToLower(word[i:])) {
+			return word[i:] + " "
+		}
+		if word[0] < utf8.RuneSelf { // a part of a word is none
+			break
 		}
 	}
 	return ""
 }
-
-func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
 // entries are facts without duplicates, oldest first. A repeated one moves to the end.
 type entries struct {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -51,44 +52,57 @@ var chinese = wording{
 // others.
 func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
-	key := func(e entry) string { return e.key }
-	heading := o.Language.Headings().Facts
-	found := []section{
-		{w.decided, s.decided.lines(unknown, w.withOutcome)},
-		{w.plan, s.planLines(w)},
-		{w.done, s.done.lines(unknown, key)},
-		{w.commands, s.commands.lines(unknown, w.withOutcome)},
-		{w.written, s.files.lines(written, key)},
-		{w.errors, s.errors.lines(unknown, key)},
-		{w.identifiers, s.identifiers(o.Tokens)},
-		{w.read, s.files.lines(read, key)},
-	}
-	for _, kind := range found {
+	found := s.sections(w)
+	for i := range found {
+		kind := &found[i]
+		switch {
+		case kind.of == nil:
+			kind.lines = s.identifiers(o.Tokens)
+		case kind.of == &s.plan:
+			kind.lines = s.planLines(w)
+		default:
+			kind.lines = kind.of.lines(kind.state, w.line)
+		}
 		for i, line := range kind.lines {
 			kind.lines[i] = text.Defused(line)
 		}
 	}
-	return o.write(heading, found)
+	return o.write(o.Language.Headings().Facts, found)
 }
 
-// withOutcome returns a command, or a call that the user has decided about, with what came of it.
-func (w *wording) withOutcome(e entry) string {
-	how := w.outcomes[e.state]
+// section is a title, with the newest of its lines below, oldest first.
+type section struct {
+	title string
+	of    *entries // nil: identifiers
+	state state    // of its entries; unknown: any
+	lines []string
+}
+
+func (s *Set) sections(w *wording) []section {
+	return []section{
+		{title: w.decided, of: &s.decided},
+		{title: w.plan, of: &s.plan},
+		{title: w.done, of: &s.done},
+		{title: w.commands, of: &s.commands},
+		{title: w.written, of: &s.files, state: written},
+		{title: w.errors, of: &s.errors},
+		{title: w.identifiers},
+		{title: w.read, of: &s.files, state: read},
+	}
+}
+
+// line returns the line of an entry, with what came of it.
+func (w *wording) line(e entry) string {
+	line, how := cmp.Or(e.text, e.key), w.outcomes[e.state]
 	switch {
 	case how == "":
-		return e.text
+		return line
 	case e.state == failed && e.detail != "":
 		how += " (" + w.exit + e.detail + ")"
 	case e.state >= refused && e.detail != "":
 		how += ": " + e.detail
 	}
-	return e.text + " → " + how
-}
-
-// section is a title, with lines below, oldest first.
-type section struct {
-	title string
-	lines []string
+	return line + " → " + how
 }
 
 // cost returns the tokens that a line adds, rounded up: a counter may round down, or join neighbours.
@@ -142,40 +156,36 @@ func (s *Set) Resume(section string) {
 			continue
 		}
 		for _, w := range []*wording{&english, &chinese} {
-			s.resume(w, title, fact)
+			for _, kind := range s.sections(w) {
+				if kind.title == title {
+					s.resume(w, kind, fact)
+				}
+			}
 		}
 	}
 }
 
-// resume adds a fact, if its title is one of the wording.
-func (s *Set) resume(w *wording, title, fact string) {
-	switch title {
-	case w.decided:
-		if e := w.parse(fact, strings.Index, refused, approved); e.state != unknown {
-			e.key = e.text + "\n" + e.detail
-			s.decided.put(e)
-		}
-	case w.plan:
-		s.plan = entries{}
-		s.plan.put(entry{key: fact})
-	case w.done:
-		s.done.put(entry{key: fact})
-	case w.errors:
-		s.errors.put(entry{key: fact})
-	case w.commands:
-		e := w.parse(fact, strings.LastIndex, passed, failed, timedOut, killed, cancelled, denied)
-		e.key, e.folder = normal(e.text)
-		s.commands.put(e)
-	case w.identifiers:
+func (s *Set) resume(w *wording, kind section, fact string) {
+	e := entry{key: fact, state: kind.state}
+	switch kind.of {
+	case nil:
 		s.spoken = append(s.spoken, fact)
-	case w.written:
-		s.files.put(entry{key: fact, state: written})
-	case w.read:
-		s.files.put(entry{key: fact, state: read})
+		return
+	case &s.plan:
+		s.plan = entries{}
+	case &s.decided:
+		if e = w.parse(fact, strings.Index, refused, approved); e.state == unknown {
+			return
+		}
+		e.key = e.text + "\n" + e.detail
+	case &s.commands:
+		e = w.parse(fact, strings.LastIndex, passed, failed, timedOut, killed, cancelled, denied)
+		e.key, e.folder = normal(e.text)
 	}
+	kind.of.put(e)
 }
 
-// parse reads a line of [wording.withOutcome] that may have one of these outcomes.
+// parse reads a line of [wording.line] that may have one of these outcomes.
 func (w *wording) parse(line string, index func(s, arrow string) int, states ...state) entry {
 	at := max(0, index(line, " → "))
 	for _, s := range states {
@@ -189,7 +199,7 @@ func (w *wording) parse(line string, index func(s, arrow string) int, states ...
 		case s >= refused:
 			e.detail = strings.TrimPrefix(rest, ": ")
 		}
-		if w.withOutcome(e) == line {
+		if w.line(e) == line {
 			return e
 		}
 	}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"cmp"
 	"encoding/json"
 	"html"
 	"iter"
@@ -44,34 +43,99 @@ const (
 // useOf returns what a call does, by the name of its tool and its arguments.
 func useOf(tool, arguments string) use {
 	t, a := classOf(tool), readArguments(arguments)
-	access := cmp.Or(a.verb, t.access())
-	if access == acts && a.content {
+	access := t.access()
+	for _, verb := range a["verb key"] {
+		if of := classOf(verb.raw).access(); len(verb.raw) <= readOfVerb && of != acts {
+			access = of
+			break
+		}
+	}
+	if access == acts && a["content key"] != nil {
 		access = writes
 	}
-	files, command := patched(a.patch), a.commandOf(t)
+	var files, patch []string
+	for _, f := range a["file key"] {
+		if name := strings.TrimSpace(f.text(readOfName)); name != "" {
+			files = append(files, name)
+		}
+	}
+	for _, f := range a["patch key"] {
+		patch = patched(f)
+	}
+	command := commandOf(t, a, len(files) > 0)
 	switch {
-	case files != nil:
-		return use{kind: writes, files: files}
+	case patch != nil:
+		return use{kind: writes, files: patch}
 	case command != "":
 		return use{kind: runs, command: html.UnescapeString(command)}
-	case len(a.files) > 0 && access != acts:
-		return use{kind: access, files: a.files}
+	case files != nil && access != acts:
+		return use{kind: access, files: files}
 	case isPlanner(tool):
 		return use{kind: plans}
-	case t.access() == reads || t["search"] || t["harmless"]:
+	case t.access() == reads || t["search"] || t["harmless"] || is("reading", tool):
 		return use{kind: looks}
 	}
 	return use{}
+}
+
+// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
+// several words and no file is named.
+func commandOf(t class, a map[string][]field, files bool) string {
+	var c []string // of several, each is a word
+	for _, f := range a["command key"] {
+		c = append(c, f.text(readOfCommand))
+	}
+	if n := len(c); n > 1 && is("shell", c[0]) {
+		c = c[n-1:] // bash -lc "…"
+	}
+	command := strings.TrimSpace(strings.Join(c, " "))
+	switch {
+	case t["run"] && command != "":
+		return command
+	case t["run"] && len(a["any"]) == 1 && !files && !t["search"]:
+		return strings.TrimSpace(a["any"][0].text(readOfCommand))
+	case !files && t.access() == acts && !t["search"] && strings.Contains(command, " "):
+		return command
+	}
+	return ""
+}
+
+// readArguments returns the strings of a call's arguments by the lists of words.txt that have their keys, and all as "any".
+func readArguments(arguments string) map[string][]field {
+	a := map[string][]field{}
+	for f := range fields(arguments) {
+		a["any"] = append(a["any"], f)
+		for _, list := range keyLists[bareKey(f.key)] {
+			a[list] = append(a[list], f)
+		}
+	}
+	return a
+}
+
+// keyLists and nameLists are the names of the lists that have a key, or a word in the name of a tool.
+var (
+	keyLists  = inverted("file key", "command key", "content key", "patch key", "verb key")
+	nameLists = inverted("read", "write", "run", "search", "harmless")
+)
+
+func inverted(names ...string) map[string][]string {
+	all := map[string][]string{}
+	for _, name := range names {
+		for _, word := range lists[name] {
+			all[word] = append(all[word], name)
+		}
+	}
+	return all
 }
 
 // class has the lists of words.txt that a word in the name of a tool is in.
 type class map[string]bool
 
 func classOf(tool string) class {
-	t := class{"harmless": is("reading", tool)}
+	t := class{}
 	for _, w := range words(tool) {
-		for _, list := range [...]string{"read", "write", "run", "search", "harmless"} {
-			t[list] = t[list] || is(list, w)
+		for _, list := range nameLists[w] {
+			t[list] = true
 		}
 	}
 	return t
@@ -113,46 +177,15 @@ var hump = regexp.MustCompile(`\p{Lu}+[^\P{L}\p{Lu}]*|[^\P{L}\p{Lu}]+`)
 
 // words returns the words of a name in lower case.
 func words(name string) []string {
-	all := hump.FindAllString(shorten.Head(name, readOfName), -1)
+	name = shorten.Head(name, readOfName)
+	if strings.ToLower(name) == name {
+		return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	all := hump.FindAllString(name, -1)
 	for i, w := range all {
 		all[i] = strings.ToLower(w)
 	}
 	return all
-}
-
-// arguments are the parts of a call's arguments that show what it does.
-type arguments struct {
-	files   []string
-	command []string // of several, each is a word
-	verb    kind     // the access that the value of a verb key indicates
-	content bool     // there is a content key
-	patch   field
-	last    field // the last string
-	strings int
-}
-
-func readArguments(s string) (a arguments) {
-	for f := range fields(s) {
-		a.strings++
-		a.last = f
-		key := bareKey(f.key)
-		if is("file key", key) {
-			if name := strings.TrimSpace(f.text(readOfName)); name != "" {
-				a.files = append(a.files, name)
-			}
-		}
-		if is("verb key", key) && a.verb == acts && len(f.raw) <= readOfVerb {
-			a.verb = classOf(f.raw).access()
-		}
-		if is("command key", key) {
-			a.command = append(a.command, f.text(readOfCommand))
-		}
-		if is("patch key", key) {
-			a.patch = f
-		}
-		a.content = a.content || is("content key", key)
-	}
-	return a
 }
 
 // bareKey returns a key as in the lists of keys, or "" if it is too long.
@@ -160,32 +193,10 @@ func bareKey(key string) string {
 	if len(key) > readOfKey {
 		return ""
 	}
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, key)
+	return strings.ToLower(joints.Replace(key))
 }
 
-// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
-// several words and no file is named.
-func (a *arguments) commandOf(t class) string {
-	c := a.command
-	if n := len(c); n > 1 && is("shell", c[0]) {
-		c = c[n-1:] // bash -lc "…"
-	}
-	command := strings.TrimSpace(strings.Join(c, " "))
-	switch {
-	case t["run"] && command != "":
-		return command
-	case t["run"] && a.strings == 1 && len(a.files) == 0 && !t["search"]:
-		return strings.TrimSpace(a.last.text(readOfCommand))
-	case len(a.files) == 0 && t.access() == acts && !t["search"] && strings.Contains(command, " "):
-		return command
-	}
-	return ""
-}
+var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // patched returns the files in a patch, or nil if it is not a patch.
 func patched(f field) (files []string) {
@@ -252,10 +263,7 @@ func stringEnd(s string) int {
 func (f field) text(most int) string {
 	raw := f.raw
 	if len(raw) > most {
-		raw = shorten.Head(raw, most)
-		for slashes := len(raw) - len(strings.TrimRight(raw, `\`)); slashes%2 == 1; slashes-- {
-			raw = raw[:len(raw)-1] // half of an escape
-		}
+		raw = strings.TrimRight(shorten.Head(raw, most), `\`) // half of an escape
 	}
 	var s string
 	if strings.IndexByte(raw, '\\') < 0 || json.Unmarshal([]byte(`"`+raw+`"`), &s) != nil {

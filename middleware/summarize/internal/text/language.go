@@ -122,8 +122,8 @@ func SectionsOf(summary string) (s Sections, last string) {
 // the words leave out.
 type Tally [4]int
 
-// Add adds a message by its role.
-func (t *Tally) Add(r message.Role) {
+// With returns the numbers with one more message of a role.
+func (t Tally) With(r message.Role) Tally {
 	t[0]++
 	switch r {
 	case message.RoleUser:
@@ -132,7 +132,11 @@ func (t *Tally) Add(r message.Role) {
 		t[2]++
 	default:
 	}
+	return t
 }
+
+// Plus returns the numbers with the messages of another summary.
+func (t Tally) Plus(o Tally) Tally { return Tally{t[0] + o[0], t[1] + o[1], t[2] + o[2], t[3]} }
 
 // Line returns the last line of a summary, which only the program writes.
 func (t Tally) Line(l Language) string {
