@@ -124,11 +124,19 @@ func programOf(simple string) string {
 
 // readsOnly reports whether each part of a command only moves, or reads what can be read again.
 func readsOnly(command string) bool {
-	parts := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("|;&\n", r) })
-	return !strings.Contains(command, ">") && !slices.ContainsFunc(parts, func(part string) bool {
-		name, rest, _ := strings.Cut(strings.TrimSpace(part), " ")
-		return name != "" && !is("reading", name) && (name != "sed" || !strings.HasPrefix(rest, "-n"))
-	})
+	rest, _ := normal(command)
+	if strings.Contains(rest, ">") {
+		return false
+	}
+	for rest != "" {
+		var simple string
+		simple, _, rest = nextCommand(rest)
+		name := programOf(simple)
+		if name != "" && !is("reading", name) && (name != "sed" || !strings.Contains(simple, "sed -n")) {
+			return false
+		}
+	}
+	return true
 }
 
 // changes reports whether a command may change files.

@@ -121,7 +121,7 @@ func (s *Set) addResult(r message.ToolResult) {
 	switch {
 	case c.use.kind == runs:
 		what = s.addCommand(c.use.command, res)
-	case c.use.kind == reads:
+	case ok && c.use.kind == reads:
 		s.addFiles(c.use.files, read)
 	case ok && c.use.kind == writes:
 		s.addFiles(c.use.files, written)
@@ -130,7 +130,11 @@ func (s *Set) addResult(r message.ToolResult) {
 	case ok && c.use.kind == acts && what != c.Name:
 		s.done.put(entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
 	}
-	s.addError(c.Name, what, res.fault)
+	by := c.line()
+	if c.use.kind == runs {
+		by = c.Name
+	}
+	s.addError(by, what, res.fault)
 }
 
 // addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
@@ -160,15 +164,15 @@ func (s *Set) addFiles(names []string, access state) {
 }
 
 // addError adds the error of a call in place of that of an equal one before it.
-func (s *Set) addError(tool, what, fault string) {
+func (s *Set) addError(by, what, fault string) {
 	if what != "" {
 		s.errors.remove(s.failed[what])
 	}
 	if fault = decoded(fault, longestLine); fault == "" {
 		return
 	}
-	if tool != "" {
-		fault = text.Line(tool+": "+fault, longestLine)
+	if by != "" {
+		fault = text.Line(by+": "+fault, longestLine)
 	}
 	s.errors.put(entry{key: fault})
 	s.failed[what] = fault

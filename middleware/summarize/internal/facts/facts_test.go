@@ -419,3 +419,38 @@ func TestToolsThatRunNoCommand(t *testing.T) {
 	require.Equal(t, []string{"execute-tool(name: find trains, date: 2025-01-01) → 12 trains"}, under(section(h), "Done:"))
 	require.Len(t, under(section(h), "Errors:"), 1)
 }
+
+// TestDecided: what the user refused is not done, has the user's words and is kept when the section is read again; an error
+// goes when the same call succeeds.
+func TestDecided(t *testing.T) {
+	t.Parallel()
+	no := "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
+	h := join(
+		call("edit", `{"path":"a.go","new_string":"x"}`, no+"use the shared helper"), call("ExitPlanMode", `{"plan":"all"}`, no+"only the fourth"),
+		call("ExitPlanMode", `{"plan":"all"}`, "User has approved your plan. You can now start coding."), call("bash", `{"command":"git push"}`, no),
+		call("TodoWrite", `{"todos":[{"content":"a","status":"pending"}]}`, "ok"),
+		call("TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"},{"status":"pending","content":"c"}]}`, "ok"),
+		call("TaskCreate", `{"subject":"d"}`, "Task #7 created successfully: d"), call("TaskUpdate", `{"taskId":"7","status":"completed"}`, "Updated task #7"),
+		call("write", `{"path":"b.go","content":"x"}`, "Error: File has not been read yet."), call("write", `{"path":"b.go","content":"x"}`, "ok"),
+	)
+	for l, want := range map[text.Language]string{
+		text.English: lines(
+			"[Facts recorded by code]", "Decided by the user:",
+			"- edit: a.go → refused by the user: use the shared helper", "- ExitPlanMode → refused by the user: only the fourth",
+			"- ExitPlanMode → approved by the user", "- bash: git push → refused by the user",
+			"Plan:", "- b (in progress); c; 2 done", "Files written:", "- b.go",
+		),
+		text.Chinese: lines(
+			"[以下是由程序记录的事实]", "用户的决定:",
+			"- edit: a.go → 用户拒绝: use the shared helper", "- ExitPlanMode → 用户拒绝: only the fourth",
+			"- ExitPlanMode → 用户同意", "- bash: git push → 用户拒绝", "计划:", "- b(进行中); c; 已完成 2 项", "写入的文件:", "- b.go",
+		),
+	} {
+		o := facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
+		got := collect(h).Text(o)
+		require.Equal(t, want, got)
+		again := &facts.Set{}
+		again.Resume(got)
+		require.Equal(t, want, again.Text(o), "read again")
+	}
+}

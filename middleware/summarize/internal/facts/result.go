@@ -167,6 +167,9 @@ func resultOf(r message.ToolResult, use use) (o result) {
 		o.state = passed
 	}
 	if o.state != passed && o.state != unknown {
+		if isWrapper(line) { // the end of a traceback has the error
+			line = lastLine(cmp.Or(tail, head))
+		}
 		o.fault = cmp.Or(faultIn(head, tail, broken), line)
 	}
 	return o
@@ -320,6 +323,16 @@ func faultIn(head, tail string, whole bool) string {
 		return cmp.Or(label, first)
 	}
 	return label
+}
+
+// lastLine returns the last line that is not blank and does not only surround others.
+func lastLine(output string) string {
+	for _, line := range slices.Backward(strings.Split(output, "\n")) {
+		if line = strings.TrimSpace(line); line != "" && !isWrapper(line) {
+			return line
+		}
+	}
+	return ""
 }
 
 // isWrapper reports whether a line only announces the lines after it.
