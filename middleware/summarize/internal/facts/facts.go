@@ -116,7 +116,11 @@ func (s *Set) addResult(r message.ToolResult) {
 		return
 	}
 	res := resultOf(r, c.use)
-	what := c.line()
+	what, by := "", c.Name
+	if c.use.kind == acts || c.use.kind != runs && (res.fault != "" || len(s.failed) > 0) { // otherwise it is not used
+		what = c.line()
+		by = what
+	}
 	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)
 	switch {
 	case c.use.kind == runs:
@@ -129,10 +133,6 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addPlan(c.ToolCall, r.Text)
 	case ok && c.use.kind == acts && what != c.Name:
 		s.done.put(entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
-	}
-	by := c.line()
-	if c.use.kind == runs {
-		by = c.Name
 	}
 	s.addError(by, what, res.fault)
 }
