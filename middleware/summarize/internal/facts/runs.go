@@ -31,7 +31,8 @@ func Runs(msgs []message.Message) (all []Run) {
 				c := calls[p.CallID]
 				use := useOf(c.Name, c.Arguments)
 				r := runOf(use.command, resultOf(p, use).state)
-				r.Call, r.Reads = c, use.kind == runs && !changes(use.command) || use.kind != runs && use.kind != acts && use.kind != writes
+				r.Call = c
+				r.Reads = use.kind == reads || classOf(c.Name)["search"] || use.kind == runs && !changes(use.command)
 				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}
@@ -69,8 +70,11 @@ func Divide(summary string) (before, written, rest string) {
 		}
 		before, rest = summary[:k], summary[k:]
 		if head, files, ok := strings.Cut(rest, "\n"+w.written+"\n"); ok {
-			files, tail, _ := strings.Cut(files, "\n"+w.read+"\n")
-			return before, files, head + "\n" + tail
+			tail := files
+			for strings.HasPrefix(tail, "- ") {
+				_, tail, _ = strings.Cut(tail, "\n")
+			}
+			return before, strings.TrimSuffix(files, tail), head + "\n" + tail
 		}
 		return before, "", rest
 	}

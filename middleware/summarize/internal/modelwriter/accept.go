@@ -55,6 +55,7 @@ type limits struct {
 	said     []string                                     // by the user, if the answer is to list lines of it: nothing else is checked
 	sections []string                                     // that are required
 	markers  []string                                     // that are forbidden
+	source   source                                       // what the text summarises
 	fence    string                                       // of the record that was shown, or ""
 	invent   Inventions                                   // what the text must not claim
 	last     bool                                         // no other attempt follows
@@ -114,10 +115,10 @@ func (t limits) read(resp *middleware.Response) (string, *RejectedError) {
 // Accept returns the text of a summary that was not written by [Write], without a
 // marker at its top and reasoning before it. The error is a [*RejectedError] if the text
 // is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
-// marker, or for its inventions; their items are returned. Of the request, Markers,
-// MaxTokens (0: any number), Meter and Inventions are used.
+// marker, or for its inventions; their items are returned. Of the request, Folded,
+// Earlier, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
-	t := limits{markers: of.Markers, invent: of.Inventions, last: last}
+	t := limits{markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last}
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
 	if n := (cutter{of.Meter}).count(text); of.MaxTokens > 0 && n > of.MaxTokens {
 		return "", nil, reject(TooLong, "%d tokens, and want at most %d", n, of.MaxTokens)
