@@ -30,8 +30,8 @@ type guarded struct {
 }
 
 // Find implements [Journal].
-func (g guarded) Find(ctx context.Context, scope string, ids []message.ID) (Found, error) {
-	return guard.Do(ctx, g.guard, func(ctx context.Context) (Found, error) { return g.Journal.Find(ctx, scope, ids) })
+func (g guarded) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (Found, error) {
+	return guard.Do(ctx, g.guard, func(ctx context.Context) (Found, error) { return g.Journal.Find(ctx, scope, first, ids) })
 }
 
 // Put implements [Journal].

@@ -37,14 +37,16 @@ const MaxDepth = 32
 // callers modify an entry. Package middlewaretest has a conformance test.
 type Journal interface {
 	// Find returns the entry of the last of these IDs that has one, with those that it
-	// builds on. The IDs are in the order of the history. Entries that are damaged, and those
+	// builds on. The IDs are in the order of the history, and first is the ID of its first
+	// message, by which a journal may choose where to look. Entries that are damaged, and those
 	// that build on them, count as dropped.
-	Find(ctx context.Context, scope string, ids []message.ID) (Found, error)
+	Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (Found, error)
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
 	// Over, and if the base of its entry is kept: it may have expired. If that is not so
-	// for the first write, nothing is stored; another one is skipped. An entry that is
+	// for the first write, nothing is stored; another one is skipped. Writes whose First is
+	// another one than that of the first write may be stored a moment later. An entry that is
 	// there already counts as stored, so a Put may be repeated. An entry that is
 	// damaged is replaced. Put returns the entry that is kept under the first ID afterwards,
 	// or the zero Entry if there is none.
@@ -70,6 +72,7 @@ type Found struct {
 // Write is one entry to store.
 type Write struct {
 	ID           message.ID // where to store it
+	First        message.ID // of the first message of the history that ID is of
 	Over         message.ID // revision of the entry that it replaces; zero: none
 	Conversation message.ID // as [NameOf] or else [ConversationOf] returns it
 	Entry        Entry

@@ -95,7 +95,7 @@ func isAnswer(err error) bool {
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
-		_, _, err := e.db().Find(ctx, "", []message.ID{{1}}, Bounds{})
+		_, _, err := e.db().Find(ctx, "", message.ID{}, []message.ID{{1}}, Bounds{})
 		return struct{}{}, err
 	})
 	return err

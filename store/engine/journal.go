@@ -25,22 +25,22 @@ func (j entries) Epoch() int64 {
 }
 
 // Find implements [journal.Journal].
-func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (found journal.Found, err error) {
-	found, lost := j.findOnce(ctx, scope, ids)
+func (j entries) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (found journal.Found, err error) {
+	found, lost := j.findOnce(ctx, scope, first, ids)
 	if errors.Is(lost, ErrLost) { // what is there now has nothing, or what others have written since
-		found, err = j.findOnce(ctx, scope, ids)
+		found, err = j.findOnce(ctx, scope, first, ids)
 		found.Skipped = errors.Join(lost, found.Skipped)
 		return found, err
 	}
 	return found, lost
 }
 
-func (j entries) findOnce(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j entries) findOnce(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	found, err := limited(ctx, j.Engine, j.find, "find", scope, func(ctx context.Context) (journal.Found, error) {
 		const tries = 8
 		var skipped []error
 		for range tries {
-			at, rows, err := j.db().Find(ctx, scope, ids, j.bounds())
+			at, rows, err := j.db().Find(ctx, scope, first, ids, j.bounds())
 			if err != nil || at < 0 {
 				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
 			}
@@ -167,7 +167,7 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 			return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
 		}
 	}
-	return Write{ID: w.ID, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
+	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
 }
 
 // checkSize returns an error for the JSON of an entry that is larger than all that is kept.

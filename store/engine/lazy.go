@@ -119,9 +119,9 @@ func (l *lazy) do(call func(b Backend) error) error {
 }
 
 // Find implements [Backend].
-func (l *lazy) Find(ctx context.Context, scope string, ids []message.ID, b Bounds) (at int, rows []Row, err error) {
+func (l *lazy) Find(ctx context.Context, scope string, first message.ID, ids []message.ID, b Bounds) (at int, rows []Row, err error) {
 	at = -1
-	err = l.do(func(d Backend) (err error) { at, rows, err = d.Find(ctx, scope, ids, b); return err })
+	err = l.do(func(d Backend) (err error) { at, rows, err = d.Find(ctx, scope, first, ids, b); return err })
 	return at, rows, err
 }
 

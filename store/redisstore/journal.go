@@ -11,7 +11,7 @@ import (
 )
 
 // Find implements [engine.Backend].
-func (b *backend) Find(ctx context.Context, scope string, ids []message.ID, bounds engine.Bounds) (at int, rows []engine.Row, err error) {
+func (b *backend) Find(ctx context.Context, scope string, _ message.ID, ids []message.ID, bounds engine.Bounds) (at int, rows []engine.Row, err error) {
 	if len(ids) == 0 {
 		return -1, nil, nil
 	}

@@ -136,9 +136,9 @@ func (r *replica) call(ctx context.Context, h []message.Message, plan replicas.E
 }
 
 // Find implements [journal.Journal].
-func (r *replica) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (r *replica) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	r.report.Finds++
-	found, err := r.Journal.Find(ctx, scope, ids)
+	found, err := r.Journal.Find(ctx, scope, first, ids)
 	r.failed(err)
 	return found, err
 }

@@ -181,7 +181,7 @@ func (l Log) expand(found []journal.Entry, known Stored) (all edit.List, err err
 
 func (l Log) find(ctx context.Context, ids []message.ID) (found journal.Found, err error) {
 	defer caught("read journal", &err)
-	return l.Journal.Find(ctx, l.Scope, ids)
+	return l.Journal.Find(ctx, l.Scope, l.IDs[0], ids)
 }
 
 func (l Log) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
@@ -297,7 +297,7 @@ func (l Log) batch(
 			return nil, early, err
 		}
 	}
-	w := journal.Write{ID: l.IDs[question], Conversation: l.Conversation, Entry: main.Entry}
+	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}
 	switch same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
@@ -324,7 +324,7 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) 
 		e.Base, e.Depth, e.Edits = base.Entry.Rev, base.Entry.Depth+1, delta.Records()
 	}
 	e.Rev = e.Sum()
-	w = journal.Write{ID: l.IDs[at], Conversation: l.Conversation, Entry: e}
+	w = journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev
 	}
@@ -427,13 +427,13 @@ type Overlay struct {
 }
 
 // Find implements [journal.Journal].
-func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := o.Top.Find(ctx, scope, ids)
+func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := o.Top.Find(ctx, scope, first, ids)
 	newer := found.At + 1
 	if err != nil || newer == len(ids) {
 		return found, err
 	}
-	below, err := o.Below.Find(ctx, scope, ids[newer:])
+	below, err := o.Below.Find(ctx, scope, first, ids[newer:])
 	if found.Skipped = below.Skipped; err != nil || below.At < 0 {
 		return found, err
 	}
@@ -445,7 +445,7 @@ func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (jou
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	own := make([]journal.Write, 0, len(writes))
 	for i, w := range writes {
-		found, err := o.Find(ctx, scope, []message.ID{w.ID})
+		found, err := o.Find(ctx, scope, w.First, []message.ID{w.ID})
 		if err != nil {
 			return journal.Entry{}, err
 		}
@@ -455,7 +455,7 @@ func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write)
 			}
 			continue
 		}
-		if mine, _ := o.Top.Find(ctx, scope, []message.ID{w.ID}); mine.At >= 0 {
+		if mine, _ := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID}); mine.At >= 0 {
 			w.Over = mine.Entries[0].Rev
 		}
 		own = append(own, w)
