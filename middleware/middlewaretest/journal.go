@@ -359,7 +359,8 @@ var root = message.ID{250}
 // write returns a write under ID n, over a revision, of an entry with revision rev.
 func write(n, over, rev byte) journal.Write {
 	w := journal.Write{
-		ID: message.ID{n}, First: root, Conversation: message.ID{255}, Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}},
+		ID: message.ID{n}, First: root, Conversation: message.ID{255},
+		Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}},
 	}
 	if over > 0 {
 		w.Over = message.ID{over}

@@ -167,7 +167,8 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 			return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
 		}
 	}
-	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
+	row := Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}
+	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: row}, nil
 }
 
 // checkSize returns an error for the JSON of an entry that is larger than all that is kept.

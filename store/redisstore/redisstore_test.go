@@ -260,7 +260,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	b := openURL(t, u)
 	version := strings.SplitN(redisstore.Keys(b, ""), ":", 2)[0] + ":version"
 	for value, want := range map[string]string{
-		"2": "the keys have version 2, and this program knows version 1: update the program, or choose another prefix",
+		"3": "the keys have version 3, and this program knows version 2: update the program, or choose another prefix",
 		"x": "is not a version: choose another prefix",
 	} {
 		require.NoError(t, redisstore.Client(b).Set(t.Context(), version, value, 0).Err())
