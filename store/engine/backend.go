@@ -97,6 +97,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	Close() error
 }
 
+// lossy is a [Backend] that knows when it has lost everything; see there.
+type lossy interface{ Lost(err error) error }
+
 // Bounds is how long and how much a backend keeps.
 type Bounds struct {
 	TTL   time.Duration // since the last use; 0: without end

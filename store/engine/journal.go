@@ -18,7 +18,7 @@ type entries struct{ *Engine }
 
 // Epoch implements [journal.Lossy].
 func (j entries) Epoch() int64 {
-	if l, ok := j.db().(interface{ Lost(err error) error }); ok && l.Lost(nil) != nil {
+	if l, ok := j.db().(lossy); ok && l.Lost(nil) != nil {
 		return -1
 	}
 	return j.epoch.Load()
@@ -227,16 +227,4 @@ func (c *codec) toEntries(scope string, rows []Row) ([]journal.Entry, error) {
 		all = append(all, e)
 	}
 	return all, nil
-}
-
-// drop removes entries of which the last one is damaged and the others build on it, and says
-// so in the error. What another key or a newer program may read is kept.
-func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
-	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
-		return err
-	}
-	if failed := e.db().Drop(ctx, scope, rows); failed != nil {
-		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
-	}
-	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)
 }

@@ -219,7 +219,7 @@ func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err 
 // Lost asks the backend, if it can, whether the database has lost everything.
 func (l *lazy) Lost(err error) (lost error) {
 	_ = l.do(func(d Backend) error {
-		if d, ok := d.(interface{ Lost(err error) error }); ok {
+		if d, ok := d.(lossy); ok {
 			lost = d.Lost(err)
 		}
 		return nil
