@@ -49,7 +49,7 @@ type Journal interface {
 	// another one than that of the first write may be stored a moment later. An entry that is
 	// there already counts as stored, so a Put may be repeated. An entry that is
 	// damaged is replaced. Put returns the entry that is kept under the first ID afterwards,
-	// or the zero Entry if there is none.
+	// or the zero Entry if nothing is kept.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope, or only those that were written for some
@@ -87,10 +87,10 @@ type Entry struct {
 	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
 
 	// Conversation is the ID of the named conversation that has written the entry, and is part of its content: an entry
-	// belongs to one conversation, builds on entries of that one only, and goes with it. Zero: one without a name.
+	// belongs to one conversation, builds on entries of that one only, and is removed with it. Zero: one without a name.
 	Conversation message.ID `json:"conversation,omitzero"`
 
-	// Thinking is what was sent of a conversation with a model that binds its thinking to what stands before it. nil:
+	// Thinking is what was sent of a conversation with a model that binds its thinking to what precedes it. nil:
 	// nothing is known; that of the base does not count.
 	Thinking *Thinking `json:"thinking,omitempty"`
 }
@@ -102,8 +102,8 @@ type Thinking struct {
 	LeftOut []message.Run `json:"left_out,omitempty"` // positions whose thinking is not sent any more; in order, not adjoining
 	Repairs *Repairs      `json:"repairs,omitempty"`  // that were made; nil: none
 
-	// Again says that the model may have answered another request with the same history, one with other edits or tools. So
-	// the thinking behind it may be of either.
+	// Again means that the model may have answered another request with the same history, one with other edits or tools. So
+	// the thinking after it may be of either.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -115,7 +115,7 @@ type Repairs struct {
 }
 
 // NameOf returns the ID in journals and archives of a conversation that has a name, as in
-// middleware.Request: a hash, so that nobody reads the name there.
+// middleware.Request: a hash, so that the name cannot be read there.
 func NameOf(name string) message.ID {
 	sum := sha256.Sum256([]byte("laconic conversation\x00" + name))
 	return message.ID(sum[:len(message.ID{})])

@@ -112,7 +112,7 @@ func (b *backend) put(
 	return winner, r.err
 }
 
-// atLeastOne returns what a script takes as a limit, where 0 is none.
+// atLeastOne returns what a script takes as a limit, where 0 means no limit.
 func atLeastOne(left int64, bounds engine.Bounds) int64 { return max(left, min(bounds.Limit, 1)) }
 
 // full is the error of a full scope, of which one part had left bytes.

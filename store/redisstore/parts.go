@@ -67,8 +67,8 @@ func (b *backend) filled(ctx context.Context) (map[string][]string, error) {
 	return of, err
 }
 
-// aside is how long a call waits for parts on other nodes, without which it works too.
-const aside = 200 * time.Millisecond
+// maxWait is how long a call waits for parts on other nodes, without which it works too.
+const maxWait = 200 * time.Millisecond
 
 // renew marks conversations as used in the other parts of a scope, where their contents are. It does so once in half a
 // time to live. A node that does not answer keeps the times that it has.
@@ -76,7 +76,7 @@ func (b *backend) renew(ctx context.Context, scope, part string, r reply, bounds
 	if len(r.renewed) == 0 || b.parts == 1 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, aside)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	args := append([]any{bounds.TTL.Milliseconds()}, r.renewed...)
 	var calls []partCall
@@ -110,7 +110,7 @@ func (b *backend) within(
 
 // used returns how many bytes the parts of a scope have.
 func (b *backend) used(ctx context.Context, scope string) (by map[string]int64, sum int64) {
-	ctx, cancel := context.WithTimeout(ctx, aside)
+	ctx, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	parts, p := b.keys(scope), b.client.Pipeline()
 	cmds := make([]*redis.StringCmd, len(parts))

@@ -44,7 +44,7 @@ func init() { //nolint:gochecknoinits // as drivers of database/sql do
 	engine.Register("rediss", open)
 }
 
-// Versions of the keys and their values; see scope.lua. The key of the version says which one is used, so a server whose
+// Versions of the keys and their values; see scope.lua. The key of the version shows which one is used, so a server whose
 // keys were moved to a cluster, or from one, is read as it was written.
 const (
 	onePart   = 1 // a scope is in one slot; what a server begins with
@@ -139,7 +139,7 @@ func (b *backend) connect(ctx context.Context, rawURL string) error {
 		return errURL
 	}
 	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
-	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr) // else go-redis would try again and again, and not say why
+	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr) // else go-redis would try again and again, and hide the cause
 	switch {
 	case err != nil && o.TLSConfig != nil:
 		return fmt.Errorf("no connection with TLS (the URL of a server without it begins with redis:): %w", err)

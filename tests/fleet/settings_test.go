@@ -22,7 +22,7 @@ func TestRollingSettings(t *testing.T) { //nolint:paralleltest // ten processes 
 		t.Helper()
 		end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
 		edits, both, n := 0, 0, 0
-		for ; n < 5 || time.Now().Before(end); n++ {
+		for ; n < 2 || time.Now().Before(end); n++ {
 			e, b := f.roll(n)
 			edits, both = edits+e, both+b
 		}

@@ -67,7 +67,7 @@ func (k *Known) Cut(common int) {
 	}
 }
 
-// Stored is an entry of the journal with all edits that it stands for.
+// Stored is an entry of the journal with all edits that it represents.
 type Stored struct {
 	At    int // position under whose ID it is kept; -1: there is no entry
 	Entry journal.Entry
@@ -83,7 +83,7 @@ var None = Stored{At: -1}
 // own is true and the history has grown by an answer of this chain and what followed it.
 //
 // The first read may take longer and is repeated once if it fails: without the edits that were
-// sent before, the provider reads the whole prompt anew.
+// sent before, the provider reads the whole prompt again.
 func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 	from, seen := l.Recent.Since(k.seen, l.IDs)
 	if from <= k.early.At {
@@ -201,7 +201,7 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 
 // Write writes a list of edits under the newest ID, on top of what is known, and those before
 // the newest question under the ID of the message before it: questions are edited, and hosts
-// insert text into them that is gone in the next turn. more are written with them. It returns
+// insert text into them that is missing in the next turn. more are written with them. It returns
 // what is known then, which is the work of another writer if that was first, and the list with
 // the records of the journal in place of equal ones. What another writer has left out of thinking is left
 // out here, too.
@@ -232,7 +232,7 @@ func (l Log) Write(
 			return known, all, nil
 		}
 		before, from := known.Stored, at
-		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
+		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
 			before, from, known.early = None, 0, None
 		}
 		theirs, broken, err := l.readOthers(ctx, known.Stored, before, from)
