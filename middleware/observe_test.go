@@ -92,7 +92,7 @@ var errBrokenJournal = errors.New("disk on fire")
 
 type brokenJournal struct{}
 
-func (brokenJournal) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (brokenJournal) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{}, errBrokenJournal
 }
 

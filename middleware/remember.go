@@ -134,5 +134,5 @@ func writeView(v *View) []journal.Write {
 	if v.session.log.Name.IsZero() {
 		conversation = ids[0]
 	}
-	return []journal.Write{{ID: ids[len(ids)-1], Conversation: conversation, Entry: e}}
+	return []journal.Write{{ID: ids[len(ids)-1], First: ids[0], Conversation: conversation, Entry: e}}
 }

@@ -1,5 +1,5 @@
 // Package guard keeps an engine that is slow or down from holding up its callers: each call
-// has a time limit, and after some failures in a row the engine is left alone for a while.
+// has a time limit, and after some failures in a row the engine is not called for a while.
 //
 //	g := guard.New("journal", guard.Limits{}, nil)
 //	found, err := guard.Do(ctx, g, func(ctx context.Context) (Found, error) { return engine.Find(ctx, ids) })
@@ -178,7 +178,7 @@ func (g *Guard) leave(ctx, limited context.Context, limit time.Duration, err err
 	return noAnswerError{err}
 }
 
-// State returns how many calls in a row have failed, and whether the engine is left alone now. nil: 0, false.
+// State returns how many calls in a row have failed, and whether the engine is not called now. nil: 0, false.
 func (g *Guard) State() (failures int, resting bool) {
 	if g == nil {
 		return 0, false
