@@ -29,6 +29,7 @@ type call struct {
 	observers  *observers   // who receives events
 	dry        *dryRun      // collects the views of a dry run; nil in a real call
 	repairers  []*repairing // they have the last word on the view
+	tooLong    bool         // the provider has refused the attempt before as too long
 	declares   bool         // a layer declares Tools in place of none, and reports each change of them
 	editor     string       // name of the editor that has run last
 	last       string       // name of an editor that repairs as well, so no other one should run after it

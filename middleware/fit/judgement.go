@@ -29,8 +29,6 @@ type judgement struct {
 	room   int  // tokens that the request may have, less the margin
 	margin int  // for the error of the count; 0 if sure
 
-	lastResort bool // nothing helps but to cut calls and results of protected tools
-
 	repaired *message.Repaired // what is sent instead of the view; nil: the view itself
 	added    int               // tokens by the meter that repairs add
 	called   []message.ToolDef // declarations of the called tools, if the provider demands them
@@ -86,14 +84,6 @@ func (j *judgement) withoutMargin() *judgement {
 // target returns the share of the room that is to be filled: a margin does not make it smaller.
 func (j *judgement) target(share float64) float64 {
 	return min(1, share*float64(j.room+j.margin)/float64(j.room))
-}
-
-// asLastResort returns the judgement for a plan that may cut calls and results of protected
-// tools.
-func (j *judgement) asLastResort() *judgement {
-	last := *j
-	last.lastResort = true
-	return &last
 }
 
 // examine finds violations, called tools and the load of the view. The first messages,
@@ -273,7 +263,9 @@ func (e *Irreducible) Error() string {
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	_, least, err := f.shortest(ctx, j.asLastResort())
+	s := f.sketch(ctx, j, attempt{lastResort: true, least: true})
+	s.shrinkAll()
+	_, least, err := f.planOf(s, j)
 	if err != nil {
 		least = j
 	}
@@ -289,41 +281,21 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	return e
 }
 
-// divide computes the shares of the total.
+// divide computes the shares of the total: each message that is sent counts for the one that it comes from.
 func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
-	v, sent := j.view, j.view
-	if j.repaired != nil {
-		sent = core.WithRepairs(v, j.repaired)
-	}
-	left := make([]int, v.Len()) // of each message of the view; what is sent in addition comes from repairs
-	for i := range left {
-		if left[i] = excess.Is; excess.At < 0 {
-			left[i] = amount(excess, v, i)
-		}
-	}
-	from := func(i int) int { return i } // position in the view of a message that is sent
-	sends := make([]bool, v.Len())
+	v, sent, from := j.view, j.view, func(i int) int { return i }
 	if j.repaired != nil && j.repaired.From != nil {
-		from = func(i int) int { return j.repaired.From[i] }
+		sent, from = core.WithRepairs(v, j.repaired), func(i int) int { return j.repaired.From[i] }
 	}
-	for i := range sent.Len() {
-		sends[from(i)] = true
-	}
-	all := 0 // of what is sent, by the meter
+	all := 0 // by the meter
 	for i := range sent.Len() {
 		size := amount(excess, sent, i)
 		all += size
-		for at := from(i); size > 0 && at < v.Len() && (at == from(i) || !sends[at]); at++ { // repairs join messages with the one before
-			n := min(size, left[at])
-			size, left[at] = size-n, left[at]-n
-			if share := e.shareOf(v, at); share != nil {
-				*share += n
+		if share := e.shareOf(v, from(i)); share != nil {
+			*share += size
+			if share == &e.Newest {
+				e.Arguments += arguments(excess, sent, i)
 			}
-		}
-	}
-	for i := range v.Len() {
-		if e.shareOf(v, i) == &e.Newest {
-			e.Arguments += arguments(excess, v, i)
 		}
 	}
 	e.Arguments = min(max(0, e.Arguments), e.Newest)
