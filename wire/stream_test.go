@@ -16,6 +16,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/wire"
 )
 
@@ -215,6 +217,28 @@ func TestDroppedThinking(t *testing.T) {
 		}
 		require.Equal(t, "the provider has left thinking out of the request: messages.1.content.0: prefix_binding_mismatch", why)
 	}
+}
+
+// A model that binds thinking to what stands before it is sent none behind an edit, and all other bytes as they were.
+func TestVoidThinking(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	body.WriteString(`{"model":"claude-sonnet-5-5","max_tokens":9,"messages":[{"role":"user","content":"go on"}`)
+	for i := range 4 {
+		fmt.Fprintf(&body, `,{"role":"assistant","content":[{"type":"thinking","thinking":"I think","signature":"s%d"},`+
+			`{"type":"tool_use","id":"c%d","name":"read","input":{"n":1E400}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":%q}]}`, i, i, i, long)
+	}
+	body.WriteString(`]}`)
+	r := &recorder{}
+	clears := contextedit.New(contextedit.Options{Trigger: trigger.Rounds(4), Keep: 3, ClearAtLeast: 1})
+	rt := wire.Transport(r, r.options(), clears)
+	do(t, rt, post(t, streams["messages"].url, body.String()))
+	require.NotContains(t, r.bodies[0], `"s1"`, "it was made before the result before it was cleared")
+	require.NotContains(t, r.bodies[0], `"s3"`)
+	require.Equal(t, 3, strings.Count(r.bodies[0], long))
+	require.Equal(t, 4, strings.Count(r.bodies[0], `{"type":"tool_use","id":"c`))
+	require.Equal(t, 4, strings.Count(r.bodies[0], `"input":{"n":1E400}`))
 }
 
 // The client sees of a fault what it would see without the transport, or the request is sent as it was.
