@@ -4,6 +4,8 @@
 GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
 
+GOVULNCHECK_VERSION := v1.9.0
+
 # Each tool is built once, into a folder that carries its version. The folder
 # is ignored by git. To build a tool again, remove its folder.
 TOOLS    := $(CURDIR)/.tools
@@ -13,6 +15,7 @@ GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 GO       ?= go
 BENCH    ?= .
 PKG      ?= ./...
+REV      ?= main
 FUZZTIME ?= 60
 
 .DEFAULT_GOAL := help
@@ -42,6 +45,18 @@ bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
 .PHONY: bench-peers
 bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples 25'
 	@cd tests/peers && $(GO) run . -check && $(GO) run . $(ARGS)
+
+.PHONY: benchstat
+benchstat: ## compare the benchmarks with those of REV (main), for PKG and BENCH
+	@.ci/compare bench $(REV) -bench '$(BENCH)' $(PKG)
+
+.PHONY: apidiff
+apidiff: ## compare the exported names with those of REV (main)
+	@.ci/compare api $(REV)
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities; their database is on the internet
+	@$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for FUZZTIME seconds (60)

@@ -15,12 +15,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-var update = flag.Bool("update", false, "write the table into docs/validity.md")
+var update = flag.Bool("update", false, "write the table into docs/internals/validity.md")
 
-// TestPage keeps the tables of docs/validity.md those of the code.
+// TestPage keeps the tables of docs/internals/validity.md those of the code.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	const file = "../docs/validity.md"
+	const file = "../docs/internals/validity.md"
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	want := within(t, string(page), "rules", table())

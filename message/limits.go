@@ -18,7 +18,7 @@ type Limits struct {
 
 // Limits returns the limits of these providers for a model with a window of this many
 // tokens; 0: unknown. Of several providers, and for an unknown window, it returns the
-// strictest of each limit. docs/validity.md lists the sources. [Unconfirmed], which
+// strictest of each limit. docs/internals/validity.md lists the sources. [Unconfirmed], which
 // [Portable] includes, adds unconfirmed limits. Rules without a provider have no limits.
 func (r Rules) Limits(window int) Limits {
 	var l Limits
@@ -62,7 +62,7 @@ const (
 // inBase64 returns the size in base64 of a file of this many bytes.
 func inBase64(bytes int) int { return bytes / 3 * 4 }
 
-// limitTable is the table of limits in docs/validity.md. If two numbers are known, the
+// limitTable is the table of limits in docs/internals/validity.md. If two numbers are known, the
 // larger one is confirmed and the smaller one unconfirmed. Sizes are those in a request,
 // in base64 if the provider speaks of files.
 var limitTable = []limitEntry{

@@ -75,7 +75,7 @@ type item struct {
 //
 // The result depends only on the list: the same messages give the same bytes, including
 // IDs. Only what violates a rule is changed. A fix names everything that was removed; texts
-// of user messages, system messages and pinned messages keep every word. docs/validity.md
+// of user messages, system messages and pinned messages keep every word. docs/internals/validity.md
 // lists the repair of each rule.
 //
 // Report the fixes: a violation is usually a bug of the caller.

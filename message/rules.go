@@ -17,7 +17,7 @@ import (
 //	err := message.Anthropic.Check(history)
 //	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
-// docs/validity.md lists the rules with their sources.
+// docs/internals/validity.md lists the rules with their sources.
 type Rules uint16
 
 // The providers, and four options.
@@ -128,7 +128,7 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 
 // Violation is a violation of a rule. Violations are comparable.
 type Violation struct {
-	Rule   string `json:"rule"`              // its name, such as [UnansweredCall]; docs/validity.md lists all rules
+	Rule   string `json:"rule"`              // its name, such as [UnansweredCall]; docs/internals/validity.md lists all rules
 	At     int    `json:"at"`                // index of the message
 	CallID string `json:"call_id,omitempty"` // of the call or result; "" for other rules
 }

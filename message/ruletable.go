@@ -92,7 +92,7 @@ type entry struct {
 	Repair string // the effect of [Rules.Repair]
 }
 
-// ruleTable is the table of docs/validity.md. A source of the form owner/repo#n is a
+// ruleTable is the table of docs/internals/validity.md. A source of the form owner/repo#n is a
 // public issue that quotes the provider's error.
 var ruleTable = [...]entry{
 	unansweredCall: {

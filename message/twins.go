@@ -2,7 +2,7 @@ package message
 
 // CallsOf returns for each part of message i the position of its call among the calls of
 // the last assistant message before i; -1 if the part is not a result or has no such call.
-// If calls have the same ID, it depends on all results since then: docs/validity.md has the
+// If calls have the same ID, it depends on all results since then: docs/internals/validity.md has the
 // rule.
 func CallsOf(msgs []Message, i int) []int {
 	p := pairer{msgs: msgs}

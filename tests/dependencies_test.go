@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDependenciesPage compares the modules and versions of docs/dependencies.md with the direct requirements of
+// TestDependenciesPage compares the modules and versions of docs/internals/dependencies.md with the direct requirements of
 // both modules and the tools of the Makefile.
 func TestDependenciesPage(t *testing.T) {
 	t.Parallel()
@@ -27,8 +27,9 @@ func TestDependenciesPage(t *testing.T) {
 	want := find("tests/clients/go.mod", direct)
 	delete(want, module)
 	maps.Copy(want, find("go.mod", direct))
-	tools := find("Makefile", `(?m)^(GOLANGCI|GOFUMPT)_VERSION *:= *(v\S+)$`)
+	tools := find("Makefile", `(?m)^(GOLANGCI|GOFUMPT|GOVULNCHECK)_VERSION *:= *(v\S+)$`)
 	want["github.com/golangci/golangci-lint/v2"] = tools["GOLANGCI"]
 	want["mvdan.cc/gofumpt"] = tools["GOFUMPT"]
-	require.Equal(t, want, find("docs/dependencies.md", "(?m)^\\| `(\\S+)` (v\\S+) \\|"), "the page lists each direct dependency with its version")
+	want["golang.org/x/vuln"] = tools["GOVULNCHECK"]
+	require.Equal(t, want, find("docs/internals/dependencies.md", "(?m)^\\| `(\\S+)` (v\\S+) \\|"), "the page lists each direct dependency with its version")
 }

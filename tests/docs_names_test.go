@@ -22,14 +22,26 @@ var foreignNames = []string{
 	"Trigger.ContextTokens",
 }
 
+// docPages returns the paths of the pages in docs.
+func docPages(t *testing.T) []string {
+	t.Helper()
+	var pages []string
+	for _, pattern := range []string{"../docs/*.md", "../docs/internals/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		pages = append(pages, found...)
+	}
+	return pages
+}
+
 // TestNamesOnPages checks that each name of this module on the pages exists: package.Name, package.Type.Field and
 // Type.Field, in code.
 func TestNamesOnPages(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	names := exportedNames(t)
-	pages, err := filepath.Glob("../docs/*.md")
-	require.NoError(t, err)
+	pages := docPages(t)
 	pages = slices.DeleteFunc(pages, func(p string) bool { return strings.HasSuffix(p, "architecture.md") }) // see [TestArchitecturePage]
 	pages = append(pages, "../README.md", "../README.zh-CN.md", "../CONTRIBUTING.md")
 	code := regexp.MustCompile("(?s)```go\n.*?```|`[^`\n]+`")
@@ -116,4 +128,47 @@ func declareFields(names map[string]bool, decl ast.Decl) {
 			}
 		}
 	}
+}
+
+// TestPagesAreFound follows each link to a file on all pages, and checks that the index has every page and each README at
+// most 14, the index among them.
+func TestPagesAreFound(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)\s]*)?\)`)
+	linked := func(page, text string) []string {
+		var files []string
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if !strings.Contains(m[1], ":") {
+				files = append(files, filepath.Join(filepath.Dir(page), m[1]))
+			}
+		}
+		return files
+	}
+	code := regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	pages := docPages(t)
+	for _, page := range append(slices.Clone(pages), "../README.md", "../README.zh-CN.md", "../CONTRIBUTING.md", "../CHANGELOG.md", "../SECURITY.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		files := linked(page, code.ReplaceAllString(string(text), ""))
+		for _, file := range files {
+			require.True(t, strings.HasPrefix(file, "..") && exists(file), "%s leads to %s, which does not exist", page, file)
+		}
+		switch filepath.Base(page) {
+		case "README.md", "README.zh-CN.md":
+			if filepath.Dir(page) == "../docs" {
+				require.Subset(t, append(files, page), pages, "the index has all pages")
+				continue
+			}
+			_, more, _ := strings.Cut(string(text), "\n## "+map[bool]string{true: "More", false: "更多"}[page == "../README.md"])
+			listed := slices.DeleteFunc(linked(page, more), func(f string) bool { return !strings.HasPrefix(f, "../docs/") })
+			require.Contains(t, listed, "../docs/README.md")
+			require.LessOrEqual(t, len(listed), 14, "%s lists the pages that most readers need", page)
+		}
+	}
+}
+
+// exists reports whether there is a file or folder with this path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 )
 
-// TestGuaranteesAreHeld makes sure that each guarantee of docs/guarantees.md, and each statement
+// TestGuaranteesAreHeld makes sure that each guarantee of docs/internals/guarantees.md, and each statement
 // of docs/security.md on what an attacker cannot do, names tests, and that these are there.
 func TestGuaranteesAreHeld(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	there := testsOfModule(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Z][A-Za-z0-9]*)`")
-	for name, page := range map[string]struct{ columns, rows int }{"guarantees": {2, 30}, "security": {3, 10}} {
+	for name, page := range map[string]struct{ columns, rows int }{"internals/guarantees": {2, 30}, "security": {3, 10}} {
 		text, err := os.ReadFile("../docs/" + name + ".md")
 		require.NoError(t, err)
 		rows, guarantees := 0, false

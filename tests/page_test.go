@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,9 +53,7 @@ func chainFilesOn(t *testing.T, page string) []string {
 // name, or in one of 32,000 tokens. No event is a warning.
 func TestChainsDoNotWarn(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob("../docs/*.md")
-	require.NoError(t, err)
-	for _, page := range pages {
+	for _, page := range docPages(t) {
 		for i, text := range chainFilesOn(t, page) {
 			if !strings.Contains(text, "chain:") {
 				continue

@@ -11,20 +11,20 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// TestFamiliesAreDocumented compares the table of docs/tokens.md with that of
+// TestFamiliesAreDocumented compares the table of docs/internals/tokens.md with that of
 // the package.
 func TestFamiliesAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/tokens.md")
+	page, err := os.ReadFile("../docs/internals/tokens.md")
 	require.NoError(t, err)
 	_, table, ok := strings.Cut(string(page), "| family |")
-	require.True(t, ok, "docs/tokens.md has a table of families")
+	require.True(t, ok, "docs/internals/tokens.md has a table of families")
 	var want strings.Builder
 	for _, f := range tokens.Families() {
 		want.WriteString(familyRow(f))
 	}
 	_, rows, _ := strings.Cut(table, "|---|\n")
-	require.Equal(t, want.String(), rows, "the rows of docs/tokens.md, which must end the page")
+	require.Equal(t, want.String(), rows, "the rows of docs/internals/tokens.md, which must end the page")
 }
 
 func familyRow(f string) string {

@@ -3,7 +3,7 @@ package tokens
 // MeterFor returns the meter of a family, with an estimate as its counter: of models
 // that count alike, since they share a tokenizer and a framing. The names are those of
 // encodings, such as "o200k_base", if several models share one, otherwise those of the
-// first model, such as "claude-4.6". docs/tokens.md lists them with their numbers. For
+// first model, such as "claude-4.6". docs/internals/tokens.md lists them with their numbers. For
 // an unknown family it returns the zero Meter and false.
 func MeterFor(family string) (m Meter, ok bool) {
 	for _, row := range families {
@@ -48,7 +48,7 @@ func scaled(r rates, ascii, chinese int) *rates {
 	return &r
 }
 
-// families is the table of docs/tokens.md. It was collected in October 2026.
+// families is the table of docs/internals/tokens.md. It was collected in October 2026.
 //
 // The ratios of tokenizers that were not fitted, with the upper end of a range:
 //

@@ -50,6 +50,14 @@ func decode(t *testing.T, stdout string) (r report, a answer) {
 	return r, a
 }
 
+// play returns the stand-in for the tree in a directory.
+func play(t *testing.T, dir string, window int) middleware.Model {
+	t.Helper()
+	model, err := openStandin(dir, window)
+	require.NoError(t, err)
+	return model
+}
+
 // The history grows far beyond the window, no view does, and the answer is
 // what go/ast says.
 func TestAudit(t *testing.T) {
@@ -129,7 +137,7 @@ func TestWithoutChainItOverflows(t *testing.T) {
 		}
 	}
 	opts := options{task: audits, dir: "../../middleware", window: window, json: true}
-	err := work(t.Context(), opts, middleware.Chain(), store.NewMemory(0), standin(window), io.Discard)
+	err := work(t.Context(), opts, middleware.Chain(), store.NewMemory(0), play(t, opts.dir, window), io.Discard)
 	require.Equal(t, middleware.Overflow, middleware.KindOf(err), "%v", err)
 
 	status, stdout, stderr := exec(t, "-chain", "none", "-json", "-window", "200000")
@@ -205,7 +213,7 @@ func TestLosses(t *testing.T) {
 			var out bytes.Buffer
 			opts := options{task: audits, dir: dir, window: 100_000, json: true}
 			archive := store.NewMemory(0)
-			err := work(t.Context(), opts, middleware.With(middleware.Env{Archive: archive}, c.chain), archive, standin(opts.window), &out)
+			err := work(t.Context(), opts, middleware.With(middleware.Env{Archive: archive}, c.chain), archive, play(t, dir, opts.window), &out)
 			r, a := decode(t, out.String())
 			if c.right {
 				require.NoError(t, err)

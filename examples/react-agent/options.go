@@ -191,7 +191,7 @@ func clearing() middleware.Middleware {
 // openModel returns the model that -model names.
 func (o *options) openModel(ctx context.Context) (middleware.Model, error) {
 	if o.model == noModel {
-		return standin(o.window), nil
+		return openStandin(o.dir, o.window)
 	}
 	return open(ctx, "-model", o.model, noModel, o.window)
 }

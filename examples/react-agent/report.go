@@ -130,20 +130,10 @@ type length struct {
 	Lines int    `json:"lines"`
 }
 
-// answer returns the result of the notes.
-func (n *notes) answer() answer {
-	a := answer{
-		Undocumented:           []name{},
-		Longest:                []length{},
-		PackagesWithoutExample: append([]string{}, n.bare...),
-	}
-	slices.SortFunc(n.found, func(a, b finding) int { return cmp.Compare(a.file, b.file) })
-	for _, f := range n.found {
-		for _, s := range f.names {
-			a.Undocumented = append(a.Undocumented, name{File: n.name(f.file), Name: s})
-		}
-	}
-	for _, f := range n.files {
+// newAnswer returns the result of an audit of these files.
+func newAnswer(files []file, undocumented []name, bare []string) answer {
+	a := answer{Undocumented: append([]name{}, undocumented...), Longest: []length{}, PackagesWithoutExample: append([]string{}, bare...)}
+	for _, f := range files {
 		a.Longest = append(a.Longest, length{File: f.path, Lines: f.lines})
 	}
 	slices.SortStableFunc(a.Longest, func(a, b length) int { return cmp.Compare(b.Lines, a.Lines) })
@@ -172,26 +162,6 @@ func (t *tree) check(got json.RawMessage) error {
 			firstDifference(a.PackagesWithoutExample, want.PackagesWithoutExample))
 	}
 	return nil
-}
-
-// audit returns what a report has to contain.
-func (t *tree) audit() (answer, error) {
-	n := &notes{files: t.files}
-	examples, err := t.search(exampleFunc)
-	if err != nil {
-		return answer{}, err
-	}
-	n.bare = n.begin([]message.ToolResult{{Text: examples}}).bare
-	for i, f := range t.files {
-		lines, err := t.lines(f.path)
-		if err != nil {
-			return answer{}, err
-		}
-		if names, _ := undocumented("", strings.Join(lines, "\n")+"\n"); len(names) > 0 {
-			n.add(i+1, names)
-		}
-	}
-	return n.answer(), nil
 }
 
 // equalSets reports whether two lists have the same elements, in any order.

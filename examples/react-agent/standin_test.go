@@ -16,7 +16,7 @@ func TestStandinStreams(t *testing.T) {
 	t.Parallel()
 	req := &middleware.Request{Messages: []message.Message{message.User(audits)}}
 	text, calls := "", 0
-	resp, err := standin(window)(t.Context(), req, func(d middleware.Delta) error {
+	resp, err := play(t, "../../react", window)(t.Context(), req, func(d middleware.Delta) error {
 		text += d.Text
 		if d.Call != nil {
 			require.Equal(t, calls, d.Call.Index)
@@ -31,12 +31,12 @@ func TestStandinStreams(t *testing.T) {
 	require.Equal(t, tokens.Meter{}.Request(req.Messages, nil), resp.Usage.Input)
 	require.Positive(t, resp.Usage.Output)
 
-	whole, err := standin(window)(t.Context(), req, nil)
+	whole, err := play(t, "../../react", window)(t.Context(), req, nil)
 	require.NoError(t, err)
 	require.Equal(t, resp, whole)
 
 	gone := errors.New("gone")
-	_, err = standin(window)(t.Context(), req, func(middleware.Delta) error { return gone })
+	_, err = play(t, "../../react", window)(t.Context(), req, func(middleware.Delta) error { return gone })
 	require.ErrorIs(t, err, gone)
 }
 
@@ -54,13 +54,13 @@ func TestStandinRejects(t *testing.T) {
 		"too long":  {[]message.Message{message.User(audits)}, 10, middleware.Overflow},
 	}
 	for name, c := range cases {
-		resp, err := standin(c.window)(t.Context(), &middleware.Request{Messages: c.msgs}, nil)
+		resp, err := play(t, "../../react", c.window)(t.Context(), &middleware.Request{Messages: c.msgs}, nil)
 		require.Nil(t, resp, name)
 		require.Equal(t, c.kind, middleware.KindOf(err), "%s: %v", name, err)
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := standin(window)(ctx, &middleware.Request{Messages: []message.Message{message.User(audits)}}, nil)
+	_, err := play(t, "../../react", window)(ctx, &middleware.Request{Messages: []message.Message{message.User(audits)}}, nil)
 	require.ErrorIs(t, err, context.Canceled)
 }

@@ -1,5 +1,5 @@
 // Package replicas is a reference model for tests: what several processes with one journal
-// send. It follows the rule of docs/guarantees.md in the plainest way: edits are texts by
+// send. It follows the rule of docs/internals/guarantees.md in the plainest way: edits are texts by
 // position, entries have all their edits, and nothing is compressed, cached or concurrent.
 //
 // The conversations that it understands have unique messages, a user message only after an

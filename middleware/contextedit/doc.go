@@ -27,7 +27,7 @@
 //
 // With [Options.Digest], the placeholder contains the hard facts of the result that the
 // view does not show elsewhere, verbatim: "[cleared: recall kqvmzhtwrcxa; some facts:
-// order_id: #W2378156; price: 272.33]". See docs/digest.md.
+// order_id: #W2378156; price: 272.33]". See docs/internals/digest.md.
 //
 // A chain may contain several of these middlewares. They have one name, so MinCalls and
 // [middleware.Request.Force] apply to all of them.

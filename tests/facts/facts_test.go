@@ -28,10 +28,10 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/digest.md, which takes minutes")
+var update = flag.Bool("update", false, "write the tables of docs/internals/digest.md, which takes minutes")
 
 const (
-	page       = "../../docs/digest.md"
+	page       = "../../docs/internals/digest.md"
 	documented = 9281 // uses of facts in the data that the page describes
 )
 
@@ -447,7 +447,7 @@ func measureFiles(t *testing.T, conversations, facts string) *measured {
 		sum++
 	}
 	if facts == "facts.jsonl.gz" && sum != documented {
-		t.Skip("these are not the conversations that docs/digest.md describes")
+		t.Skip("these are not the conversations that docs/internals/digest.md describes")
 	}
 	m := &measured{groups: map[string]*tally{}}
 	for _, r := range decode[recording](t, conversations) {

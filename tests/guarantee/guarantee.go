@@ -1,4 +1,4 @@
-// Package guarantee checks whether a model call keeps the promises of docs/guarantees.md for a chain that ends with fit.
+// Package guarantee checks whether a model call keeps the promises of docs/internals/guarantees.md for a chain that ends with fit.
 //
 //	call := guarantee.Call{Rules: message.Anthropic, Room: 8000, History: history, Sent: sent, Events: events}
 //	for _, b := range call.Broken() { … }

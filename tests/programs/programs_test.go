@@ -23,7 +23,7 @@ import (
 var pages = [][]string{
 	{"README.md", "README.zh-CN.md"},
 	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
-	{"docs/tokens.md"},
+	{"docs/internals/tokens.md"},
 	{"docs/production.md"},
 	{"docs/thinking.md"},
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/laconic-go/laconic/internal/race"
 )
 
-var update = flag.Bool("update", false, "measure anew, and write the tables of docs/tokens.md")
+var update = flag.Bool("update", false, "measure anew, and write the tables of docs/internals/tokens.md")
 
-// TestDocs keeps the tables of docs/tokens.md up to date. What can be computed
+// TestDocs keeps the tables of docs/internals/tokens.md up to date. What can be computed
 // again is compared. What was measured, on whichever machine, or counted in
 // recorded conversations, which not everybody has, must have the right rows and
 // columns. -update writes all of them.
@@ -39,13 +39,13 @@ func TestDocs(t *testing.T) {
 	require.NoError(t, os.WriteFile(pageFile, []byte(p.text), 0o600))
 }
 
-// page is docs/tokens.md.
+// page is docs/internals/tokens.md.
 type page struct {
 	t    *testing.T
 	text string
 }
 
-const pageFile, howToUpdate = "../../docs/tokens.md", "go test ./tokens/bpe -run TestDocs -update -benchtime 0.3s"
+const pageFile, howToUpdate = "../../docs/internals/tokens.md", "go test ./tokens/bpe -run TestDocs -update -benchtime 0.3s"
 
 func readPage(t *testing.T) *page {
 	t.Helper()

@@ -6,7 +6,7 @@
 //
 // Facts are found by rules, without a model and in any language. A tokenizer splits
 // lines into tokens, a scanner knows the key of each value, and the facts are ranked
-// by what they are worth for their cost in tokens. The page docs/digest.md has what
+// by what they are worth for their cost in tokens. The page docs/internals/digest.md has what
 // is a fact, and what this keeps of recorded conversations.
 //
 // Each fact is in the line as it is in the text, so that a search finds it. In
