@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
@@ -83,13 +84,18 @@ func isJSON(h http.Header) bool {
 	return kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
+// buffers are for reading.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
 // readBody reads and closes the body of a request. If it is longer than a limit, rest is all of it, which was not closed.
 func readBody(req *http.Request, limit int64) (text string, rest io.ReadCloser, err error) {
 	var b strings.Builder
 	if req.ContentLength > 0 {
 		b.Grow(int(req.ContentLength))
 	}
-	if _, err = io.Copy(&b, io.LimitReader(req.Body, limit+1)); err == nil && int64(b.Len()) > limit {
+	buffer := buffers.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is in it
+	defer buffers.Put(buffer)
+	if _, err = io.CopyBuffer(&b, io.LimitReader(req.Body, limit+1), *buffer); err == nil && int64(b.Len()) > limit {
 		return "", joined{io.MultiReader(strings.NewReader(b.String()), req.Body), req.Body}, nil
 	}
 	if closed := req.Body.Close(); err == nil {
