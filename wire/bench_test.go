@@ -98,7 +98,7 @@ func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // the he
 
 // The memory of many conversations has a limit.
 func TestMemoryOfManyConversations(t *testing.T) { //nolint:paralleltest // the heap is that of the process
-	n := 10_000
+	n := 2_000
 	if testing.Short() {
 		n = 300
 	}
