@@ -193,8 +193,12 @@ func (r *reader) called(name string) string {
 func (gemini) together(a, b message.Part) bool { return messages{}.together(a, b) }
 
 func (g gemini) write(m message.Message, base string, was []message.Part) (string, error) {
-	if m.Role == message.RoleTool {
+	switch m.Role {
+	case message.RoleTool:
 		return writeResponse(m.Parts, base, was)
+	case message.RoleSystem:
+		return "", jsonedit.Faultf("", "is in a system message behind others, which Gemini does not have")
+	case message.RoleUser, message.RoleAssistant:
 	}
 	return writePart(m.Parts[0], base)
 }

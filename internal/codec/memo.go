@@ -218,12 +218,12 @@ func (d *decoder) scanList(at int) (int, error) {
 	d.match(at)
 	for i := 0; at < len(text); i++ {
 		if i >= d.known {
-			s := jsonscan.Span{From: at, To: jsonscan.Skip(text, at)}
-			if err := check(jsonedit.Place(d.format.list, i), s.In(text)); err != nil {
-				return at, err
+			end, twice := jsonscan.Check(text, at)
+			if end < 0 || twice || !utf8.ValidString(text[at:end]) {
+				return at, errSyntax
 			}
-			d.spans = append(d.spans, s)
-			d.fresh = append(d.fresh, strings.Clone(s.In(text)))
+			d.spans = append(d.spans, jsonscan.Span{From: at, To: end})
+			d.fresh = append(d.fresh, strings.Clone(text[at:end]))
 		} else {
 			i = d.known - 1
 		}

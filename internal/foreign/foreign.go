@@ -127,6 +127,7 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 	defer c.kept.Unlock()
 	for i := c.untouched(req); i < len(out); i++ {
 		at, edited := x.origins.of(i)
+		edited = edited || at >= 0 && !same(&req.Messages[i], &c.Messages[at]) // thinking is left out without an edit
 		if at >= 0 && !edited && at < c.known && (len(c.partial) == 0 || !c.partial[at]) {
 			if at != i {
 				out[i] = c.foreign[at]
@@ -140,6 +141,11 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 		out[i] = f
 	}
 	return out, nil
+}
+
+// same reports whether two messages have the same content, mostly by their memory.
+func same(a, b *message.Message) bool {
+	return len(a.Parts) == len(b.Parts) && len(a.Parts) > 0 && &a.Parts[0] == &b.Parts[0] || a.Equal(*b)
 }
 
 // untouched returns how many first messages of a request are exported as they were imported,
