@@ -139,7 +139,8 @@ func (b *backend) connect(ctx context.Context, rawURL string) error {
 		return errURL
 	}
 	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
-	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr) // else go-redis would try again and again, and hide the cause
+	// Otherwise go-redis would try again and again, and hide the cause.
+	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr)
 	switch {
 	case err != nil && o.TLSConfig != nil:
 		return fmt.Errorf("no connection with TLS (the URL of a server without it begins with redis:): %w", err)

@@ -74,7 +74,7 @@ func TestMissedAndDeclaredTools(t *testing.T) {
 	for i, name := range []string{"read", "write"} {
 		h = append(h, call(name, 200)...)
 		require.Equal(t, "edit", ask(h).Broken, name)
-		require.Zero(t, ask(h).Broken, "the same tools again")
+		require.Empty(t, ask(h).Broken, "the same tools again")
 		require.Len(t, rec.Events(middleware.Repaired), i+1, "each change is reported")
 	}
 	h = append(h, message.Assistant(message.Text{Text: "done"}), message.User(strings.Repeat("now ", 2800)))

@@ -1,4 +1,4 @@
-package engine_test
+package sqlstore_test
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 )
 
 // A new key comes first, and the old one goes when no row needs it.
-func ExampleEngine_Reseal() {
+func Example_reseal() {
 	dir, err := os.MkdirTemp("", "laconic")
 	if err != nil {
 		panic(err)
