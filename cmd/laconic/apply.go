@@ -77,7 +77,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 			}
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
 		default:
-			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing says why
+			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing gives the reason
 				fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(fmt.Sprintf("%s: %s: %s", n.By, n.Kind, n.Why)))
 			}
 		}

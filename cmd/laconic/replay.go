@@ -146,7 +146,7 @@ func chainOf(name, file string, data []byte) (replay.Chain, error) {
 			panic(err) // it was parsed before
 		}
 		f.Summarizer = side
-		if env.Journal == nil { // a recording is nobody's conversation
+		if env.Journal == nil { // a recording belongs to no tenant
 			env.Journal = journal.NewMemory(0)
 		}
 		return f.With(env)

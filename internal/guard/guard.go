@@ -19,7 +19,7 @@ import (
 // Limits are when a call is given up, and when no call is made at all.
 type Limits struct {
 	Timeout  time.Duration // of one call, or of all with a context of Share; five times as much with one of Patient; 0: 1 s
-	Failures int           // after so many in a row, calls fail at once; 0: 3
+	Failures int           // number of failures in a row after which calls fail at once; 0: 3
 	Pause    time.Duration // until one call tries the engine again; 0: 1 s
 }
 

@@ -418,7 +418,7 @@ func damages(rev byte) journalStep {
 	}
 }
 
-// skips reads, and wants that Find says that it has left out something.
+// skips reads, and wants that Find reports that it has left out something.
 func skips(scope string, ids ...byte) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
 		if found, err := j.Find(ctx, scope, root, idsOf(ids)); err != nil || found.Skipped == nil {

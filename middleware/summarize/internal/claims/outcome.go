@@ -85,7 +85,7 @@ func subjectsOf(line string) map[string]int {
 	return all
 }
 
-// subjectOf returns the form in which words of commands and of sentences are compared, or "" for a word that says little.
+// subjectOf returns the form in which words of commands and of sentences are compared, or "" for a word that carries little meaning.
 func subjectOf(w string) string {
 	if len(w) < 3 || vague.Has(w) {
 		return ""

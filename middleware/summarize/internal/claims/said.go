@@ -134,7 +134,7 @@ func object(verb *regexp.Regexp, sentence string) (words []string, negated, ok b
 	return words, negated, true
 }
 
-// misattributed returns what a sentence says of the user that only the assistant has said, or nobody.
+// misattributed returns what a sentence ascribes to the user although only the assistant, or no one, wrote it.
 func (s *Source) misattributed(sen sentence) (items []string) {
 	if s.users == 0 {
 		return nil
@@ -168,8 +168,8 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 	return nil
 }
 
-// approved reports whether the user has agreed to something with these words: said so without a negation, or assented when
-// the assistant said so. In a text of another language, any assent will do.
+// approved reports whether the user has agreed to something with these words: in a sentence without a negation, or by an assent when
+// the assistant wrote them. In a text of another language, any assent will do.
 func (s *Source) approved(words []string) bool {
 	newest, known, share := -1, false, 2
 	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
@@ -197,7 +197,7 @@ func (s *Source) approved(words []string) bool {
 	return newest >= 0 && !s.statements[newest].negated
 }
 
-// turned returns the clauses that say the opposite of a clause of the source, and nobody says the same.
+// turned returns the clauses that state the opposite of a clause of the source, if no clause there states the same.
 func (s *Source) turned(sen sentence) (items []string) {
 	if sen.hasAny(past) || sen.asks() {
 		return nil
@@ -223,7 +223,7 @@ func (s *Source) turned(sen sentence) (items []string) {
 	return items
 }
 
-// unwritten returns the files that a sentence says were written, of which no call that may have done so speaks.
+// unwritten returns the files that a sentence calls written although no call that may have written names them.
 func (s *Source) unwritten(sen sentence) (items []string) {
 	if s.calls == 0 || sen.hasAny(opening) {
 		return nil
@@ -238,8 +238,8 @@ func (s *Source) unwritten(sen sentence) (items []string) {
 	return items
 }
 
-// writes reports whether a sentence says that the file of a claim was written: a verb is before it, perhaps with other
-// files between, or "was" with a verb behind it.
+// writes reports whether a sentence states that the file of a claim was written: a verb is before it, perhaps with other
+// files between, or "was" with a verb after it.
 func (s sentence) writes(c *lex.Item) bool {
 	from, to := s.TokenAt(c.From), s.TokenAt(c.To)
 	for i := from - 1; i >= 0; i-- {

@@ -30,7 +30,7 @@ type Source struct {
 	sums     [][]float64 // amounts of one text each
 
 	commands   map[string]*command
-	tested     bool // a text, not of the assistant, tells how tests ended
+	tested     bool // a text, not of the assistant, reports how tests ended
 	calls      int
 	runs       int
 	statements []statement

@@ -103,7 +103,7 @@ func heredocs(line string) string {
 	return line
 }
 
-// programOf returns the program of a simple command, with its first argument if that tells what it does, or "".
+// programOf returns the program of a simple command, with its first argument if that names what it does, or "".
 func programOf(simple string) string {
 	words := strings.Fields(simple)
 	for len(words) > 0 && (is("before", words[0]) || variable.MatchString(words[0])) {

@@ -29,7 +29,7 @@ import (
 const (
 	longestLine    = 200
 	longestCommand = 120
-	longestSaid    = 300 // what the user said about a call, and the list of what is to be done
+	longestSaid    = 300 // the words of the user about a call, and the list of what is to be done
 	longestOutcome = 60  // of a result, after its call
 )
 
@@ -269,7 +269,7 @@ func keyOf(identifier, in string) string {
 		if is("key", strings.ToLower(word[i:])) {
 			return word[i:] + " "
 		}
-		if word[0] < utf8.RuneSelf { // a part of a word is none
+		if word[0] < utf8.RuneSelf { // a part of a word does not count
 			break
 		}
 	}
@@ -288,7 +288,7 @@ type entry struct {
 	text    string
 	folder  string // in which a command was run, or ""
 	state   state
-	detail  string // exit code of a command, or what the user said about a call, or ""
+	detail  string // exit code of a command, or the words of the user about a call, or ""
 	removed bool   // also if there is a newer entry with the same key
 }
 

@@ -44,7 +44,7 @@ var chinese = wording{
 	exit: "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
 }
 
-// Text returns the section, without a line break at its end, or "" if there is nothing to tell or no room. The same set
+// Text returns the section, without a line break at its end, or "" if there is nothing to list or no room. The same set
 // gives the same text.
 //
 // When there is no room for all facts, the last kinds lose entries first, the oldest ones

@@ -268,7 +268,7 @@ func hasAny(line string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
 }
 
-// decisionIn returns whether a result begins with what the user decided about its call, and what the user said about that.
+// decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.
 func decisionIn(result string) (how state, said string) {
 	const read, opening = 4 << 10, 100 // bytes
 	start := shorten.Head(result, opening)

@@ -141,7 +141,7 @@ func classOf(tool string) class {
 	return t
 }
 
-// access returns what is done with files; acts: no word tells. A tool with words of both writes: read_and_edit.
+// access returns what is done with files; acts: no word shows it. A tool with words of both writes: read_and_edit.
 func (t class) access() kind {
 	switch {
 	case t["write"]:

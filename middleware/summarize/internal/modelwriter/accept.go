@@ -18,12 +18,12 @@ import (
 // Reason is why an attempt failed.
 type Reason string
 
-// The reasons. The detail of an error says more.
+// The reasons. The detail of an error has more.
 const (
 	Empty     Reason = "empty"         // there is nothing visible, only reasoning, or only headings
 	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
 	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
-	NoSummary Reason = "no summary"    // it refuses, is an error text, or only says that something was understood
+	NoSummary Reason = "no summary"    // it refuses, is an error text, or only confirms that something was understood
 	Copied    Reason = "copied"        // it contains entries of the record, or a summary, or repeats itself
 	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, no UTF-8, or not each section once
 	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it replaces
@@ -363,7 +363,7 @@ func refusalPhrase(text string) string {
 	return ""
 }
 
-// clauses matches where the clauses of a text begin. Items of lists and quotations are none.
+// clauses matches where the clauses of a text begin. Items of lists and quotations do not count.
 var clauses = regexp.MustCompile(`^|[.!?,;。！？，；…][*_)\]]*\s*|\n[*_# ]*`)
 
 // errorPhrase returns the phrase by which a text begins as an error message, or "".

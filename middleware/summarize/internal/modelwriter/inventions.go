@@ -23,7 +23,7 @@ const (
 	Report = "report" // only the items are returned
 )
 
-// apply returns a text as it is accepted. In the last attempt no other follows. The heading of a required section stays.
+// apply returns a text as it is accepted. In the last attempt no other follows. The heading of a required section is kept.
 func (v Inventions) apply(text string, sections []string, last bool) (a accepted, r *RejectedError) {
 	if a.text = text; v.Source == nil {
 		return a, nil

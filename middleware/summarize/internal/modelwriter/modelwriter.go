@@ -56,7 +56,7 @@ type Request struct {
 	// any fact, the error is a [*RejectedError] for [Nothing].
 	Concepts []Concept
 
-	Constraints, Files bool // there are built-in sections for these: no code writes what the user said, or the facts, beside the text
+	Constraints, Files bool // there are built-in sections for these: no code adds the words of the user, or the facts, to the text
 	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions

@@ -33,7 +33,7 @@ const (
 )
 
 // Text returns the section with its heading, without a line break at its end, or "" if there is
-// nothing to tell or no room. The same set gives the same text.
+// nothing to keep or no room. The same set gives the same text.
 func (s *Set) Text(o Options) string {
 	heading, more := o.Language.Headings().Quotes, "\n- "+english
 	if o.Language == text.Chinese {

@@ -65,7 +65,7 @@ func (s *Set) Add(said string) {
 	s.add(said, false)
 }
 
-// Order tells which lines, word for word apart from white space, are standing orders. The pieces
+// Order lists the lines, word for word apart from white space, that are standing orders. The pieces
 // that they are in, or consist of, come first and are marked.
 func (s *Set) Order(lines ...string) {
 	for _, o := range lines {

@@ -21,7 +21,7 @@ const (
 	long                // a request of more than 20 tokens
 	request             // it asks for something, or has a value
 	rule                // it forbids, or demands from now on
-	order               // somebody else says so
+	order               // another person states it
 )
 
 // token is a word, a Chinese or Japanese character, an item of a list in these scripts, or a mark between two clauses.
@@ -59,7 +59,7 @@ func judge(piece string) (r rank, addressed bool) {
 	return other, false
 }
 
-// demands reports whether a sentence has a word of rules, unless that only tells something, as in "it never works", or
+// demands reports whether a sentence has a word of rules, unless it only reports something, as in "it never works", or
 // begins with a plain imperative.
 func (s sentence) demands() bool {
 	for i, t := range s {
@@ -125,7 +125,7 @@ func comment(line string) string {
 
 // isCode reports whether a line is one of a program, of its output, or of a table.
 func isCode(line string) bool {
-	const mostMarks, fewChars = 6, 16 // one character of six may be a mark; "No, 9090." is none
+	const mostMarks, fewChars = 6, 16 // one character of six may be a mark; "No, 9090." is not
 	msg, _ := digest.Fault(line)
 	plain := unquoted(line)
 	if msg == line || codeStart.MatchString(line) || strings.ContainsRune("{};\\", rune(plain[len(plain)-1])) {
