@@ -74,6 +74,7 @@ type picker struct {
 // pick takes all that is wanted, or of that what is worth most.
 func (p *picker) pick(room int) {
 	p.markOrders()
+	p.markChanged()
 	all := 0
 	for _, m := range p.said {
 		if !m.repeated {
@@ -97,10 +98,17 @@ func (p *picker) pick(room int) {
 				continue
 			}
 			p.missing = p.missing || r == rule
-			s.mark = "" // without room, it is one no more
-			s.rank = s.judge()
+			s.demote()
 		}
 	}
+}
+
+// demote ranks a piece anew that had no room: it is a standing order no more.
+func (s *piece) demote() {
+	if s.mark == Standing {
+		s.mark = ""
+	}
+	s.rank = s.judge()
 }
 
 // markOrders finds which pieces are standing orders. An order that is a piece word for word, as in an earlier section, is
@@ -138,7 +146,7 @@ func (p *picker) want(m said) (cost int) {
 		left -= s.cost
 		material := 2*codes > len(all) || (2*hans > len(all)) != isHan(s.text)
 		lead = lead && s.item
-		s.wanted = (atEnd || lead || s.mark != "" || s.isClear(material)) && strings.TrimSpace(s.text) != gap
+		s.wanted = (atEnd || lead || s.mark == Standing || s.isClear(material)) && strings.TrimSpace(s.text) != gap
 		lead = lead || s.wanted && endsIn(s.text, ":", "：")
 		if i == 0 || s.mark != "" {
 			s.cost += p.count("\n- " + s.mark)
@@ -171,8 +179,10 @@ func (s *piece) judge() rank {
 	switch {
 	case s.code:
 		return other
-	case s.mark != "":
+	case s.mark == Standing:
 		return order
+	case s.mark != "":
+		return other
 	case r == request && s.cost > brief:
 		return long
 	}

@@ -8,8 +8,9 @@
 // last 75 tokens are kept, in whole sentences, and from its middle the sentences that look
 // like orders or values of the user. If all this does not fit, sentences are chosen by rank,
 // of equal rank the newest; see [rank]. A sentence that refers to the one before it, and an
-// item of a list, is kept with that. What programs write in the user's name is not kept. Of
-// a message the first and the last 16 KiB are read.
+// item of a list, is kept with that. A sentence whose value a later message replaces is marked
+// as changed. What programs write in the user's name is not kept. Of a message the first and
+// the last 16 KiB are read.
 package quotes
 
 import (
