@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
 // rank is how much is lost without a piece.
@@ -134,7 +135,7 @@ func isCode(line string) bool {
 	marks, letters, all := 0, 0, 0
 	for _, r := range plain {
 		switch {
-		case isIdeograph(r):
+		case lex.IsHan(r):
 			letters += 3
 		case unicode.IsLetter(r):
 			letters++
@@ -212,7 +213,7 @@ func read(low string) (s sentence) {
 			}
 		}
 		at = end
-		if r, _ := utf8.DecodeRuneInString(t.text); isWord(r) || isIdeograph(r) {
+		if r, _ := utf8.DecodeRuneInString(t.text); isWord(r) || lex.IsHan(r) {
 			s = append(s, t)
 		} else if strings.ContainsRune(",;:()，；：、（）—–", r) {
 			s = append(s, token{t.text, []string{"break"}})
@@ -228,14 +229,10 @@ func unit(text string) int {
 }
 
 func isWord(r rune) bool {
-	return r == '\'' || r == '-' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !isIdeograph(r)
+	return r == '\'' || r == '-' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !lex.IsHan(r)
 }
 
-func isIdeograph(r rune) bool {
-	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
-func isHan(s string) bool { return strings.ContainsFunc(s, isIdeograph) }
+func isHan(s string) bool { return strings.ContainsFunc(s, lex.IsHan) }
 
 // is reports whether a token is an item of a list.
 func (t token) is(list string) bool { return slices.Contains(t.in, list) }

@@ -18,6 +18,7 @@ import (
 	"unicode"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -228,8 +229,7 @@ func isField(item string) bool {
 	item = strings.ReplaceAll(item, "**", "")
 	label, value, found := strings.Cut(item, ": ")
 	short := len(strings.Fields(label)) <= mostOfLabel && len(strings.Fields(value)) <= mostOfValue
-	chinese := func(r rune) bool { return unicode.Is(unicode.Han, r) } // has no spaces to count words by
-	return found && short && !strings.ContainsFunc(item, chinese)
+	return found && short && !strings.ContainsFunc(item, lex.IsHan) // which has no spaces to count words by
 }
 
 func normal(s string) string {
