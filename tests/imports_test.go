@@ -84,6 +84,7 @@ var rules = []rule{
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models"}, codecs...)},
+	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
