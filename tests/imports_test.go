@@ -140,6 +140,11 @@ func TestImportRule(t *testing.T) {
 				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
 			}
 		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/modelcontextprotocol/") {
+				require.True(t, fits("cmd/...", name), "%s imports %s: the protocol is for the command alone", name, imp)
+			}
+		}
 		if strings.HasPrefix(name, "replay") {
 			for _, imp := range p.Imports {
 				require.NotContains(t, imp, module+"/agent/", "%s: replay does without the adapters", name)
