@@ -35,7 +35,7 @@ else that of the chain file.`,
 	flags: func(fs *flag.FlagSet) action {
 		var m served
 		fs.StringVar(&m.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
-		fs.Func("scope", "`NAME` of the scope, in place of the one in the chain file; it may be empty", func(name string) error {
+		fs.Func("scope", "scope `NAME`, in place of that of the chain file", func(name string) error {
 			m.scope = &name
 			return nil
 		})
