@@ -84,6 +84,7 @@ var rules = []rule{
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models"}, codecs...)},
+	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
 	{of: "internal/replay", may: []string{"middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
@@ -138,6 +139,11 @@ func TestImportRule(t *testing.T) {
 			case strings.Contains(strings.Split(imp, "/")[0], "."):
 				may := slices.ContainsFunc(r.modules, func(m string) bool { return m == "*" || imp == m || strings.HasPrefix(imp, m+"/") })
 				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
+			}
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/modelcontextprotocol/") {
+				require.True(t, fits("cmd/...", name), "%s imports %s: the protocol is for the command alone", name, imp)
 			}
 		}
 		if strings.HasPrefix(name, "internal/replay") {
