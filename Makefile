@@ -123,6 +123,7 @@ clients: ## test with the clients of OpenAI and Anthropic, in a module of its ow
 examples: # the command of the README
 	@echo "== examples"
 	@$(GO) run ./examples/react-agent
+	@cd tests/clients && $(GO) run ./examples/openai-sdk && $(GO) run ./examples/anthropic-sdk
 
 .PHONY: fuzz-short
 fuzz-short:
