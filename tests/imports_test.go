@@ -85,7 +85,8 @@ var rules = []rule{
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
-	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
+	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
+	{of: "internal/replay", may: []string{"middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
@@ -139,7 +140,7 @@ func TestImportRule(t *testing.T) {
 				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
 			}
 		}
-		if strings.HasPrefix(name, "replay") {
+		if strings.HasPrefix(name, "internal/replay") {
 			for _, imp := range p.Imports {
 				require.NotContains(t, imp, module+"/agent/", "%s: replay does without the adapters", name)
 			}
