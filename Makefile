@@ -86,6 +86,7 @@ tidy:
 	@echo "== go mod tidy"
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
+	@cd tests/clients/frameworks && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
@@ -115,14 +116,16 @@ race:
 	@GORACE=atexit_sleep_ms=10 $(GO) test -vet=off -race -short -shuffle=on ./...
 
 .PHONY: clients
-clients: ## test with the clients of OpenAI and Anthropic, in a module of its own
+clients: ## test with the clients of providers and with frameworks, in modules of their own
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
+	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
 
 .PHONY: examples
 examples: # the command of the README
 	@echo "== examples"
 	@$(GO) run ./examples/react-agent
+	@cd tests/clients && $(GO) run ./examples/openai-sdk && $(GO) run ./examples/anthropic-sdk
 
 .PHONY: fuzz-short
 fuzz-short:
