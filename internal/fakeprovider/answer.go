@@ -1,21 +1,26 @@
 package fakeprovider
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 )
 
-// Error is an answer with an error. On the wire it is {"error": {"message", "type", "param", "code"}}.
+// Error is an answer with an error, in the form of the protocol.
 type Error struct {
-	Status  int    // HTTP status; 0: 400
-	Code    string // "": null
-	Param   string // "": null
-	Message string // what is wrong
+	Status     int    // HTTP status; 0: 400
+	Code       string // of OpenAI; "": null
+	Param      string // of OpenAI; "": null
+	Message    string // what is wrong
+	RetryAfter int    // seconds, for the header Retry-After; 0: it is not sent
+
+	tooLong bool // the request is longer than the window
 }
 
 func (e *Error) Error() string {
@@ -24,36 +29,22 @@ func (e *Error) Error() string {
 
 func (e *Error) status() int { return cmp.Or(e.Status, http.StatusBadRequest) }
 
-// body returns the error in the provider's format.
-func (e *Error) body() []byte {
-	kind := "invalid_request_error"
-	if e.Status >= http.StatusInternalServerError {
-		kind = "server_error"
-	}
-	null := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
-	return encode(fields{"error": fields{
-		"message": e.Message, "type": kind, "param": null(e.Param), "code": null(e.Code),
-	}})
-}
-
 // encode returns the JSON of a value of this package that has no field which JSON cannot hold.
 func encode(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		panic("fakeprovider: " + err.Error())
 	}
-	return b
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // Usage is the reported usage of an answer, in tokens.
 type Usage struct {
 	Prompt     int // of the request, by [Request.Tokens]
 	Cached     int // part of Prompt that was in the prompt cache
+	Written    int // part of Prompt that was written into it, where the request marks what to write
 	Completion int // of the answer, by [Reply.Tokens]
 }
 
@@ -62,93 +53,80 @@ type answer struct {
 	request *Request
 	reply   Reply
 	usage   Usage
-	id      string
+	number  int64 // of the answer, for its ID
 	created int64
 }
 
 // fields is a JSON object of an answer.
 type fields = map[string]any
 
-// body returns the answer, or one event of a stream. Usage is left out if it is nil.
-func (a answer) body(object string, usage any, choices ...fields) json.RawMessage {
-	body := fields{
-		"id": a.id, "object": object, "created": a.created, "model": a.request.Model, "system_fingerprint": "fp_fake",
-		"choices": append([]fields{}, choices...),
-	}
-	if usage != nil {
-		body["usage"] = usage
-	}
-	return encode(body)
+// protocol is the API of a provider.
+type protocol interface {
+	reader
+	writer
 }
 
-func (u Usage) wire() fields {
-	return fields{
-		"prompt_tokens": u.Prompt, "completion_tokens": u.Completion, "total_tokens": u.Prompt + u.Completion,
-		"prompt_tokens_details": fields{"cached_tokens": u.Cached},
-	}
+// reader is the form of its requests. Errors are [*Error].
+type reader interface {
+	parse(req *http.Request, body []byte) (*Request, error)
+	check(r *Request, opts Options) error // the first rule that the messages break
 }
 
-func (a answer) finish() string {
-	switch {
-	case a.reply.Finish != "":
-		return a.reply.Finish
-	case len(a.reply.Calls) > 0:
-		return "tool_calls"
-	}
-	return "stop"
+// writer is the form of its answers.
+type writer interface {
+	failure(e *Error, inStream bool) []byte // the body of an error, or an event of a stream with it
+	whole(a answer) []byte                  // the body of an answer
+	frames(a answer) [][]byte               // the events of a stream, as they are sent
 }
 
-// message returns the message of an answer in one piece.
-func (a answer) message() fields {
-	m := fields{"role": "assistant", "content": nil, "refusal": nil}
-	if a.reply.Text != "" || len(a.reply.Calls) == 0 {
-		m["content"] = a.reply.Text
-	}
-	if a.reply.Reasoning != "" {
-		m["reasoning_content"] = a.reply.Reasoning
-	}
-	var calls []fields
-	for _, c := range a.reply.Calls {
-		function := fields{"name": c.Name, "arguments": c.Arguments}
-		calls = append(calls, fields{"id": c.ID, "type": "function", "function": function})
-	}
-	if calls != nil {
-		m["tool_calls"] = calls
-	}
-	return m
-}
-
-// send sends the answer as the request wants it: in one piece or as a stream, up to where it hangs.
+// send sends the answer as the request wants it: in one piece or as a stream, up to where it hangs or breaks.
 func (x *exchange) send(a answer) {
 	if !a.request.Stream {
-		if a.reply.Hang {
+		body := x.api.whole(a)
+		switch {
+		case a.reply.Hang:
 			x.hang()
+		case a.reply.Cut:
+			x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+			x.half(body)
 		}
-		choice := fields{"index": 0, "message": a.message(), "logprobs": nil, "finish_reason": a.finish()}
-		x.writeJSON(http.StatusOK, a.body("chat.completion", a.usage.wire(), choice))
+		x.writeJSON(http.StatusOK, body)
 		return
 	}
+	frames := x.api.frames(a)
+	if a.reply.Err != nil {
+		frames = append(frames[:min(a.reply.After, len(frames))], x.api.failure(a.reply.Err, true))
+	}
+	kind := "text/event-stream; charset=utf-8"
+	if a.request.array {
+		kind = "application/json; charset=UTF-8"
+	}
+	x.w.Header().Set("Content-Type", kind)
+	x.stream(frames, a.reply)
+}
+
+// stream sends the events of a stream.
+func (x *exchange) stream(frames [][]byte, reply Reply) {
 	x.update(func(r *Record) { r.Status = http.StatusOK })
-	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	if x.w.Header().Get("Content-Type") == "" {
+		x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	}
 	x.w.Header().Set("Cache-Control", "no-cache")
-	for i, data := range a.events() {
-		if a.reply.Hang && i >= a.reply.After {
+	for i, frame := range frames {
+		switch {
+		case reply.Hang && i >= reply.After:
 			x.hang()
+		case reply.Cut && i >= reply.After:
+			x.half(frame)
 		}
-		x.sendEvent(data)
+		x.update(func(r *Record) { r.Events++ })
+		x.flush(frame)
 	}
 }
 
-// hang waits until the client disconnects or the server closes.
-func (x *exchange) hang() {
-	<-x.req.Context().Done()
-	x.abort("hang")
-}
-
-// sendEvent writes and flushes one event. It aborts the handler if the client has disconnected.
-func (x *exchange) sendEvent(data []byte) {
-	x.update(func(r *Record) { r.Events++ })
-	_, err := x.w.Write([]byte("data: " + string(data) + "\n\n"))
+// flush writes some bytes at once. It aborts the handler if the client has disconnected.
+func (x *exchange) flush(b []byte) {
+	_, err := x.w.Write(b)
 	if err == nil {
 		err = http.NewResponseController(x.w).Flush()
 	}
@@ -157,46 +135,16 @@ func (x *exchange) sendEvent(data []byte) {
 	}
 }
 
-// events returns the data of the stream's events. If the request asks for usage, the last event before [DONE]
-// has it, and it is null in the others.
-func (a answer) events() [][]byte {
-	const object = "chat.completion.chunk"
-	var usage any
-	if a.request.IncludeUsage {
-		usage = json.RawMessage("null")
-	}
-	var all [][]byte
-	for _, d := range a.deltas() {
-		all = append(all, a.body(object, usage, fields{"index": 0, "delta": d, "logprobs": nil, "finish_reason": nil}))
-	}
-	last := fields{"index": 0, "delta": fields{}, "logprobs": nil, "finish_reason": a.finish()}
-	all = append(all, a.body(object, usage, last))
-	if a.request.IncludeUsage {
-		all = append(all, a.body(object, a.usage.wire()))
-	}
-	return append(all, []byte("[DONE]"))
+// half sends the first half of an answer or event and breaks the connection.
+func (x *exchange) half(b []byte) {
+	x.flush(b[:len(b)/2])
+	x.abort("cut")
 }
 
-// deltas returns the message in the order of the provider: role; reasoning; text; then each call, first its name
-// and then its arguments in fragments.
-func (a answer) deltas() []fields {
-	all := []fields{{"role": "assistant", "content": ""}}
-	for _, p := range pieces(a.reply.Reasoning) {
-		all = append(all, fields{"reasoning_content": p})
-	}
-	for _, p := range pieces(a.reply.Text) {
-		all = append(all, fields{"content": p})
-	}
-	for i, c := range a.reply.Calls {
-		call, function := fields{"index": i, "id": c.ID, "type": "function"}, fields{"name": c.Name, "arguments": ""}
-		for _, p := range append([]string{""}, pieces(c.Arguments)...) {
-			function["arguments"] = p
-			call["function"] = function
-			all = append(all, fields{"tool_calls": []fields{call}})
-			call, function = fields{"index": i}, fields{} // the other events have arguments only
-		}
-	}
-	return all
+// hang waits until the client disconnects or the server closes.
+func (x *exchange) hang() {
+	<-x.req.Context().Done()
+	x.abort("hang")
 }
 
 // pieces splits a text between runes into about 32 pieces at most, each of 16 runes or more except the last.
@@ -221,9 +169,10 @@ type promptCache struct {
 	known map[[sha256.Size]byte]bool
 }
 
-// use returns the tokens of the longest prefix that an earlier request had, and adds the prefixes of this one.
-// A message that differs in one byte is a different message.
-func (c *promptCache) use(r *Request) (cached int) {
+// use returns the tokens of the longest prefix that an earlier request had, and adds the prefixes of this one: all of
+// them, or those up to the last mark, whose further tokens are written. A message that differs in one byte is a different
+// message.
+func (c *promptCache) use(r *Request) (cached, written int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
@@ -239,13 +188,25 @@ func (c *promptCache) use(r *Request) (cached int) {
 		}
 		c.known[prefix] = true
 	}
+	if r.marks == 0 {
+		return 0, 0
+	}
 	add([]string{r.Model, r.declarations})
-	for _, m := range r.Messages {
+	for i, m := range r.Messages {
+		if r.marks >= 0 && i >= r.marks {
+			break
+		}
 		tokens += m.Tokens()
 		add(m)
 	}
-	if cached < leastCached {
-		return 0
+	if tokens < leastCached {
+		return 0, 0
 	}
-	return cached
+	if cached < leastCached {
+		cached = 0
+	}
+	if r.marks > 0 {
+		written = tokens - cached
+	}
+	return cached, written
 }

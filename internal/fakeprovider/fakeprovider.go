@@ -1,12 +1,13 @@
-// Package fakeprovider is a server of OpenAI chat completions for tests. It runs on the loopback, rejects
-// requests as strictly as the provider does, and sends the answers that the test gives it.
+// Package fakeprovider is a server for tests of OpenAI's chat completions and Responses, Anthropic's Messages and
+// Gemini's generateContent. It runs on the loopback, rejects requests as strictly as the providers do, and sends the
+// answers that the test gives it.
 //
 //	loop := fakeprovider.ToolLoop{Tool: "read", Calls: 40}
 //	server, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{
 //		Models: map[string]int{"gpt-4o": 8_000},
 //	})
 //	defer server.Close()
-//	… a client with the base URL server.URL …
+//	… a client of OpenAI with the base URL server.URL, or of Anthropic or Gemini with server.Root …
 //	require.Empty(t, server.Refused())
 //
 // It reads the wire format with its own code and shares none with the packages that it checks. An invalid
@@ -18,6 +19,7 @@
 package fakeprovider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +38,9 @@ import (
 
 // Server is a running server. It is safe for concurrent use.
 type Server struct {
-	// URL is the base URL for clients, such as http://127.0.0.1:40123/v1. It must not be changed.
-	URL string
+	// URL is the base URL for clients of OpenAI, such as http://127.0.0.1:40123/v1, and Root that of the others, without
+	// the version. They must not be changed.
+	URL, Root string
 
 	responder Responder
 	opts      Options
@@ -58,6 +61,9 @@ type Options struct {
 	// Lenient accepts what the provider itself accepts and stricter gateways reject: arguments that are any
 	// string, results of one message in any order, and a content of "".
 	Lenient bool
+	// RefuseInStream tells a client that asks for a stream inside of it, after the status 200, that the request is longer
+	// than the window, as Responses does at times.
+	RefuseInStream bool
 	// Reasoning is what is demanded of the reasoning in requests. With a demand, each answer has reasoning. "": none
 	// is demanded, and any is accepted.
 	Reasoning Demand
@@ -80,12 +86,18 @@ func Start(responder Responder, opts Options) (*Server, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.handle)
+	for path, api := range map[string]protocol{
+		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
+	} {
+		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, req *http.Request) {
+			s.handle(api, w, req) //nolint:contextcheck // the context is that of the request
+		})
+	}
 	s.http = httptest.NewUnstartedServer(mux)
 	s.http.Config.BaseContext = func(net.Listener) context.Context { return ctx }
 	s.http.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // disconnected clients are expected
 	s.http.Start()
-	s.URL = s.http.URL + "/v1"
+	s.URL, s.Root = s.http.URL+"/v1", s.http.URL
 	return s, nil
 }
 
@@ -151,21 +163,26 @@ func (s *Server) Refused() []Record {
 type exchange struct {
 	*Server
 
+	api protocol
 	w   http.ResponseWriter
 	req *http.Request
 	rec *Record // guarded by Server.mu
 }
 
 // handle answers one HTTP request and writes its record.
-func (s *Server) handle(w http.ResponseWriter, req *http.Request) {
-	x := &exchange{Server: s, w: w, req: req, rec: &Record{}}
+func (s *Server) handle(api protocol, w http.ResponseWriter, req *http.Request) {
+	x := &exchange{Server: s, api: api, w: w, req: req, rec: &Record{}}
 	s.mu.Lock()
 	s.records = append(s.records, x.rec)
 	s.mu.Unlock()
 	defer x.update(func(r *Record) { r.Done = true })
-	err := x.answer() //nolint:contextcheck // the context is that of the request
+	err := x.answer()
 	if refused, ok := errors.AsType[*Error](err); ok {
 		x.update(func(r *Record) { r.Refused = refused })
+		if refused.tooLong && x.opts.RefuseInStream && x.rec.Request.Stream {
+			x.stream([][]byte{x.api.failure(refused, true)}, Reply{})
+			return
+		}
 		x.writeError(refused)
 	}
 }
@@ -186,13 +203,16 @@ func (x *exchange) answer() error {
 	if err != nil {
 		x.abort(disconnected) // which breaks no rule
 	}
-	r, err := Parse(body)
+	r, err := x.api.parse(x.req, body)
 	if err != nil {
 		return err
 	}
 	x.update(func(rec *Record) { rec.Request = r })
-	if err := r.Check(x.opts); err != nil {
+	if err := x.api.check(r, x.opts); err != nil {
 		return err
+	}
+	if r.dropBroken {
+		r.dropped = x.bonds.drop(r)
 	}
 	if err := x.bonds.check(r, x.opts.Reasoning); err != nil {
 		return err
@@ -208,23 +228,30 @@ func (x *exchange) complete(r *Request) {
 	if x.req.Context().Err() != nil {
 		x.abort(disconnected)
 	}
-	if reply.Err != nil {
+	if reply.Err != nil && (!r.Stream || reply.After == 0) {
 		x.writeError(reply.Err)
 		return
 	}
 	if x.opts.Reasoning != "" {
 		x.bonds.bind(r, reply.Reasoning)
 	}
-	usage := Usage{Prompt: r.Tokens(), Cached: x.cache.use(r), Completion: reply.Tokens()}
+	usage := Usage{Prompt: r.Tokens(), Completion: reply.Tokens()}
+	usage.Cached, usage.Written = x.cache.use(r)
 	x.update(func(rec *Record) { rec.Usage = usage })
-	x.send(answer{request: r, reply: reply, usage: usage, created: time.Now().Unix(), id: x.newID("chatcmpl-")})
+	x.send(answer{request: r, reply: reply, usage: usage, created: time.Now().Unix(), number: x.ids.Add(1)})
 }
 
+// checkKey looks for the key where the clients of any of the providers put it.
 func (x *exchange) checkKey() error {
-	switch key, ok := strings.CutPrefix(x.req.Header.Get("Authorization"), "Bearer "); {
+	bearer, ok := strings.CutPrefix(x.req.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		bearer = ""
+	}
+	key := cmp.Or(bearer, x.req.Header.Get("X-Api-Key"), x.req.Header.Get("X-Goog-Api-Key"), x.req.URL.Query().Get("key"))
+	switch {
 	case x.opts.Key == "" || key == x.opts.Key:
 		return nil
-	case !ok || key == "":
+	case key == "":
 		return &Error{Status: http.StatusUnauthorized, Message: "You didn't provide an API key. " +
 			"You need to provide your API key in an Authorization header using Bearer auth."}
 	}
@@ -254,7 +281,12 @@ func (x *exchange) respond(r *Request) (reply Reply) {
 
 func (x *exchange) newID(prefix string) string { return prefix + strconv.FormatInt(x.ids.Add(1), 10) }
 
-func (x *exchange) writeError(err *Error) { x.writeJSON(err.status(), err.body()) }
+func (x *exchange) writeError(err *Error) {
+	if err.RetryAfter > 0 {
+		x.w.Header().Set("Retry-After", strconv.Itoa(err.RetryAfter))
+	}
+	x.writeJSON(err.status(), x.api.failure(err, false))
+}
 
 func (x *exchange) writeJSON(status int, body []byte) {
 	x.update(func(r *Record) { r.Status = status })

@@ -29,7 +29,7 @@ func FuzzRequest(f *testing.F) {
 		require.NoError(t, err)
 		w := httptest.NewRecorder()
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/chat/completions", strings.NewReader(body))
-		s.handle(w, req)
+		s.handle(chat{}, w, req)
 		rec := s.Requests()[0]
 		require.Equal(t, w.Code, rec.Status)
 		require.True(t, rec.Done)
@@ -54,5 +54,32 @@ func FuzzRequest(f *testing.F) {
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &e))
 		require.NotEmpty(t, e.Error.Message)
 		require.Equal(t, "invalid_request_error", e.Error.Type)
+	})
+}
+
+// FuzzOtherRequests: whatever is sent to the other APIs is answered, with an answer or with an error, without a panic.
+func FuzzOtherRequests(f *testing.F) {
+	for _, body := range []string{
+		`{"model":"gpt-4o","max_tokens":1,"messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"thinking","thinking":"a","signature":"YQ=="},{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"x"}]}]}]}`,
+		`{"model":"gpt-4o","input":[{"role":"user","content":"go"},{"type":"reasoning","id":"rs_1"},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"x"}]}`,
+		`{"contents":[{"parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]},{"parts":[{"functionResponse":{"name":"f","response":{}}}]}]}`,
+		`null`, `{}`,
+	} {
+		for kind := range 3 {
+			f.Add(kind, body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind int, body string) {
+		s, err := newServer(Text("ok"), Options{Reasoning: Bound})
+		require.NoError(t, err)
+		w := httptest.NewRecorder()
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+		req.SetPathValue("call", "gpt-4o:generateContent")
+		s.handle([]protocol{messages{}, responses{}, gemini{}}[uint(kind)%3], w, req)
+		require.True(t, s.Requests()[0].Done)
+		if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
+		}
+		require.Equal(t, w.Code == http.StatusOK, s.Requests()[0].Refused == nil)
 	})
 }

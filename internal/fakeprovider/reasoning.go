@@ -135,6 +135,17 @@ func (b *bonds) broken(s *sent) string {
 	if why := b.forged(s); why != "" {
 		return why
 	}
+	i, changed := b.void(s)
+	if changed == "" {
+		return ""
+	}
+	return s.invalid(i) + " The block is bound to a different conversation. Remove the block, or set " +
+		"`thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the " +
+		"`thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. " + changed
+}
+
+// void returns the first message whose reasoning is void, and what has changed; "": none is.
+func (b *bonds) void(s *sent) (i int, changed string) {
 	for k, i := range s.blocks {
 		now, changed := s.bond(i, k), ""
 		for _, made := range b.texts[s.Messages[i].Reasoning] {
@@ -143,12 +154,25 @@ func (b *bonds) broken(s *sent) string {
 			}
 		}
 		if changed != "" {
-			return s.invalid(i) + " The block is bound to a different conversation. Remove the block, or set " +
-				"`thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the " +
-				"`thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. " + changed
+			return i, changed
 		}
 	}
-	return ""
+	return 0, ""
+}
+
+// drop leaves out the reasoning that is void and returns the messages that had it.
+func (b *bonds) drop(r *Request) []int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var dropped []int
+	for {
+		i, changed := b.void(r.compared())
+		if changed == "" {
+			return dropped
+		}
+		r.Messages[i].Reasoning = ""
+		dropped = append(dropped, i)
+	}
 }
 
 // differs returns what has changed since the reasoning was made.
@@ -179,7 +203,11 @@ func (b *bonds) forged(s *sent) string {
 }
 
 func (s *sent) invalid(i int) string {
-	return fmt.Sprintf("messages.%d.content.0: Invalid `signature` in `thinking` block.", i-s.lead)
+	path := fmt.Sprintf("messages.%d.content.0", i-s.lead)
+	if s.paths != nil {
+		path = s.paths[i]
+	}
+	return path + ": Invalid `signature` in `thinking` block."
 }
 
 // turn returns the fault of the first reasoning that was not sent, or is missing behind the last user message.

@@ -17,6 +17,14 @@ type Request struct {
 	IncludeUsage bool // of stream_options
 	MaxTokens    int  // max_tokens or max_completion_tokens; 0: not given
 
+	marks      int   // messages up to the last mark of a prefix to be cached; -1: all, without marks
+	dropBroken bool  // void reasoning is left out instead of refused
+	dropped    []int // messages whose reasoning was left out
+	array      bool  // a stream is a JSON array
+
+	omitThinking bool     // the answer has the signatures of its thinking only
+	paths        []string // of the messages in the body; nil: messages[i]
+
 	forms        []json.RawMessage // of the messages, and
 	toolSet      []byte            // of the tools: see compare
 	declarations string            // compact JSON of tools and response_format, which the model reads before the messages
@@ -134,7 +142,7 @@ func Parse(body []byte) (*Request, error) {
 	}
 	r := &Request{
 		Model: wire.Model, Messages: wire.Messages, Stream: wire.Stream, IncludeUsage: wire.StreamOptions["include_usage"],
-		MaxTokens: max(wire.MaxTokens, wire.MaxCompletionTokens),
+		MaxTokens: max(wire.MaxTokens, wire.MaxCompletionTokens), marks: -1,
 	}
 	var declarations bytes.Buffer
 	for _, name := range []string{"tools", "response_format"} {

@@ -23,9 +23,10 @@ type Reply struct {
 	Calls     []Call
 	Reasoning string // reasoning_content; "": none, or with [Options.Reasoning] a sentence that occurs in no other answer
 	Finish    string // finish_reason; "": tool_calls if there are calls, otherwise stop
-	Err       *Error // sent in place of everything else
+	Err       *Error // sent in place of everything else; in a stream with After, when so many events were sent
 	Hang      bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
-	After     int    // number of stream events before it hangs
+	Cut       bool   // the connection breaks in the middle of an answer, or of an event of a stream
+	After     int    // number of stream events before it hangs, breaks or fails
 }
 
 // Tokens returns the tokens of an answer: one for each four bytes of text, reasoning, names and arguments, each

@@ -172,7 +172,9 @@ func (r *Request) checkWindow(window int) error {
 	case 3:
 		detail = " (" + enumerate(parts, "and") + ")"
 	}
-	return invalid("context_length_exceeded", "messages",
+	e := invalid("context_length_exceeded", "messages",
 		"This model's maximum context length is %d tokens. However, %s %d tokens%s. Please reduce the length of the %s.",
 		window, what, need, detail, enumerate(reduce, "or"))
+	e.tooLong = true
+	return e
 }
