@@ -31,7 +31,7 @@ func (internals) Model(v *View) models.Model { return v.model.Model }
 func (internals) Thinking(v *View) models.Thinking { return v.session.thinking.rule }
 
 // KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
-// accepts thinking only as an unbroken run, and some that stays is before it.
+// accepts thinking only as an unbroken run, and some that is kept is before it.
 func (internals) KeepsThinking(v *View) func(i int) bool { return v.keepsThinking() }
 
 // VoidPrice returns the price of the thinking from one message to another that an edit before them makes void, as that of

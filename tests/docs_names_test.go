@@ -18,7 +18,7 @@ import (
 
 // foreignNames are names on the pages that belong to other modules, in packages that are called as ours.
 var foreignNames = []string{
-	"react.NewAgent", "react.AgentConfig", "openai.NewChatModel", "openai.ChatModelConfig", "openai.WithModel", "openai.WithCallback",
+	"react.NewAgent", "react.AgentConfig", "openai.NewChatModel", "openai.NewClient", "openai.DefaultConfig", "openai.ChatModelConfig", "openai.WithModel", "openai.WithCallback",
 	"Trigger.ContextTokens",
 }
 

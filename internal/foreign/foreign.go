@@ -60,6 +60,9 @@ type keeper[F any] interface {
 	Kept(out F, m *message.Message, from *Origin[F]) bool
 }
 
+// exact is an exporter that writes several texts of a message as they are.
+type exact interface{ Exact() }
+
 // Origin is the message from which an exported one was made.
 type Origin[F any] struct {
 	Foreign F                // as it was imported
@@ -112,17 +115,19 @@ func (c *Conversation[F]) Context(ctx context.Context) context.Context {
 // Export returns the messages of a request that began with those of the
 // conversation, as messages of the other system. A message that is still as it was
 // imported becomes the value that was imported. Any other message of text alone has one
-// text, since some servers accept only a string. The slice is the caller's. An error is of
+// text, since some servers accept only a string, unless the exporter has a method Exact. The slice is the caller's. An error is of
 // kind [middleware.Invalid] and has the position of the message.
 func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) ([]F, error) {
 	out := make([]F, len(req.Messages))
 	copy(out, c.foreign) // most messages are in their place
 	x := export[F]{Conversation: c, exporter: exporter, origins: c.origins(req)}
 	x.keeper, _ = exporter.(keeper[F])
+	_, x.exact = exporter.(exact)
 	c.kept.Lock()
 	defer c.kept.Unlock()
 	for i := c.untouched(req); i < len(out); i++ {
 		at, edited := x.origins.of(i)
+		edited = edited || at >= 0 && !same(&req.Messages[i], &c.Messages[at]) // thinking is left out without an edit
 		if at >= 0 && !edited && at < c.known && (len(c.partial) == 0 || !c.partial[at]) {
 			if at != i {
 				out[i] = c.foreign[at]
@@ -136,6 +141,11 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 		out[i] = f
 	}
 	return out, nil
+}
+
+// same reports whether two messages have the same content, mostly by their memory.
+func same(a, b *message.Message) bool {
+	return len(a.Parts) == len(b.Parts) && len(a.Parts) > 0 && &a.Parts[0] == &b.Parts[0] || a.Equal(*b)
 }
 
 // untouched returns how many first messages of a request are exported as they were imported,
@@ -154,6 +164,7 @@ type export[F any] struct {
 	exporter Exporter[F]
 	origins  *origins
 	keeper   keeper[F] // nil: nothing is kept
+	exact    bool
 	from     Origin[F]
 }
 
@@ -174,7 +185,7 @@ func (x *export[F]) message(m *message.Message, at int, edited bool) (F, error) 
 		}
 	}
 	made := m
-	if len(m.Parts) > 1 && (from == nil || edited && !m.Equal(*from.Message)) {
+	if !x.exact && len(m.Parts) > 1 && (from == nil || edited && !m.Equal(*from.Message)) {
 		joined := message.JoinTexts(*m)
 		made = &joined
 	}

@@ -4,12 +4,11 @@
 //		if jsonscan.Unquote(key.In(text)) == "path" { … value.In(text) … }
 //	}
 //
-// Only [IsObject] checks whether the text is valid. The other functions expect valid
+// Only [IsObject] and [Check] check whether the text is valid. The other functions expect valid
 // JSON: for any other text they return some result, and never panic.
 package jsonscan
 
 import (
-	"encoding/json"
 	"iter"
 	"strings"
 )
@@ -113,105 +112,4 @@ func skipString(text string, at int) int {
 		}
 	}
 	return len(text)
-}
-
-// Unquote returns the text of a string literal. It allocates only if the literal
-// has escapes.
-func Unquote(literal string) string {
-	if len(literal) < 2 {
-		return ""
-	}
-	if inner := literal[1 : len(literal)-1]; strings.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	var text string
-	_ = json.Unmarshal([]byte(literal), &text) // the caller has checked that it is a string
-	return text
-}
-
-// IsObject reports whether a text is a JSON object and nothing else but white
-// space. It is fast for objects without escapes, fractions and negative numbers, and
-// at most eight levels deep; others are checked by encoding/json.
-func IsObject(text string) bool {
-	at := Space(text, 0)
-	if at == len(text) || text[at] != '{' {
-		return false
-	}
-	if end, ok := plain(text, at, 8); ok && Space(text, end) == len(text) {
-		return true
-	}
-	return json.Valid([]byte(text))
-}
-
-// plain returns the position after the value that begins at text[at], and whether
-// it is valid. It returns false for some valid values as well.
-func plain(text string, at, depth int) (end int, ok bool) {
-	if at >= len(text) || depth == 0 {
-		return at, false
-	}
-	switch c := text[at]; {
-	case c == '{' || c == '[':
-		return plainList(text, at, depth)
-	case c == '"':
-		return plainString(text, at)
-	case '1' <= c && c <= '9':
-		for at < len(text) && '0' <= text[at] && text[at] <= '9' {
-			at++
-		}
-		return at, true
-	}
-	for _, word := range [...]string{"true", "false", "null", "0"} {
-		if strings.HasPrefix(text[at:], word) {
-			return at + len(word), true
-		}
-	}
-	return at, false
-}
-
-// plainList is plain for an object or an array.
-func plainList(text string, at, depth int) (end int, ok bool) {
-	isObject, closing := text[at] == '{', text[at]+2 // "}" is "{"+2, "]" is "["+2
-	at = Space(text, at+1)
-	if at < len(text) && text[at] == closing {
-		return at + 1, true
-	}
-	for {
-		if isObject {
-			if at, ok = plainString(text, at); !ok {
-				return at, false
-			}
-			if at = Space(text, at); at == len(text) || text[at] != ':' {
-				return at, false
-			}
-			at = Space(text, at+1)
-		}
-		if at, ok = plain(text, at, depth-1); !ok {
-			return at, false
-		}
-		at = Space(text, at)
-		switch {
-		case at == len(text):
-			return at, false
-		case text[at] == closing:
-			return at + 1, true
-		case text[at] != ',':
-			return at, false
-		}
-		at = Space(text, at+1)
-	}
-}
-
-func plainString(text string, at int) (end int, ok bool) {
-	if at >= len(text) || text[at] != '"' {
-		return at, false
-	}
-	for at++; at < len(text); at++ {
-		switch c := text[at]; {
-		case c == '"':
-			return at + 1, true
-		case c == '\\' || c < ' ':
-			return at, false
-		}
-	}
-	return at, false
 }

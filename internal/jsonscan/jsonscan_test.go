@@ -11,8 +11,7 @@ import (
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
-// FuzzIsObject compares with encoding/json: the fast path must give the
-// same result.
+// FuzzIsObject compares with encoding/json.
 func FuzzIsObject(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, ` { } `, `[]`, `{"a":1}`, `{"a":-0.5,"b":[true,false,null,"x"],"c":{"d":{}}}`, `{"a":01}`, `{"a":-}`, `{"a":1.}`, `{"a":1e5}`,
@@ -73,4 +72,41 @@ func FuzzItems(f *testing.F) {
 			require.Equal(t, string(want[i]), got[i])
 		}
 	})
+}
+
+// FuzzUnquote compares with encoding/json.
+func FuzzUnquote(f *testing.F) {
+	for _, seed := range []string{
+		`""`, `"a"`, `"\n\t\b\f\r\/\\\""`, `"\u0041\u00e9\u4e2d"`, `"\ud83d\ude00"`, `"\ud83d"`, `"\ud83d\u0041"`, `"\ude00x"`, `"\ud83d\ud83d\ude00"`, `"中\n文"`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := jsonscan.Unquote(text)
+		var want string
+		if strings.HasPrefix(text, `"`) && strings.HasSuffix(text, `"`) && utf8.ValidString(text) && json.Unmarshal([]byte(text), &want) == nil {
+			require.Equal(t, want, got, "%q", text)
+		}
+	})
+}
+
+func TestCheckTwice(t *testing.T) {
+	t.Parallel()
+	many := func(last string) string {
+		var b strings.Builder
+		for i := range 100 {
+			b.WriteString(`"` + strings.Repeat("k", i+1) + `":[{"k":{}}],`)
+		}
+		return "{" + b.String() + `"` + last + `":0}`
+	}
+	for text, want := range map[string]bool{
+		`{"a":1,"b":{"a":1}}`: false, `[{"a":1},{"a":1}]`: false, `{"a":1,"a":1}`: true, `{"a":1,"\u0061":1}`: true, `[0,{"x":[{"a":1,"b":2,"a":3}]}]`: true,
+		many("b"): false, many("k"): true, many(strings.Repeat("k", 99)): true,
+	} {
+		end, twice := jsonscan.Check(text, 0)
+		require.Equal(t, len(text), end, "%.60s", text)
+		require.Equal(t, want, twice, "%.60s", text)
+	}
+	end, _ := jsonscan.Check(strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000), 0)
+	require.Negative(t, end, "nested too deeply")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -22,24 +23,24 @@ func (c *Conversation) Body(msgs []message.Message, tools []message.ToolDef) ([]
 	for i, at := range c.origins(msgs) {
 		m, err := c.write(&msgs[i], at)
 		if err != nil {
-			return nil, fmt.Errorf("openai: %w", in(item("messages", i), err))
+			return nil, fmt.Errorf("openai: %w", jsonedit.In(jsonedit.Place("messages", i), err))
 		}
 		items[i] = m
 	}
-	o := parseObject(cmp.Or(c.raw, "[]"))
-	if o.raw[0] == '[' {
-		list := o.raw
-		o = parseObject("{}")
+	o := jsonedit.ParseObject(cmp.Or(c.raw, "[]"))
+	if o.Raw[0] == '[' {
+		list := o.Raw
+		o = jsonedit.ParseObject("{}")
 		if c.Model != "" {
-			o = o.set("model", quote(c.Model))
+			o = o.Set("model", jsonedit.Quote(c.Model))
 		}
-		o = o.set("messages", list)
+		o = o.Set("messages", list)
 	}
-	o, err := c.setTools(o.set("messages", parseList(o.get("messages")).with(items)), tools)
+	o, err := c.setTools(o.Set("messages", jsonedit.ParseList(o.Get("messages")).With(items)), tools)
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	return []byte(c.before + o.raw + c.after), nil
+	return []byte(c.before + o.Raw + c.after), nil
 }
 
 // write returns the JSON of a message that was made from the one at a position; -1: it is new.
@@ -55,13 +56,13 @@ func (c *Conversation) write(m *message.Message, at int) (string, error) {
 }
 
 // setTools sets the definitions of tools, or removes the fields about them.
-func (c *Conversation) setTools(o object, tools []message.ToolDef) (object, error) {
+func (c *Conversation) setTools(o jsonedit.Object, tools []message.ToolDef) (jsonedit.Object, error) {
 	if len(tools) == 0 {
-		return o.remove("tools").remove("tool_choice").remove("parallel_tool_calls"), nil
+		return o.Remove("tools").Remove("tool_choice").Remove("parallel_tool_calls"), nil
 	}
-	l := list{raw: "[]"}
-	if raw := o.get("tools"); !absent(raw) {
-		l = parseList(raw)
+	l := jsonedit.List{Raw: "[]"}
+	if raw := o.Get("tools"); !jsonedit.Absent(raw) {
+		l = jsonedit.ParseList(raw)
 	}
 	items := make([]string, len(tools))
 	for i, def := range tools {
@@ -71,14 +72,14 @@ func (c *Conversation) setTools(o object, tools []message.ToolDef) (object, erro
 			at = slices.IndexFunc(c.Tools, func(d message.ToolDef) bool { return d.Name == def.Name })
 		}
 		if at >= 0 {
-			raw, was = l.item(at), c.Tools[at]
+			raw, was = l.Item(at), c.Tools[at]
 		}
 		var err error
 		if items[i], err = editTool(raw, was, def); err != nil {
-			return o, in(item("tools", i), err)
+			return o, jsonedit.In(jsonedit.Place("tools", i), err)
 		}
 	}
-	return o.set("tools", l.with(items)), nil
+	return o.Set("tools", l.With(items)), nil
 }
 
 // editTool returns the JSON of a definition with the fields changed that differ.
@@ -91,21 +92,21 @@ func editTool(raw string, was, now message.ToolDef) (string, error) {
 		return "", err
 	}
 	if was.Name != now.Name {
-		if body, err = body.setText("name", now.Name); err != nil {
-			return "", in(kind, err)
+		if body, err = body.SetText("name", now.Name); err != nil {
+			return "", jsonedit.In(kind, err)
 		}
 	}
 	if was.Description != now.Description {
-		if body, err = body.setOrRemove("description", now.Description); err != nil {
-			return "", in(kind, err)
+		if body, err = body.SetOrRemove("description", now.Description); err != nil {
+			return "", jsonedit.In(kind, err)
 		}
 	}
 	if was.Parameters != now.Parameters {
-		if body, err = body.setRaw(schemas[kind], now.Parameters); err != nil {
-			return "", in(kind, err)
+		if body, err = body.SetRaw(schemas[kind], now.Parameters); err != nil {
+			return "", jsonedit.In(kind, err)
 		}
 	}
-	return parseObject(raw).set(kind, body.raw).raw, nil
+	return jsonedit.ParseObject(raw).Set(kind, body.Raw).Raw, nil
 }
 
 // origins returns, for each message, the position in the conversation of the one that it was made from, or -1.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -18,22 +19,22 @@ func isCall(p message.Opaque) bool { return strings.HasPrefix(p.Kind, callField)
 
 // readTyped returns the type of a tool or call, and the object under the name of its
 // type if the type is known.
-func readTyped(raw string) (kind string, body object, err error) {
+func readTyped(raw string) (kind string, body jsonedit.Object, err error) {
 	if raw[0] != '{' {
-		return "", body, faultf("", "is %s, want an object", kindOf(raw))
+		return "", body, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
-	o := parseObject(raw)
-	if kind, err = o.text("type", false); err != nil {
+	o := jsonedit.ParseObject(raw)
+	if kind, err = o.Text("type", false); err != nil {
 		return "", body, err
 	}
-	if kind == "" && !absent(o.get(functionType)) {
+	if kind == "" && !jsonedit.Absent(o.Get(functionType)) {
 		kind = functionType // some servers omit it
 	}
 	switch kind {
 	case "":
-		return "", body, faultf("type", "is missing, want %s or %s", functionType, customType)
+		return "", body, jsonedit.Faultf("type", "is missing, want %s or %s", functionType, customType)
 	case functionType, customType:
-		body, err = o.object(kind)
+		body, err = o.Object(kind)
 	}
 	return kind, body, err
 }
@@ -45,43 +46,43 @@ func readCall(raw string) (message.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if body.raw == "" {
+	if body.Raw == "" {
 		return message.Opaque{Kind: callField + kind, Data: raw}, nil
 	}
 	var c message.ToolCall
-	if c.ID, err = parseObject(raw).text("id", true); err != nil {
+	if c.ID, err = jsonedit.ParseObject(raw).Text("id", true); err != nil {
 		return nil, err
 	}
-	if c.Name, err = body.text("name", true); err != nil {
-		return nil, in(kind, err)
+	if c.Name, err = body.Text("name", true); err != nil {
+		return nil, jsonedit.In(kind, err)
 	}
 	if kind == customType {
-		if _, err = body.text("input", true); err != nil {
-			return nil, in(kind, err)
+		if _, err = body.Text("input", true); err != nil {
+			return nil, jsonedit.In(kind, err)
 		}
-		c.Arguments = `{"input":` + body.get("input") + `}`
+		c.Arguments = `{"input":` + body.Get("input") + `}`
 		return c, nil
 	}
-	if c.Arguments, err = body.text("arguments", true); err != nil {
-		return nil, in(kind, err)
+	if c.Arguments, err = body.Text("arguments", true); err != nil {
+		return nil, jsonedit.In(kind, err)
 	}
 	return c, nil
 }
 
 // editCalls returns a message with other calls.
-func editCalls(o object, old, now []message.Part) (object, error) {
+func editCalls(o jsonedit.Object, old, now []message.Part) (jsonedit.Object, error) {
 	if len(now) == 0 {
-		return o.remove("tool_calls"), nil
+		return o.Remove("tool_calls"), nil
 	}
-	l := list{raw: "[]"}
-	if raw := o.get("tool_calls"); !absent(raw) {
-		l = parseList(raw)
+	l := jsonedit.List{Raw: "[]"}
+	if raw := o.Get("tool_calls"); !jsonedit.Absent(raw) {
+		l = jsonedit.ParseList(raw)
 	}
 	items, err := align(l, old, now, editCall)
 	if err != nil {
 		return o, err
 	}
-	return o.set("tool_calls", l.with(items)), nil
+	return o.Set("tool_calls", l.With(items)), nil
 }
 
 // editCall returns the JSON of a call.
@@ -90,7 +91,7 @@ func editCall(raw string, old, now message.Part) (string, error) {
 	if !ok {
 		opaque, ok := now.(message.Opaque)
 		if !ok || !json.Valid([]byte(opaque.Data)) {
-			return "", faultf("", "is opaque and not JSON, want a call of this format")
+			return "", jsonedit.Faultf("", "is opaque and not JSON, want a call of this format")
 		}
 		return opaque.Data, nil
 	}
@@ -98,19 +99,19 @@ func editCall(raw string, old, now message.Part) (string, error) {
 	if !ok {
 		raw = `{"id":"","type":"function","function":{"name":"","arguments":""}}`
 	}
-	o := parseObject(raw)
+	o := jsonedit.ParseObject(raw)
 	kind, body, err := readTyped(raw)
 	if err != nil {
 		return "", err
 	}
 	if was.ID != call.ID {
-		if o, err = o.setText("id", call.ID); err != nil {
+		if o, err = o.SetText("id", call.ID); err != nil {
 			return "", err
 		}
 	}
 	if was.Name != call.Name {
-		if body, err = body.setText("name", call.Name); err != nil {
-			return "", in(kind, err)
+		if body, err = body.SetText("name", call.Name); err != nil {
+			return "", jsonedit.In(kind, err)
 		}
 	}
 	switch {
@@ -118,16 +119,16 @@ func editCall(raw string, old, now message.Part) (string, error) {
 	case kind == customType:
 		body, err = setInput(body, call.Arguments)
 	default:
-		body, err = body.setText("arguments", call.Arguments)
+		body, err = body.SetText("arguments", call.Arguments)
 	}
 	if err != nil {
-		return "", in(kind, err)
+		return "", jsonedit.In(kind, err)
 	}
-	return o.set(kind, body.raw).raw, nil
+	return o.Set(kind, body.Raw).Raw, nil
 }
 
 // setInput sets the input of a custom call from its arguments.
-func setInput(body object, arguments string) (object, error) {
+func setInput(body jsonedit.Object, arguments string) (jsonedit.Object, error) {
 	var args map[string]json.RawMessage
 	err := json.Unmarshal([]byte(arguments), &args)
 	input, ok := args["input"]
@@ -135,7 +136,7 @@ func setInput(body object, arguments string) (object, error) {
 		input = json.RawMessage(`""`)
 	}
 	if err != nil || ok && input[0] != '"' || len(args) > 1 || len(args) == 1 && !ok {
-		return body, faultf("arguments", `is %s, want {"input": "…"} or {}, since the tool takes a text`, arguments)
+		return body, jsonedit.Faultf("arguments", `is %s, want {"input": "…"} or {}, since the tool takes a text`, arguments)
 	}
-	return body.set("input", string(input)), nil
+	return body.Set("input", string(input)), nil
 }

@@ -2,9 +2,9 @@ package openai
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
 )
@@ -12,15 +12,15 @@ import (
 // readContent returns the parts of a content, which is null, a text or a list.
 func readContent(raw string) ([]message.Part, error) {
 	switch {
-	case absent(raw) || raw == `""`:
+	case jsonedit.Absent(raw) || raw == `""`:
 		return nil, nil
 	case raw[0] == '"':
 		return []message.Part{message.Text{Text: jsonscan.Unquote(raw)}}, nil
 	case raw[0] != '[':
-		return nil, faultf("content", "is %s, want a string or a list of parts", kindOf(raw))
+		return nil, jsonedit.Faultf("content", "is %s, want a string or a list of parts", jsonedit.KindOf(raw))
 	}
 	var parts []message.Part
-	err := eachItem("content", raw, func(raw string) error {
+	err := jsonedit.EachItem("content", raw, func(raw string) error {
 		p, err := readPart(raw)
 		parts = append(parts, p)
 		return err
@@ -32,32 +32,32 @@ func readContent(raw string) ([]message.Part, error) {
 // opaque.
 func readPart(raw string) (message.Part, error) {
 	if raw[0] != '{' {
-		return nil, faultf("", "is %s, want an object", kindOf(raw))
+		return nil, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
-	o := parseObject(raw)
-	kind, err := o.text("type", true)
+	o := jsonedit.ParseObject(raw)
+	kind, err := o.Text("type", true)
 	if err != nil {
 		return nil, err
 	}
 	opaque := message.Opaque{Kind: kind, Data: raw}
 	if kind == "text" {
-		text, err := o.text("text", true)
+		text, err := o.Text("text", true)
 		return message.Text{Text: text}, err
 	}
 	if kind == refusalField || kind == audioField || isCall(opaque) {
-		return nil, faultf("type", "is %q, which is reserved, want a type that providers know", kind)
+		return nil, jsonedit.Faultf("type", "is %q, which is reserved, want a type that providers know", kind)
 	}
 	readMedia, ok := media[kind]
 	if !ok {
 		return opaque, nil
 	}
-	body, err := o.object(kind)
+	body, err := o.Object(kind)
 	if err != nil {
 		return nil, err
 	}
 	m, known, err := readMedia(body)
 	if err != nil {
-		return nil, in(kind, err)
+		return nil, jsonedit.In(kind, err)
 	}
 	if !known {
 		return opaque, nil
@@ -67,26 +67,26 @@ func readPart(raw string) (message.Part, error) {
 
 // media are the types of parts that become [message.Media], unless their data cannot
 // be decoded: then known is false.
-var media = map[string]func(body object) (m message.Media, known bool, err error){
+var media = map[string]func(body jsonedit.Object) (m message.Media, known bool, err error){
 	"image_url":   readImage,
 	"input_audio": readAudio,
 	"file":        readFile,
 }
 
-func readImage(body object) (m message.Media, known bool, err error) {
-	url, err := body.text("url", true)
+func readImage(body jsonedit.Object) (m message.Media, known bool, err error) {
+	url, err := body.Text("url", true)
 	if m, ok := fromDataURL(url); ok {
 		return m, true, err
 	}
 	return message.Media{Type: "image/*", URL: url}, true, err
 }
 
-func readAudio(body object) (m message.Media, known bool, err error) {
-	format, err := body.text("format", true)
+func readAudio(body jsonedit.Object) (m message.Media, known bool, err error) {
+	format, err := body.Text("format", true)
 	if err != nil {
 		return m, false, err
 	}
-	text, err := body.text("data", true)
+	text, err := body.Text("data", true)
 	if err != nil {
 		return m, false, err
 	}
@@ -94,12 +94,12 @@ func readAudio(body object) (m message.Media, known bool, err error) {
 	return message.Media{Type: "audio/" + format, Data: string(data)}, broken == nil, nil
 }
 
-func readFile(body object) (m message.Media, known bool, err error) {
-	name, err := body.text("filename", false)
+func readFile(body jsonedit.Object) (m message.Media, known bool, err error) {
+	name, err := body.Text("filename", false)
 	if err != nil {
 		return m, false, err
 	}
-	url, err := body.text("file_data", false)
+	url, err := body.Text("file_data", false)
 	if err != nil {
 		return m, false, err
 	}
@@ -123,36 +123,36 @@ func fromDataURL(url string) (message.Media, bool) {
 // editContent returns the JSON of a content with other parts.
 func editContent(raw string, old, now []message.Part) (string, error) {
 	switch {
-	case len(now) == 0 && !absent(raw) && raw[0] == '[':
+	case len(now) == 0 && !jsonedit.Absent(raw) && raw[0] == '[':
 		return "[]", nil
 	case len(now) == 0:
 		return "null", nil
-	case absent(raw) || raw[0] != '[':
+	case jsonedit.Absent(raw) || raw[0] != '[':
 		return writeContent(now)
 	}
-	l := parseList(raw)
-	if len(l.items) != len(old) { // an empty list is a result without text
+	l := jsonedit.ParseList(raw)
+	if l.Len() != len(old) { // an empty list is a result without text
 		old = nil
 	}
 	items, err := align(l, old, now, editPart)
 	if err != nil {
 		return "", err
 	}
-	return l.with(items), nil
+	return l.With(items), nil
 }
 
 // writeContent returns the JSON of a new content.
 func writeContent(parts []message.Part) (string, error) {
 	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
-		return textJSON(t.Text)
+		return jsonedit.TextJSON(t.Text)
 	}
-	items, err := align(list{}, nil, parts, editPart)
-	return list{raw: "[]"}.with(items), err
+	items, err := align(jsonedit.List{}, nil, parts, editPart)
+	return jsonedit.List{Raw: "[]"}.With(items), err
 }
 
 // align returns the JSON of each part in now: that of l for an unchanged part, the
 // result of edit for others.
-func align(l list, old, now []message.Part, edit func(raw string, old, now message.Part) (string, error)) ([]string, error) {
+func align(l jsonedit.List, old, now []message.Part, edit func(raw string, old, now message.Part) (string, error)) ([]string, error) {
 	items := make([]string, len(now))
 	next := 0
 	for i, p := range now {
@@ -167,12 +167,12 @@ func align(l list, old, now []message.Part, edit func(raw string, old, now messa
 		case at >= len(old):
 			items[i], err = edit("", nil, p)
 		case old[at] == p:
-			items[i], next = l.item(at), at+1
+			items[i], next = l.Item(at), at+1
 		default:
-			items[i], err = edit(l.item(at), old[at], p)
+			items[i], err = edit(l.Item(at), old[at], p)
 		}
 		if err != nil {
-			return nil, in(item("", i), err)
+			return nil, jsonedit.In(jsonedit.Place("", i), err)
 		}
 	}
 	return items, nil
@@ -183,21 +183,21 @@ func editPart(raw string, old, now message.Part) (string, error) {
 	switch now := now.(type) {
 	case message.Text:
 		if _, ok := old.(message.Text); ok {
-			o, err := parseObject(raw).setText("text", now.Text)
-			return o.raw, err
+			o, err := jsonedit.ParseObject(raw).SetText("text", now.Text)
+			return o.Raw, err
 		}
-		text, err := textJSON(now.Text)
+		text, err := jsonedit.TextJSON(now.Text)
 		return `{"type":"text","text":` + text + `}`, err
 	case message.Media:
 		return writeMedia(now)
 	case message.Opaque:
-		if now.Data == "" || now.Data[0] != '{' || !json.Valid([]byte(now.Data)) || absent(parseObject(now.Data).get("type")) {
-			return "", faultf("", "is opaque of kind %q, want the JSON of a part of this format", now.Kind)
+		if !jsonscan.IsObject(now.Data) || jsonedit.Absent(jsonedit.ParseObject(now.Data).Get("type")) {
+			return "", jsonedit.Faultf("", "is opaque of kind %q, want the JSON of a part of this format", now.Kind)
 		}
 		return now.Data, nil
 	case message.Thinking, message.ToolCall, message.ToolResult:
 	}
-	return "", faultf("", "is %T, want text, media or an opaque part", now)
+	return "", jsonedit.Faultf("", "is %T, want text, media or an opaque part", now)
 }
 
 func writeMedia(m message.Media) (string, error) {
@@ -209,18 +209,18 @@ func writeMedia(m message.Media) (string, error) {
 	}
 	switch {
 	case kind == "image" && (m.URL != "" || sub != "*"):
-		text, err := textJSON(url)
+		text, err := jsonedit.TextJSON(url)
 		return `{"type":"image_url","image_url":{"url":` + text + `}}`, err
 	case kind == "audio" && m.URL == "":
-		format, err := textJSON(sub)
+		format, err := jsonedit.TextJSON(sub)
 		return `{"type":"input_audio","input_audio":{"data":"` + data + `","format":` + format + `}}`, err
 	case kind == "" || m.URL != "":
-		return "", faultf("", "is media of type %q at %q, want the URL of an image, or the data with their type", m.Type, m.URL)
+		return "", jsonedit.Faultf("", "is media of type %q at %q, want the URL of an image, or the data with their type", m.Type, m.URL)
 	}
-	o, err := parseObject("{}").setOrRemove("filename", m.Name)
+	o, err := jsonedit.ParseObject("{}").SetOrRemove("filename", m.Name)
 	if err != nil {
 		return "", err
 	}
-	o, err = o.setText("file_data", url)
-	return `{"type":"file","file":` + o.raw + `}`, err
+	o, err = o.SetText("file_data", url)
+	return `{"type":"file","file":` + o.Raw + `}`, err
 }

@@ -1,16 +1,16 @@
 package openai
 
-import "fmt"
+import (
+	"fmt"
 
-// ParseMessage reads one message.
-func ParseMessage(data []byte) (Message, error) {
-	_, raw, _, err := check(data)
+	"github.com/laconic-go/laconic/internal/jsonedit"
+)
+
+// CheckMessage reads one message from any text.
+func CheckMessage(data []byte) (Message, error) {
+	_, raw, _, err := jsonedit.Check(data)
 	if err != nil {
 		return Message{}, fmt.Errorf("openai: %w", err)
 	}
-	m, err := parseMessage(raw)
-	if err != nil {
-		return Message{}, fmt.Errorf("openai: %w", in("message", err))
-	}
-	return m, nil
+	return ParseMessage(raw)
 }

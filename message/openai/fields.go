@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -40,17 +41,18 @@ func fieldsOf(m message.Message) (fields, error) {
 	for i, p := range m.Parts {
 		err := f.add(p)
 		if _, result := p.(message.ToolResult); err == nil && result != (m.Role == message.RoleTool) {
-			err = faultf("", "is %T in a message of role %s, want results in messages of role tool, and nothing else there", p, m.Role)
+			err = jsonedit.Faultf("", "is %T in a message of role %s, want results in messages of role tool, and nothing else there",
+				p, m.Role)
 		}
 		if err == nil && f.last == callRank && m.Role != message.RoleAssistant {
-			err = faultf("", "is a tool call in a message of role %s, want calls in messages of role assistant", m.Role)
+			err = jsonedit.Faultf("", "is a tool call in a message of role %s, want calls in messages of role assistant", m.Role)
 		}
 		if err != nil {
-			return f, in(item("parts", i), err)
+			return f, jsonedit.In(jsonedit.Place("parts", i), err)
 		}
 	}
 	if m.Role == message.RoleTool && len(m.Parts) == 0 {
-		return f, faultf("", "has no result, want one in a message of role tool")
+		return f, jsonedit.Faultf("", "has no result, want one in a message of role tool")
 	}
 	return f, nil
 }
@@ -59,7 +61,7 @@ func (f *fields) add(p message.Part) error {
 	switch p := p.(type) {
 	case message.Thinking:
 		if p.Signature != "" || f.thinking != "" {
-			return faultf("", "is thinking that is encrypted or in several pieces, which the format does not have")
+			return jsonedit.Faultf("", "is thinking that is encrypted or in several pieces, which the format does not have")
 		}
 		f.thinking = p.Text
 		return f.rank(thinkingRank)
@@ -74,7 +76,7 @@ func (f *fields) add(p message.Part) error {
 		f.calls = append(f.calls, p)
 		return f.rank(callRank)
 	}
-	return faultf("", "is %T, want one of the six types of parts", p)
+	return jsonedit.Faultf("", "is %T, want one of the six types of parts", p)
 }
 
 func (f *fields) addOpaque(p message.Opaque) error {
@@ -96,9 +98,9 @@ func (f *fields) addOpaque(p message.Opaque) error {
 func (f *fields) addResult(r message.ToolResult) error {
 	switch {
 	case f.last != 0 && r.CallID != f.callID:
-		return faultf("", "is the result of call %q after one of call %q, want a message for each", r.CallID, f.callID)
+		return jsonedit.Faultf("", "is the result of call %q after one of call %q, want a message for each", r.CallID, f.callID)
 	case r.Content != nil && r.Text != "":
-		return faultf("", "has text and other content, want one of them")
+		return jsonedit.Faultf("", "has text and other content, want one of them")
 	case r.Content != nil:
 		f.content = append(f.content, r.Content)
 	default:
@@ -111,7 +113,7 @@ func (f *fields) addResult(r message.ToolResult) error {
 // rank returns an error for parts in an order that the format does not have.
 func (f *fields) rank(r int) error {
 	if r < f.last {
-		return faultf("", "is out of order, want thinking, then content, then tool calls")
+		return jsonedit.Faultf("", "is out of order, want thinking, then content, then tool calls")
 	}
 	f.last = r
 	return nil
@@ -123,17 +125,17 @@ func write(m message.Message) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := parseObject("{}")
+	o := jsonedit.ParseObject("{}")
 	switch m.Role {
 	case message.RoleSystem, message.RoleUser, message.RoleAssistant, message.RoleTool:
-		o = o.set("role", quote(string(m.Role)))
+		o = o.Set("role", jsonedit.Quote(string(m.Role)))
 	default:
-		return "", faultf("role", "is %q, want system, user, assistant or tool", m.Role)
+		return "", jsonedit.Faultf("role", "is %q, want system, user, assistant or tool", m.Role)
 	}
 	var old fields
 	if m.Role == message.RoleTool {
 		old.name = f.name // the call has it
-		if o, err = o.setText("tool_call_id", f.callID); err != nil {
+		if o, err = o.SetText("tool_call_id", f.callID); err != nil {
 			return "", err
 		}
 		old.callID = f.callID
@@ -142,19 +144,19 @@ func write(m message.Message) (string, error) {
 	switch {
 	case len(f.content) > 0:
 		if content, err = writeContent(f.content); err != nil {
-			return "", in("content", err)
+			return "", jsonedit.In("content", err)
 		}
 	case m.Role == message.RoleAssistant:
 		content = "null"
 	}
 	old.content = f.content
-	return edit(o.set("content", content), old, f)
+	return edit(o.Set("content", content), old, f)
 }
 
 // edit returns the JSON with other content.
 func (m Message) edit(content message.Message) (string, error) {
 	if content.Role != m.content.Role {
-		return "", faultf("role", "is %q and was %q, want the same", content.Role, m.content.Role)
+		return "", jsonedit.Faultf("role", "is %q and was %q, want the same", content.Role, m.content.Role)
 	}
 	old, err := fieldsOf(m.content)
 	if err != nil {
@@ -164,21 +166,21 @@ func (m Message) edit(content message.Message) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return edit(parseObject(m.raw), old, now)
+	return edit(jsonedit.ParseObject(m.raw), old, now)
 }
 
 // edit returns the JSON of an object with the fields changed that differ.
-func edit(o object, old, now fields) (string, error) {
+func edit(o jsonedit.Object, old, now fields) (string, error) {
 	var err error
 	for _, field := range []struct {
 		name, old, now string
-		set            func(o object, name, now string) (object, error)
+		set            func(o jsonedit.Object, name, now string) (jsonedit.Object, error)
 	}{
-		{"name", old.name, now.name, object.setOrRemove},
-		{"tool_call_id", old.callID, now.callID, object.setText},
-		{"reasoning_content", old.thinking, now.thinking, object.setOrRemove},
-		{"refusal", old.refusal, now.refusal, object.setRaw},
-		{"audio", old.audio, now.audio, object.setRaw},
+		{"name", old.name, now.name, jsonedit.Object.SetOrRemove},
+		{"tool_call_id", old.callID, now.callID, jsonedit.Object.SetText},
+		{"reasoning_content", old.thinking, now.thinking, jsonedit.Object.SetOrRemove},
+		{"refusal", old.refusal, now.refusal, jsonedit.Object.SetRaw},
+		{"audio", old.audio, now.audio, jsonedit.Object.SetRaw},
 	} {
 		if field.old == field.now {
 			continue
@@ -188,16 +190,16 @@ func edit(o object, old, now fields) (string, error) {
 		}
 	}
 	if !slices.Equal(old.content, now.content) {
-		content, err := editContent(o.get("content"), old.content, now.content)
+		content, err := editContent(o.Get("content"), old.content, now.content)
 		if err != nil {
-			return "", in("content", err)
+			return "", jsonedit.In("content", err)
 		}
-		o = o.set("content", content)
+		o = o.Set("content", content)
 	}
 	if !slices.Equal(old.calls, now.calls) {
 		if o, err = editCalls(o, old.calls, now.calls); err != nil {
-			return "", in("tool_calls", err)
+			return "", jsonedit.In("tool_calls", err)
 		}
 	}
-	return o.raw, nil
+	return o.Raw, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -22,9 +23,22 @@ type Message struct {
 func New(m message.Message) (Message, error) {
 	raw, err := write(message.JoinTexts(m))
 	if err != nil {
-		return Message{}, fmt.Errorf("openai: %w", in("message", err))
+		return Message{}, fmt.Errorf("openai: %w", jsonedit.In("message", err))
 	}
 	return parseMessage(raw)
+}
+
+// ParseMessage reads one message. The text must be valid JSON without white space around it, such as a [json.RawMessage],
+// in which no object has a key twice.
+func ParseMessage(raw string) (Message, error) {
+	if raw == "" {
+		return Message{}, errors.New("openai: the message is empty")
+	}
+	m, err := parseMessage(raw)
+	if err != nil {
+		return Message{}, fmt.Errorf("openai: %w", err)
+	}
+	return m, nil
 }
 
 // Message returns the content. Its parts are shared and read-only.
@@ -51,23 +65,23 @@ func (m Message) With(content message.Message) (Message, error) {
 	}
 	raw, err := m.edit(content)
 	if err != nil {
-		return Message{}, fmt.Errorf("openai: %w", in("message", err))
+		return Message{}, fmt.Errorf("openai: %w", jsonedit.In("message", err))
 	}
 	return parseMessage(raw)
 }
 
 func parseMessage(raw string) (Message, error) {
 	if raw[0] != '{' {
-		return Message{}, faultf("", "is %s, want an object", kindOf(raw))
+		return Message{}, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
-	content, err := readMessage(parseObject(raw))
+	content, err := readMessage(jsonedit.ParseObject(raw))
 	return Message{raw: raw, content: content}, err
 }
 
 // readMessage returns the content of a message.
-func readMessage(o object) (message.Message, error) {
+func readMessage(o jsonedit.Object) (message.Message, error) {
 	var m message.Message
-	role, err := o.text("role", true)
+	role, err := o.Text("role", true)
 	if err != nil {
 		return m, err
 	}
@@ -77,17 +91,17 @@ func readMessage(o object) (message.Message, error) {
 	case "user", "assistant", "tool":
 		m.Role = message.Role(role)
 	case "function":
-		return m, faultf("role", "is function, the form before tool calls: want role tool with the tool_call_id of its call")
+		return m, jsonedit.Faultf("role", "is function, the form before tool calls: want role tool with the tool_call_id of its call")
 	default:
-		return m, faultf("role", "is %q, want system, developer, user, assistant or tool", role)
+		return m, jsonedit.Faultf("role", "is %q, want system, developer, user, assistant or tool", role)
 	}
-	if !absent(o.get("function_call")) {
-		return m, faultf("function_call", "is the form before tool calls: want tool_calls, with an id for each call")
+	if !jsonedit.Absent(o.Get("function_call")) {
+		return m, jsonedit.Faultf("function_call", "is the form before tool calls: want tool_calls, with an id for each call")
 	}
-	if !absent(o.get("tool_calls")) && m.Role != message.RoleAssistant {
-		return m, faultf("tool_calls", "is in a message of role %s, want them in messages of role assistant", role)
+	if !jsonedit.Absent(o.Get("tool_calls")) && m.Role != message.RoleAssistant {
+		return m, jsonedit.Faultf("tool_calls", "is in a message of role %s, want them in messages of role assistant", role)
 	}
-	if m.Name, err = o.text("name", false); err != nil {
+	if m.Name, err = o.Text("name", false); err != nil {
 		return m, err
 	}
 	switch m.Role {
@@ -97,37 +111,37 @@ func readMessage(o object) (message.Message, error) {
 		m.Parts, err = readResult(o, m.Name)
 		m.Name = "" // it is the name of the tool
 	default:
-		m.Parts, err = readContent(o.get("content"))
+		m.Parts, err = readContent(o.Get("content"))
 	}
 	return m, err
 }
 
 // readAnswer returns the parts of an assistant message, in the order of [fieldsOf].
-func readAnswer(o object) ([]message.Part, error) {
+func readAnswer(o jsonedit.Object) ([]message.Part, error) {
 	var parts []message.Part
-	thinking, err := o.text("reasoning_content", false)
+	thinking, err := o.Text("reasoning_content", false)
 	if err != nil {
 		return nil, err
 	}
 	if thinking != "" {
 		parts = append(parts, message.Thinking{Text: thinking})
 	}
-	content, err := readContent(o.get("content"))
+	content, err := readContent(o.Get("content"))
 	if err != nil {
 		return nil, err
 	}
 	parts = append(parts, content...)
-	refusal, err := o.text("refusal", false)
+	refusal, err := o.Text("refusal", false)
 	if err != nil {
 		return nil, err
 	}
 	if refusal != "" {
-		parts = append(parts, message.Opaque{Kind: refusalField, Data: o.get("refusal")})
+		parts = append(parts, message.Opaque{Kind: refusalField, Data: o.Get("refusal")})
 	}
-	if audio := o.get("audio"); !absent(audio) {
+	if audio := o.Get("audio"); !jsonedit.Absent(audio) {
 		parts = append(parts, message.Opaque{Kind: audioField, Data: audio})
 	}
-	err = o.each("tool_calls", "calls", func(raw string) error {
+	err = o.Each("tool_calls", "calls", func(raw string) error {
 		call, err := readCall(raw)
 		parts = append(parts, call)
 		return err
@@ -136,12 +150,12 @@ func readAnswer(o object) ([]message.Part, error) {
 }
 
 // readResult returns the pieces of a tool's result, at least one.
-func readResult(o object, tool string) ([]message.Part, error) {
-	id, err := o.text("tool_call_id", true)
+func readResult(o jsonedit.Object, tool string) ([]message.Part, error) {
+	id, err := o.Text("tool_call_id", true)
 	if err != nil {
 		return nil, err
 	}
-	content, err := readContent(o.get("content"))
+	content, err := readContent(o.Get("content"))
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -49,7 +50,7 @@ type Conversation struct {
 func Parse(data []byte) (*Conversation, error) {
 	var c Conversation
 	var err error
-	if c.before, c.raw, c.after, err = check(data); err != nil {
+	if c.before, c.raw, c.after, err = jsonedit.Check(data); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	if err := c.read(); err != nil {
@@ -62,31 +63,31 @@ func (c *Conversation) read() error {
 	msgs := c.raw
 	switch c.raw[0] {
 	case '{':
-		o := parseObject(c.raw)
+		o := jsonedit.ParseObject(c.raw)
 		for _, legacy := range []string{"functions", "function_call"} {
-			if v := o.get(legacy); !absent(v) {
-				return faultf(legacy, "is the form before tools, want tools and tool_choice")
+			if v := o.Get(legacy); !jsonedit.Absent(v) {
+				return jsonedit.Faultf(legacy, "is the form before tools, want tools and tool_choice")
 			}
 		}
 		var err error
-		if c.Model, err = o.text("model", false); err != nil {
+		if c.Model, err = o.Text("model", false); err != nil {
 			return err
 		}
-		if err := o.each("tools", "tools", func(raw string) error {
+		if err := o.Each("tools", "tools", func(raw string) error {
 			def, err := readTool(raw)
 			c.Tools = append(c.Tools, def)
 			return err
 		}); err != nil {
 			return err
 		}
-		if msgs = o.get("messages"); msgs == "" || msgs[0] != '[' {
-			return faultf("messages", "is %s, want a list of messages", kindOf(msgs))
+		if msgs = o.Get("messages"); msgs == "" || msgs[0] != '[' {
+			return jsonedit.Faultf("messages", "is %s, want a list of messages", jsonedit.KindOf(msgs))
 		}
 	case '[':
 	default:
-		return faultf("", `the conversation is %s, want {"messages": […]} or a list of messages`, kindOf(c.raw))
+		return jsonedit.Faultf("", `the conversation is %s, want {"messages": […]} or a list of messages`, jsonedit.KindOf(c.raw))
 	}
-	return eachItem("messages", msgs, func(raw string) error {
+	return jsonedit.EachItem("messages", msgs, func(raw string) error {
 		m, err := parseMessage(raw)
 		c.Messages = append(c.Messages, m)
 		return err
@@ -102,16 +103,16 @@ func readTool(raw string) (message.ToolDef, error) {
 	if err != nil {
 		return def, err
 	}
-	if body.raw == "" {
-		return def, faultf("type", "is %q, want %s or %s", kind, functionType, customType)
+	if body.Raw == "" {
+		return def, jsonedit.Faultf("type", "is %q, want %s or %s", kind, functionType, customType)
 	}
-	if def.Name, err = body.text("name", true); err != nil {
-		return def, in(kind, err)
+	if def.Name, err = body.Text("name", true); err != nil {
+		return def, jsonedit.In(kind, err)
 	}
-	if def.Description, err = body.text("description", false); err != nil {
-		return def, in(kind, err)
+	if def.Description, err = body.Text("description", false); err != nil {
+		return def, jsonedit.In(kind, err)
 	}
-	if s := body.get(schemas[kind]); !absent(s) {
+	if s := body.Get(schemas[kind]); !jsonedit.Absent(s) {
 		def.Parameters = s
 	}
 	return def, nil
@@ -142,25 +143,26 @@ func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
 	items := make([]string, len(msgs))
 	for i, m := range msgs {
 		if m.raw == "" {
-			return nil, fmt.Errorf("openai: %w", faultf(item("messages", i), "is the zero Message, want one from Parse or New"))
+			err := jsonedit.Faultf(jsonedit.Place("messages", i), "is the zero Message, want one from Parse or New")
+			return nil, fmt.Errorf("openai: %w", err)
 		}
 		items[i] = m.raw
 	}
 	raw := c.raw
 	if raw[0] == '[' {
-		raw = parseList(raw).with(items)
+		raw = jsonedit.ParseList(raw).With(items)
 		if len(fields) > 0 {
 			raw = `{"messages":` + raw + `}`
 		}
 	} else {
-		o := parseObject(raw)
-		raw = o.set("messages", parseList(o.get("messages")).with(items)).raw
+		o := jsonedit.ParseObject(raw)
+		raw = o.Set("messages", jsonedit.ParseList(o.Get("messages")).With(items)).Raw
 	}
 	for _, f := range fields {
-		if _, _, _, err := check(f.Value); err != nil || !utf8.ValidString(f.Name) {
-			return nil, fmt.Errorf("openai: %w", faultf(f.Name, "is not a field with JSON: %v", err))
+		if _, _, _, err := jsonedit.Check(f.Value); err != nil || !utf8.ValidString(f.Name) {
+			return nil, fmt.Errorf("openai: %w", jsonedit.Faultf(f.Name, "is not a field with JSON: %v", err))
 		}
-		raw = parseObject(raw).set(f.Name, string(f.Value)).raw
+		raw = jsonedit.ParseObject(raw).Set(f.Name, string(f.Value)).Raw
 	}
 	return []byte(c.before + raw + c.after), nil
 }

@@ -80,7 +80,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := openai.ParseMessage([]byte(" " + c.in + "\n"))
+			m, err := openai.CheckMessage([]byte(" " + c.in + "\n"))
 			require.NoError(t, err)
 			require.Equal(t, c.in, m.String(), "as it was, without the space around")
 			require.True(t, c.want.Equal(m.Message()), "want %#v\ngot  %#v", c.want, m.Message())
@@ -292,7 +292,7 @@ func TestEdits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m, err := openai.ParseMessage([]byte(c.in))
+			m, err := openai.CheckMessage([]byte(c.in))
 			require.NoError(t, err)
 			now := m.Message()
 			now.Parts = c.parts
@@ -305,7 +305,7 @@ func TestEdits(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, e.String())
 			require.Equal(t, c.in, m.String(), "the message itself stays")
-			again, err := openai.ParseMessage([]byte(e.String()))
+			again, err := openai.CheckMessage([]byte(e.String()))
 			require.NoError(t, err)
 			require.True(t, e.Message().Equal(again.Message()), "it says what its JSON says: %#v", again.Message())
 			if !strings.Contains(c.in, "custom") { // whose arguments have one form
@@ -313,7 +313,7 @@ func TestEdits(t *testing.T) {
 			}
 		})
 	}
-	m, err := openai.ParseMessage([]byte(`{"role":"user","content":"a"}`))
+	m, err := openai.CheckMessage([]byte(`{"role":"user","content":"a"}`))
 	require.NoError(t, err)
 	_, err = m.With(message.System("a"))
 	require.ErrorContains(t, err, `message.role is "system" and was "user", want the same`)
@@ -374,7 +374,7 @@ func TestNew(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, c.want, m.String())
-			again, err := openai.ParseMessage([]byte(m.String()))
+			again, err := openai.CheckMessage([]byte(m.String()))
 			require.NoError(t, err)
 			require.True(t, message.JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
 		})
@@ -438,7 +438,7 @@ func TestJSON(t *testing.T) {
 
 func TestMarshalJSON(t *testing.T) {
 	t.Parallel()
-	m, err := openai.ParseMessage([]byte(`{"role": "user", "content": "a"}`))
+	m, err := openai.CheckMessage([]byte(`{"role": "user", "content": "a"}`))
 	require.NoError(t, err)
 	out, err := json.Marshal([]openai.Message{m})
 	require.NoError(t, err)

@@ -138,7 +138,7 @@ func TestReadAndWrite(t *testing.T) {
 func TestEditOneThing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := openai.ParseMessage([]byte(wire{t}.message()))
+		m, err := openai.CheckMessage([]byte(wire{t}.message()))
 		require.NoError(t, err)
 		says := m.Message()
 		if len(says.Parts) == 0 {
@@ -186,7 +186,7 @@ func TestEditOneThing(t *testing.T) {
 func TestEditParts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		m, err := openai.ParseMessage([]byte(wire{t}.message()))
+		m, err := openai.CheckMessage([]byte(wire{t}.message()))
 		require.NoError(t, err)
 		now := m.Message()
 		var parts []message.Part

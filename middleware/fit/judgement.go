@@ -280,21 +280,41 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	return e
 }
 
-// divide computes the shares of the total: each message that is sent counts for the one that it comes from.
+// divide computes the shares of the total.
 func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
-	v, sent, from := j.view, j.view, func(i int) int { return i }
-	if j.repaired != nil && j.repaired.From != nil {
-		sent, from = core.WithRepairs(v, j.repaired), func(i int) int { return j.repaired.From[i] }
+	v, sent := j.view, j.view
+	if j.repaired != nil {
+		sent = core.WithRepairs(v, j.repaired)
 	}
-	all := 0 // by the meter
+	left := make([]int, v.Len()) // of each message of the view; what is sent in addition comes from repairs
+	for i := range left {
+		if left[i] = excess.Is; excess.At < 0 {
+			left[i] = amount(excess, v, i)
+		}
+	}
+	from := func(i int) int { return i } // position in the view of a message that is sent
+	sends := make([]bool, v.Len())
+	if j.repaired != nil && j.repaired.From != nil {
+		from = func(i int) int { return j.repaired.From[i] }
+	}
+	for i := range sent.Len() {
+		sends[from(i)] = true
+	}
+	all := 0 // of what is sent, by the meter
 	for i := range sent.Len() {
 		size := amount(excess, sent, i)
 		all += size
-		if share := e.shareOf(v, from(i)); share != nil {
-			*share += size
-			if share == &e.Newest {
-				e.Arguments += arguments(excess, sent, i)
+		for at := from(i); size > 0 && at < v.Len() && (at == from(i) || !sends[at]); at++ { // repairs join messages with the one before
+			n := min(size, left[at])
+			size, left[at] = size-n, left[at]-n
+			if share := e.shareOf(v, at); share != nil {
+				*share += n
 			}
+		}
+	}
+	for i := range v.Len() {
+		if e.shareOf(v, i) == &e.Newest {
+			e.Arguments += arguments(excess, v, i)
 		}
 	}
 	e.Arguments = min(max(0, e.Arguments), e.Newest)

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
 // source is what a text summarises.
@@ -47,7 +48,7 @@ func (s source) has(words []string) bool {
 }
 
 // acknowledges rejects a short text that only confirms, such as "Understood." or
-// "好的，我会继续": it has words that confirm and nothing that the source says. A promise
+// "好的，我会继续": it has words that confirm and nothing of the source. A promise
 // ("Sure, I will fix it") without a value is one, too.
 func (t limits) acknowledges(text string) *RejectedError {
 	folded := []rune(fold(text))
@@ -70,7 +71,7 @@ func (t limits) acknowledges(text string) *RejectedError {
 type confirming struct {
 	confirms bool     // a word confirms
 	atStart  bool     // it is the first one
-	promises bool     // it says what the speaker will do
+	promises bool     // it announces what the speaker will do
 	values   bool     // it has a digit, a path, an identifier or a quotation
 	all      int      // words, and Chinese characters
 	others   int      // of these: those that are in no list
@@ -101,11 +102,10 @@ func confirmation(folded string) (a confirming) {
 
 // withoutHan counts the Chinese characters of a text, and returns it without them.
 func withoutHan(folded string, a *confirming) string {
-	isHan := func(r rune) bool { return unicode.Is(unicode.Han, r) }
 	first := strings.IndexFunc(folded, unicode.IsLetter)
 	for i, list := range []string{"confirming", "filler"} {
 		for _, p := range phrases()[list] {
-			if !strings.ContainsFunc(p, isHan) {
+			if !strings.ContainsFunc(p, lex.IsHan) {
 				continue
 			}
 			if i == 0 && strings.Contains(folded, p) {
@@ -116,7 +116,7 @@ func withoutHan(folded string, a *confirming) string {
 			folded = strings.ReplaceAll(folded, p, strings.Repeat(" ", len(p)))
 		}
 	}
-	for _, run := range strings.FieldsFunc(folded, func(r rune) bool { return !isHan(r) }) {
+	for _, run := range strings.FieldsFunc(folded, func(r rune) bool { return !lex.IsHan(r) }) {
 		a.all += utf8.RuneCountInString(run)
 		a.others += utf8.RuneCountInString(run)
 		characters := []rune(run)
@@ -125,7 +125,7 @@ func withoutHan(folded string, a *confirming) string {
 		}
 	}
 	return strings.Map(func(r rune) rune {
-		if isHan(r) {
+		if lex.IsHan(r) {
 			return ' '
 		}
 		return r

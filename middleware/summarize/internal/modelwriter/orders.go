@@ -9,11 +9,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
 // Orders asks for the orders of the user that hold from now on. Folded has the messages of
 // the user alone. It returns lines that occur in these, apart from white space: none if the
-// model says that there are none. A task of the author replaces the built-in one.
+// model answers that no line is one. A task of the author replaces the built-in one.
 func Orders(ctx context.Context, r Request) ([]string, error) {
 	r.Earlier, r.First, r.Focus = "", "", ""
 	r.Main, r.Concepts, r.Structured = Author{}, nil, false
@@ -92,7 +93,7 @@ func says(texts []string, line string) bool {
 		a, _ := utf8.DecodeLastRuneInString(before)
 		b, _ := utf8.DecodeRuneInString(after)
 		spaced := func(r rune) bool {
-			return unicode.IsLetter(r) && !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || unicode.IsDigit(r)
+			return unicode.IsLetter(r) && !lex.IsHan(r) || unicode.IsDigit(r)
 		}
 		return spaced(a) && spaced(b)
 	}

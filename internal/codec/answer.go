@@ -1,0 +1,267 @@
+package codec
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+)
+
+// Answer reads an HTTP answer of any format while it passes: one JSON value, a JSON array of a stream, or server-sent
+// events. It keeps at most a line of a stream, or an answer that is not a stream. The zero value is for JSON.
+type Answer struct {
+	Stream bool // server-sent events
+
+	Usage   message.Usage
+	Stop    string // why the model stopped, as [middleware.Response]
+	Refused string // the JSON of an error in the answer; "": none
+
+	// Dropped are the thinking blocks that the provider has left out of the request, as it was asked to:
+	// "messages.1.content.0: prefix_binding_mismatch".
+	Dropped []string
+
+	buffer []byte // of a line, or of all
+	lost   bool   // it is longer than what is kept
+	depth  int    // of what is open in the JSON
+	quoted bool   // within a string
+	escape bool   // after a backslash
+	ended  bool
+}
+
+// longest is how many bytes of a line or of an answer are kept.
+const longest = 8 << 20
+
+// Ended reports whether the answer has ended, by its last frame or its last bracket.
+func (a *Answer) Ended() bool { return a.ended }
+
+// Write takes more bytes of the answer.
+func (a *Answer) Write(p []byte) {
+	if a.ended {
+		return
+	}
+	if !a.Stream {
+		a.keep(p)
+		if a.close(p) {
+			a.finish()
+		}
+		return
+	}
+	for len(p) > 0 && !a.ended {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			a.keep(p)
+			return
+		}
+		a.keep(p[:i])
+		a.line()
+		p = p[i+1:]
+	}
+}
+
+func (a *Answer) keep(p []byte) {
+	if a.lost = a.lost || len(a.buffer)+len(p) > longest; !a.lost {
+		a.buffer = append(a.buffer, p...)
+	}
+}
+
+// line reads a line of a stream.
+func (a *Answer) line() {
+	data, ok := bytes.CutPrefix(a.buffer, []byte("data:"))
+	data = bytes.TrimSpace(data)
+	switch {
+	case !ok || a.lost:
+	case string(data) == "[DONE]":
+		a.ended = true
+	default:
+		a.read(data)
+	}
+	a.buffer, a.lost = a.buffer[:0], false
+}
+
+// close reports whether the JSON ends with these bytes.
+func (a *Answer) close(p []byte) bool {
+	for _, c := range p {
+		switch {
+		case a.escape:
+			a.escape = false
+		case a.quoted:
+			a.escape, a.quoted = c == '\\', c != '"'
+		case c == '"':
+			a.quoted = true
+		case c == '{' || c == '[':
+			a.depth++
+		case c == '}' || c == ']':
+			a.depth--
+			if a.depth <= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// finish reads an answer that is not a stream.
+func (a *Answer) finish() {
+	a.ended = true
+	data := bytes.TrimSpace(a.buffer)
+	if a.lost || len(data) == 0 {
+		return
+	}
+	if data[0] != '[' {
+		a.read(data)
+		return
+	}
+	for _, chunk := range list(string(data)) {
+		a.read([]byte(chunk))
+	}
+}
+
+// frame has the members of answers and frames of all formats.
+type frame struct {
+	Type          string          `json:"type"`
+	Error         json.RawMessage `json:"error"`
+	Usage         *usage          `json:"usage"`
+	UsageMetadata *usage          `json:"usageMetadata"` //nolint:tagliatelle // Gemini names it so
+	Message       *frame          `json:"message"`       // of message_start
+	Response      *frame          `json:"response"`      // of response.completed
+	Status        string          `json:"status"`
+	Output        []frame         `json:"output"`
+	StopReason    string          `json:"stop_reason"`
+	Incomplete    struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Delta struct {
+		StopReason string `json:"stop_reason"`
+	} `json:"delta"`
+	Choices []struct {
+		FinishReason string `json:"finish_reason"`
+	} `json:"choices"`
+	Candidates []struct {
+		FinishReason any `json:"finishReason"` //nolint:tagliatelle // Gemini names it so; a number, if the client asks for such enums
+	} `json:"candidates"`
+	Transformations []struct {
+		Type   string `json:"type"`
+		Path   string `json:"path"`
+		Reason string `json:"reason"`
+	} `json:"input_transformations"`
+}
+
+// usage has the numbers of all formats.
+type usage struct {
+	Prompt     int `json:"prompt_tokens"` // chat
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+
+	Input        int  `json:"input_tokens"` // Responses, Messages
+	Output       int  `json:"output_tokens"`
+	Read         *int `json:"cache_read_input_tokens"` // Messages: not in input_tokens
+	Write        int  `json:"cache_creation_input_tokens"`
+	InputDetails struct {
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
+	} `json:"input_tokens_details"`
+	OutputDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+
+	PromptTokens int `json:"promptTokenCount"`        //nolint:tagliatelle // Gemini names it so
+	ToolTokens   int `json:"toolUsePromptTokenCount"` //nolint:tagliatelle // Gemini names it so
+	Candidates   int `json:"candidatesTokenCount"`    //nolint:tagliatelle // Gemini names it so
+	Thoughts     int `json:"thoughtsTokenCount"`      //nolint:tagliatelle // Gemini names it so
+	CachedTokens int `json:"cachedContentTokenCount"` //nolint:tagliatelle // Gemini names it so
+}
+
+// read reads a frame or an answer.
+func (a *Answer) read(data []byte) {
+	var f frame
+	_ = json.Unmarshal(data, &f) // a member of another type than here is of another format, and left out
+	if f.Type == "error" || len(f.Error) > 0 && string(f.Error) != "null" {
+		a.Refused, a.ended = string(data), true
+		return
+	}
+	a.take(&f)
+	switch f.Type {
+	case "message_stop", "response.completed", "response.incomplete":
+		a.ended = true
+	case "response.failed":
+		a.Refused, a.ended = string(data), true
+	}
+	if a.Stream && len(f.Candidates) > 0 && f.Candidates[0].FinishReason != nil {
+		a.ended = true
+	}
+}
+
+// take reads a frame.
+func (a *Answer) take(f *frame) {
+	for _, u := range []*usage{f.Usage, f.UsageMetadata} {
+		if u != nil {
+			a.add(u)
+		}
+	}
+	for _, inner := range []*frame{f.Message, f.Response} {
+		if inner != nil {
+			a.take(inner)
+		}
+	}
+	for _, t := range f.Transformations {
+		if t.Type == "thinking_dropped" {
+			a.Dropped = append(a.Dropped, strings.TrimSpace(t.Path+": "+t.Reason))
+		}
+	}
+	if reason := f.reason(); reason != "" {
+		a.Stop = foreign.StopReason(reason, &message.Message{})
+	}
+}
+
+// reason returns why the model stopped, in the word of the provider.
+func (f *frame) reason() string {
+	reason := cmp.Or(f.StopReason, f.Delta.StopReason, f.Incomplete.Reason)
+	for _, c := range f.Choices {
+		reason = cmp.Or(reason, c.FinishReason)
+	}
+	for _, c := range f.Candidates {
+		s, _ := c.FinishReason.(string)
+		reason = cmp.Or(reason, s)
+	}
+	if reason != "" || f.Status != "completed" {
+		return reason
+	}
+	for _, o := range f.Output {
+		if strings.HasSuffix(o.Type, "_call") {
+			return "tool_calls"
+		}
+	}
+	return "stop"
+}
+
+// add takes the numbers of a usage: later frames of a stream have only some.
+func (a *Answer) add(u *usage) {
+	in := message.Usage{
+		Input:      cmp.Or(u.Prompt, u.Input, u.PromptTokens+u.ToolTokens),
+		Output:     cmp.Or(u.Completion, u.Output, u.Candidates+u.Thoughts),
+		CacheRead:  cmp.Or(u.Details.Cached, u.CacheHit, u.InputDetails.Cached, u.CachedTokens),
+		CacheWrite: cmp.Or(u.Details.Written, u.InputDetails.Written),
+		Thinking:   cmp.Or(u.CompletionDetails.Reasoning, u.OutputDetails.Reasoning, u.Thoughts),
+	}
+	if u.Read != nil || u.Write > 0 {
+		in.CacheWrite = u.Write
+		if u.Read != nil {
+			in.CacheRead = *u.Read
+		}
+		in.Input += in.CacheRead + in.CacheWrite
+	}
+	if in.Input >= a.Usage.Input {
+		a.Usage.Input, a.Usage.CacheRead, a.Usage.CacheWrite = in.Input, in.CacheRead, in.CacheWrite
+	}
+	a.Usage.Output, a.Usage.Thinking = max(a.Usage.Output, in.Output), max(a.Usage.Thinking, in.Thinking)
+}

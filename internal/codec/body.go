@@ -1,0 +1,277 @@
+package codec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/jsonedit"
+	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Body is a request that was read. It is safe for concurrent use.
+type Body struct {
+	Format    *Format
+	Model     string
+	Tools     []message.ToolDef
+	MaxTokens int // of the answer; 0: the request does not have it
+
+	// Untouched is why the request must be sent as it is, such as "previous_response_id: the provider has the rest of the
+	// conversation"; "": it may be edited. Then Encode returns it as it was.
+	Untouched string
+
+	text   string
+	list   jsonscan.Span   // the member with the messages
+	values []jsonscan.Span // of the list
+	leads  int             // how many first items are in the member for the system prompt
+	items  []*Item
+	talk   *foreign.Conversation[*Item]
+}
+
+// Decode reads a request. A Memo does it faster for conversations that grow.
+func (f *Format) Decode(data []byte) (*Body, error) { return NewMemo(0).Decode(f, "", string(data)) }
+
+// Context returns a context by which a chain knows that the messages never change in their memory.
+func (b *Body) Context(ctx context.Context) context.Context { return b.talk.Context(ctx) }
+
+// Encode returns the request with the messages, tools and model of req, which a chain has made of [Body.Request]. What is
+// not edited is as it was read, byte for byte.
+func (b *Body) Encode(req *middleware.Request) (string, error) {
+	out, err := b.talk.Export(req, codec{b.Format.api})
+	if err != nil {
+		return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
+	}
+	same := slices.Equal(out, b.items)
+	if b.Untouched != "" || same && slices.Equal(req.Tools, b.Tools) && req.Model == b.Model {
+		return b.text, nil
+	}
+	text := b.text
+	if !same {
+		if text, err = b.withItems(out); err != nil {
+			return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
+		}
+	}
+	if slices.Equal(req.Tools, b.Tools) && req.Model == b.Model {
+		return text, nil
+	}
+	at := jsonscan.Space(text, 0)
+	o := jsonedit.ParseObject(text[at : strings.LastIndexByte(text, '}')+1])
+	if req.Model != b.Model && o.Get("model") != "" {
+		o = o.Set("model", jsonedit.Quote(req.Model))
+	}
+	if !slices.Equal(req.Tools, b.Tools) {
+		if o, err = b.withTools(o, req.Tools); err != nil {
+			return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
+		}
+	}
+	return text[:at] + o.Raw + text[strings.LastIndexByte(text, '}')+1:], nil
+}
+
+// withItems returns the text with other items.
+func (b *Body) withItems(out []*Item) (string, error) {
+	n := 0 // of out, that are in the member for the system prompt
+	for n < len(out) && n < b.leads && out[n] == b.items[n] {
+		n++
+	}
+	if n < b.leads {
+		return "", errors.New("the system prompt is edited")
+	}
+	if m, ok := b.Format.api.(interface{ adjust(b *Body, out []*Item) }); ok {
+		out = slices.Clone(out)
+		m.adjust(b, out)
+	}
+	raws := b.Format.values(out[n:])
+	if b.text[b.list.From] == '"' { // a text in place of a list
+		return b.text[:b.list.From] + array("", raws) + b.text[b.list.To:], nil
+	}
+	return b.spliced(raws), nil
+}
+
+// spliced returns the text with other values in the list. White space between them is kept if they are as many.
+func (b *Body) spliced(raws []string) string {
+	last := len(b.values) - 1
+	between := ","
+	if last > 0 {
+		between = b.text[b.values[0].To:b.values[1].From]
+	}
+	size := len(b.text)
+	for _, r := range raws {
+		size += len(r) + len(between)
+	}
+	var s strings.Builder
+	s.Grow(size)
+	s.WriteString(b.text[:b.values[0].From])
+	for i, r := range raws {
+		switch {
+		case i == 0:
+		case len(raws) == len(b.values):
+			s.WriteString(b.text[b.values[i-1].To:b.values[i].From])
+		default:
+			s.WriteString(between)
+		}
+		s.WriteString(r)
+	}
+	s.WriteString(b.text[b.values[last].To:])
+	return s.String()
+}
+
+// values returns the values of a list of items, of which several can be in one value.
+func (f *Format) values(items []*Item) (out []string) {
+	if f.inner == "" {
+		for _, it := range items {
+			for _, p := range it.pieces {
+				out = append(out, p.raw)
+			}
+		}
+		return out
+	}
+	for i := 0; i < len(items); {
+		end, base := i+1, items[i].in
+		for end < len(items) && (items[end].in != nil && items[end].in == items[end-1].in || joins(items[end-1], items[end])) {
+			end++
+		}
+		group := items[i:end]
+		i = end
+		for k := 0; base == nil && k < len(group); k++ {
+			base = group[k].in
+		}
+		if base != nil && slices.Equal(base.items, group) {
+			out = append(out, base.raw)
+		} else if raw := f.value(group, base); raw != "" {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
+// joins reports whether two results must be in one value, since one of them is new.
+func joins(a, b *Item) bool {
+	return a.role == message.RoleTool && b.role == message.RoleTool && (a.in == nil || b.in == nil)
+}
+
+// value returns a value with some items: base with other content, or a new one. Without content it is "".
+func (f *Format) value(items []*Item, base *value) string {
+	var raws []string
+	for _, it := range items {
+		for _, p := range it.pieces {
+			raws = append(raws, p.raw)
+		}
+	}
+	if len(raws) == 0 {
+		return ""
+	}
+	o := jsonedit.ParseObject(`{"role":"` + string(items[0].role) + `"}`)
+	switch {
+	case base != nil:
+		o = jsonedit.ParseObject(base.raw)
+	case items[0].role == message.RoleTool:
+		o = jsonedit.ParseObject(`{"role":"user"}`)
+	case items[0].role == message.RoleAssistant && f == Gemini:
+		o = jsonedit.ParseObject(`{"role":"model"}`)
+	}
+	if len(raws) == 1 && raws[0][0] == '"' {
+		return o.Set(f.inner, raws[0]).Raw
+	}
+	for i, r := range raws {
+		if r[0] == '"' {
+			raws[i] = `{"type":"text","text":` + r + `}`
+		}
+	}
+	return o.Set(f.inner, array(o.Get(f.inner), raws)).Raw
+}
+
+// withTools returns a request with other tools: those that are the same stay as they are, others are added at the end.
+func (b *Body) withTools(o jsonedit.Object, defs []message.ToolDef) (jsonedit.Object, error) {
+	if len(defs) == 0 {
+		for _, name := range []string{"tools", "tool_choice", "parallel_tool_calls", "toolConfig"} {
+			o = o.Remove(name)
+		}
+		return o, nil
+	}
+	raw := o.Get("tools")
+	var kept []string
+	if !jsonedit.Absent(raw) {
+		for i, value := range list(raw) {
+			of, err := b.Format.api.tools(value)
+			if err != nil {
+				return o, err
+			}
+			stay := slices.DeleteFunc(slices.Clone(of), func(d message.ToolDef) bool { return !slices.Contains(defs, d) })
+			switch len(stay) {
+			case len(of):
+				kept = append(kept, value)
+			case 0:
+			default:
+				return o, jsonedit.Faultf(jsonedit.Place("tools", i), "has several tools, of which some are removed")
+			}
+		}
+	}
+	for _, d := range defs {
+		if !slices.Contains(b.Tools, d) {
+			kept = append(kept, b.Format.api.newTool(d))
+		}
+	}
+	return o.Set("tools", array(raw, kept)), nil
+}
+
+// Write returns a new request with these messages, tools and model. An error names what the format does not have. System
+// messages at the beginning become one text.
+func (f *Format) Write(model string, msgs []message.Message, tools []message.ToolDef) (string, error) {
+	o := jsonedit.ParseObject("{}")
+	if model != "" && f != Gemini {
+		o = o.Set("model", jsonedit.Quote(model))
+	}
+	lead := 0
+	if f.lead != "" {
+		lead = message.Leading(msgs)
+	}
+	if lead > 0 {
+		var texts []string
+		for _, m := range msgs[:lead] {
+			texts = append(texts, m.Text())
+		}
+		system := jsonedit.Quote(strings.Join(texts, "\n"))
+		if f == Gemini {
+			system = `{"parts":[{"text":` + system + `}]}`
+		}
+		o = o.Set(f.lead, system)
+	}
+	items := make([]*Item, 0, len(msgs))
+	for i := range msgs[lead:] {
+		it, err := codec{f.api}.Export(&msgs[lead+i], nil)
+		if err != nil {
+			return "", fmt.Errorf("codec: %s: %w", f.Name, jsonedit.In(jsonedit.Place("messages", lead+i), err))
+		}
+		items = append(items, it)
+	}
+	o = o.Set(f.list, array("", f.values(items)))
+	if len(tools) > 0 {
+		defs := make([]string, len(tools))
+		for i, d := range tools {
+			defs[i] = f.api.newTool(d)
+		}
+		o = o.Set("tools", array("", defs))
+	}
+	return o.Raw, nil
+}
+
+// limitOf returns the longest answer that a request asks for.
+func (f *Format) limitOf(get func(name string) string) int {
+	for _, path := range f.limits {
+		name, inner, nested := strings.Cut(path, ".")
+		raw := get(name)
+		if nested && strings.HasPrefix(raw, "{") {
+			raw = member(jsonedit.ParseObject(raw), inner)
+		}
+		if n, err := strconv.Atoi(raw); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,335 @@
+// Package codec reads and writes the requests of providers' APIs: OpenAI chat completions, OpenAI Responses, Anthropic
+// Messages and Gemini generateContent.
+//
+//	body, err := codec.Messages.Decode(data)
+//	req, _, err := middleware.Apply(ctx, chain, body.Request())
+//	data, err = body.Encode(req) // the same bytes, except for what the chain has edited
+//
+// Without edits, Encode returns the bytes that were read. Of an edited message only the JSON of the edited parts changes.
+// Unknown members, parts and items are kept, and pass through a chain as [message.Opaque]. Reading is strict about what is
+// known: errors name the JSON path, such as messages[3].content[0].input.
+//
+// A [Memo] decodes the requests of conversations that grow: it reads what is new, and compares the rest. [Match] finds
+// the format of an HTTP request, an [Answer] reads usage and errors of an HTTP response while it passes. [Format.Write]
+// writes a request that was not read.
+package codec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/jsonedit"
+	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Format is an API.
+type Format struct {
+	Name string
+
+	list   string   // the member of a request with the messages
+	lead   string   // the member with the system prompt; "": it is a message
+	inner  string   // the member of a message with its pieces, if several messages of ours can be in one; "": none
+	limits []string // the members with the longest answer
+	api    api
+}
+
+// The formats.
+var (
+	Chat = &Format{
+		Name: "chat", list: "messages", limits: []string{"max_completion_tokens", "max_tokens"}, api: chat{},
+	}
+	Responses = &Format{
+		Name: "responses", list: "input", lead: "instructions", limits: []string{"max_output_tokens"}, api: responses{},
+	}
+	Messages = &Format{
+		Name: "messages", list: "messages", lead: "system", inner: "content", limits: []string{"max_tokens"}, api: messages{},
+	}
+	Gemini = &Format{
+		Name: "gemini", list: "contents", lead: "systemInstruction", inner: "parts",
+		limits: []string{"generationConfig.maxOutputTokens"}, api: gemini{},
+	}
+)
+
+// Formats returns all formats.
+func Formats() []*Format { return []*Format{Chat, Responses, Messages, Gemini} }
+
+// api is what is different from format to format.
+type api interface {
+	inbound
+	outbound
+}
+
+type inbound interface {
+	// read appends the messages of a value of the list.
+	read(r *reader, raw string) error
+
+	// prompt reads the member with the system prompt.
+	prompt(raw string) (*Item, error)
+
+	// tools reads a value of the member tools.
+	tools(raw string) ([]message.ToolDef, error)
+}
+
+type outbound interface {
+	// write returns the JSON of a piece: base with the parts of m in the place of was, or a new one if base is "".
+	write(m message.Message, base string, was []message.Part) (string, error)
+
+	// together reports whether two parts that follow each other are in one piece.
+	together(a, b message.Part) bool
+
+	newTool(def message.ToolDef) string
+}
+
+// Item is the JSON of a message. It is immutable.
+type Item struct {
+	role   message.Role
+	name   string
+	parts  []message.Part
+	pinned bool
+
+	pieces []piece
+	in     *value // the value of the list that has the pieces, if Format.inner is set; nil: it is new
+	origin *Item  // from which an edited one was made
+	edited bool
+}
+
+// piece is JSON in an item.
+type piece struct {
+	raw   string
+	parts int // how many of the parts of the item it is
+}
+
+// value is a value of a list that has several items.
+type value struct {
+	raw   string
+	items []*Item
+}
+
+func (it *Item) message() message.Message {
+	return message.Message{Role: it.role, Name: it.name, Parts: it.parts, Hints: message.Hints{Pinned: it.pinned}}
+}
+
+// add adds a piece with its parts.
+func (it *Item) add(raw string, parts ...message.Part) {
+	it.pieces = append(it.pieces, piece{raw, len(parts)})
+	it.parts = append(it.parts, parts...)
+}
+
+// reader reads the values of a list.
+type reader struct{ items []*Item }
+
+func (r *reader) add(it *Item) *Item {
+	r.items = append(r.items, it)
+	return it
+}
+
+// codec is the [foreign.Importer] and [foreign.Exporter] of items.
+type codec struct{ api }
+
+// Import implements [foreign.Importer].
+func (codec) Import(it *Item, _ []message.Message) (message.Message, error) { return it.message(), nil }
+
+// Same implements [foreign.Importer].
+func (codec) Same(it *Item, m *message.Message) (same, whole bool) {
+	same = it.role == m.Role && it.name == m.Name && len(it.parts) == len(m.Parts) && it.pinned == m.Hints.Pinned &&
+		(len(it.parts) == 0 || &it.parts[0] == &m.Parts[0])
+	return same, same
+}
+
+// Exact makes texts stay apart.
+func (codec) Exact() {}
+
+// Kept reports that an item is exported again as it was: all of it is in the origin.
+func (codec) Kept(*Item, *message.Message, *foreign.Origin[*Item]) bool { return true }
+
+// Export implements [foreign.Exporter].
+func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, error) {
+	out := &Item{role: m.Role, name: m.Name, edited: true}
+	var was *Item
+	if from != nil {
+		if !from.Edited || m.Equal(*from.Message) {
+			return from.Foreign, nil
+		}
+		if was = from.Foreign; was.role != m.Role {
+			was = nil
+		}
+	}
+	if was != nil {
+		out.in, out.origin, out.pinned = was.in, was, was.pinned
+	}
+	_, one := c.api.(chat)
+	if !one && (was == nil || m.Role != message.RoleTool && (was.in != nil || m.Role == message.RoleAssistant)) {
+		return out, c.compose(out, m, was)
+	}
+	if len(m.Parts) == 0 && !one {
+		return out, nil
+	}
+	base, old := "", []message.Part(nil)
+	if was != nil {
+		base, old = was.pieces[0].raw, was.parts
+	}
+	raw, err := c.write(*m, base, old)
+	out.add(raw, m.Parts...)
+	return out, err
+}
+
+// compose adds the pieces of an edited or new message.
+func (c codec) compose(out *Item, m *message.Message, was *Item) error {
+	from := piecesOf(m.Parts, was)
+	for i := 0; i < len(m.Parts); {
+		end := i + 1
+		for end < len(m.Parts) && from[end] == from[i] && (from[i] >= 0 || c.together(m.Parts[end-1], m.Parts[end])) {
+			end++
+		}
+		base, old := "", []message.Part(nil)
+		if k := from[i]; k >= 0 {
+			base, old = was.pieces[k].raw, was.partsOf(k)
+		}
+		part := *m
+		part.Parts = m.Parts[i:end]
+		raw := base
+		if base == "" || !slices.Equal(old, part.Parts) {
+			var err error
+			if raw, err = c.write(part, base, old); err != nil {
+				return jsonedit.In(jsonedit.Place("parts", i), err)
+			}
+		}
+		out.add(raw, part.Parts...)
+		i = end
+	}
+	return nil
+}
+
+// piecesOf returns, for each part, the piece of an item that it was made from, or -1.
+func piecesOf(parts []message.Part, was *Item) []int {
+	if was == nil {
+		return slices.Repeat([]int{-1}, len(parts))
+	}
+	var of []int // the piece of each part
+	for k, p := range was.pieces {
+		of = append(of, slices.Repeat([]int{k}, p.parts)...)
+	}
+	from := foreign.Align(parts, was.parts, akin)
+	for i, at := range from {
+		if at >= 0 {
+			from[i] = of[at]
+		}
+	}
+	return from
+}
+
+// partsOf returns the parts of a piece.
+func (it *Item) partsOf(k int) []message.Part {
+	first := 0
+	for _, p := range it.pieces[:k] {
+		first += p.parts
+	}
+	return it.parts[first : first+it.pieces[k].parts]
+}
+
+// akin reports whether a part can be written over another one.
+func akin(is, was message.Part) bool {
+	switch is := is.(type) {
+	case message.Text:
+		_, ok := was.(message.Text)
+		return ok
+	case message.ToolCall:
+		w, ok := was.(message.ToolCall)
+		return ok && w.ID == is.ID
+	case message.Thinking, message.Media, message.ToolResult, message.Opaque:
+	}
+	return false
+}
+
+// rewrite returns the JSON of parts: of each one that is as it was, the same.
+func rewrite(now, was []message.Part, raws []string, write func(p message.Part, base string) (string, error)) ([]string, error) {
+	out := make([]string, len(now))
+	if len(was) != len(raws) {
+		was = nil
+	}
+	for i, at := range foreign.Align(now, was, akin) {
+		base := ""
+		if at >= 0 {
+			base = raws[at]
+		}
+		var err error
+		if at >= 0 && was[at] == now[i] {
+			out[i] = base
+		} else if out[i], err = write(now[i], base); err != nil {
+			return nil, jsonedit.In(jsonedit.Place("", i), err)
+		}
+	}
+	return out, nil
+}
+
+// contentOf returns the content of the results in parts.
+func contentOf(parts []message.Part) (id, name string, failed bool, content []message.Part) {
+	for _, p := range parts {
+		r, ok := p.(message.ToolResult)
+		if !ok {
+			continue
+		}
+		id, name, failed = r.CallID, r.Name, r.Error
+		if r.Content != nil {
+			content = append(content, r.Content)
+		} else {
+			content = append(content, message.Text{Text: r.Text})
+		}
+	}
+	return id, name, failed, content
+}
+
+// resultsOf returns content as results like the given one.
+func resultsOf(r message.ToolResult, content []message.Part) []message.Part {
+	if len(content) == 0 {
+		return []message.Part{r}
+	}
+	out := make([]message.Part, len(content))
+	for i, p := range content {
+		if t, ok := p.(message.Text); ok {
+			r.Text, r.Content = t.Text, nil
+		} else {
+			r.Text, r.Content = "", p
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// list returns the raw items of an array.
+func list(raw string) (items []string) {
+	for s := range jsonscan.Items(raw, 0) {
+		items = append(items, s.In(raw))
+	}
+	return items
+}
+
+// array returns items as an array, separated as in a base.
+func array(base string, items []string) string {
+	if base == "" || base[0] != '[' {
+		base = "[]"
+	}
+	return jsonedit.ParseList(base).With(items)
+}
+
+// object reads a value that must be an object.
+func object(raw string) (jsonedit.Object, error) {
+	if raw == "" || raw[0] != '{' {
+		return jsonedit.Object{}, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
+	}
+	return jsonedit.ParseObject(raw), nil
+}
+
+// unsupported is the error for a part that a format does not have.
+func unsupported(p message.Part, where string) error {
+	return jsonedit.Faultf("", "is %s, which %s does not have", strings.TrimPrefix(fmt.Sprintf("%T", p), "message."), where)
+}
+
+// Request returns the request of a body, for a chain.
+func (b *Body) Request() *middleware.Request {
+	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model}
+}

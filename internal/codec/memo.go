@@ -1,0 +1,380 @@
+package codec
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/jsonedit"
+	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/message"
+)
+
+// Memo decodes requests and remembers the last one of each conversation, so that of the next one only what is new is read.
+// It keeps a copy of each value of a list, and not the texts of requests. It is safe for concurrent use.
+type Memo struct {
+	limit   int // bytes of all tracks; a larger one is kept alone
+	foreign *foreign.Memo[*Item]
+
+	mu     sync.Mutex
+	tracks []*track // newest first; the slice is never written to
+}
+
+// maxTracks is how many conversations a memo remembers at most.
+const maxTracks = 4096
+
+// NewMemo returns an empty memo, which keeps at most limit bytes, counted without overheads.
+func NewMemo(limit int) *Memo {
+	return &Memo{limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{})}
+}
+
+// track is a request that was read. It is immutable.
+type track struct {
+	format  *Format
+	members map[string]string // those with the system prompt and the tools
+	lead    *Item             // nil: none
+	tools   []message.ToolDef
+	values  []string // of the list
+	ends    []int    // how many items there are up to the end of each value
+	items   []*Item  // without lead
+	bytes   int
+}
+
+// Decode reads a request of a format. The model is that of the request, or else the given one.
+func (m *Memo) Decode(f *Format, model, text string) (*Body, error) {
+	d := decoder{memo: m, format: f, text: text, members: map[string]string{}}
+	b, err := d.decode(model)
+	if err != nil {
+		return nil, fmt.Errorf("codec: %s: %w", f.Name, err)
+	}
+	return b, nil
+}
+
+// decoder reads one request.
+type decoder struct {
+	memo    *Memo
+	format  *Format
+	text    string
+	members map[string]string // all but the list
+
+	list   jsonscan.Span
+	spans  []jsonscan.Span // the values of the list
+	parent *track          // has the first values; nil: none
+	known  int             // how many
+	fresh  []string        // the other values, in memory of their own
+}
+
+func (d *decoder) decode(model string) (*Body, error) {
+	if err := d.scan(); err != nil {
+		if _, _, _, why := jsonedit.Check([]byte(d.text)); why != nil {
+			err = why
+		}
+		if !errors.Is(err, errSyntax) {
+			return nil, err
+		}
+	}
+	if d.list.To == 0 {
+		return nil, jsonedit.Faultf(d.format.list, "is missing")
+	}
+	b := &Body{Format: d.format, Model: model, text: d.text, list: d.list, values: d.spans}
+	if raw := d.members["model"]; raw != "" && raw[0] == '"' {
+		b.Model = strings.Clone(jsonscan.Unquote(raw))
+	}
+	b.MaxTokens = d.format.limitOf(func(name string) string { return d.get(name) })
+	t := &track{format: d.format, members: map[string]string{}}
+	if err := d.readPrompt(t); err != nil {
+		return nil, err
+	}
+	if err := d.readTools(t); err != nil {
+		return nil, err
+	}
+	if err := d.readValues(t); err != nil {
+		return nil, err
+	}
+	if u, ok := d.format.api.(interface {
+		untouched(d *decoder, t *track) string
+	}); ok {
+		b.Untouched = u.untouched(d, t)
+	}
+	b.items = t.items
+	if t.lead != nil {
+		b.leads = 1
+		b.items = append(make([]*Item, 0, len(t.items)+1), t.lead)
+		b.items = append(b.items, t.items...)
+	}
+	b.Tools = t.tools
+	talk, err := d.memo.foreign.Import(b.items)
+	if err != nil {
+		return nil, err
+	}
+	b.talk = talk
+	if d.memo.limit > 0 && b.Untouched == "" {
+		if d.parent != nil && d.known < len(d.parent.values) {
+			d.parent = nil // a fork: both are kept
+		}
+		d.memo.publish(t, d.parent)
+	}
+	return b, nil
+}
+
+// get returns a member, also by its name in lower case with underscores.
+func (d *decoder) get(name string) string {
+	if raw := d.members[name]; raw != "" {
+		return raw
+	}
+	return d.members[snake(name)]
+}
+
+// errSyntax is an error that is described later.
+var errSyntax = errors.New("not JSON")
+
+// scan finds the members, and compares and checks the values of the list. New values of it are checked.
+func (d *decoder) scan() error {
+	text := d.text
+	at := jsonscan.Space(text, 0)
+	if at == len(text) || text[at] != '{' {
+		return errSyntax
+	}
+	for first := true; first || text[at] == ','; first = false {
+		var err error
+		if at, err = d.scanMember(jsonscan.Space(text, at+1)); err != nil {
+			return err
+		}
+		if at = jsonscan.Space(text, at); at == len(text) {
+			return errSyntax
+		}
+	}
+	if text[at] != '}' || jsonscan.Space(text, at+1) != len(text) {
+		return errSyntax
+	}
+	for name, raw := range d.members {
+		if d.parent != nil && d.parent.members[name] == raw {
+			continue
+		}
+		if check(name, raw) != nil || !utf8.ValidString(name) {
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+// scanMember reads a member that begins at a position, and returns the one after it.
+func (d *decoder) scanMember(at int) (int, error) {
+	text := d.text
+	end, _ := jsonscan.Check(text, at)
+	if end < 0 || text[at] != '"' {
+		return at, errSyntax
+	}
+	name := jsonscan.Unquote(text[at:end])
+	if at = jsonscan.Space(text, end); at == len(text) || text[at] != ':' {
+		return at, errSyntax
+	}
+	at = jsonscan.Space(text, at+1)
+	if _, twice := d.members[name]; twice || name == d.format.list && d.list.To > 0 {
+		return at, jsonedit.Faultf(name, "is there twice")
+	}
+	if name != d.format.list {
+		end := jsonscan.Skip(text, at)
+		d.members[name] = text[at:end]
+		return end, nil
+	}
+	d.list.From = at
+	at, err := d.scanList(at)
+	d.list.To = at
+	return at, err
+}
+
+// check returns an error for a text that is not one JSON value, or in which an object has a key twice.
+func check(name, raw string) error {
+	end, twice := jsonscan.Check(raw, 0)
+	switch {
+	case end != len(raw) || !utf8.ValidString(raw):
+		return errSyntax
+	case twice:
+		return jsonedit.Faultf(name, "has an object with a key twice")
+	}
+	return nil
+}
+
+// scanList finds the values of the list, and returns the position after it. A text is a list of one.
+func (d *decoder) scanList(at int) (int, error) {
+	text := d.text
+	if at < len(text) && text[at] == '"' {
+		end := jsonscan.Skip(text, at)
+		d.spans = []jsonscan.Span{{From: at, To: end}}
+		d.fresh = []string{strings.Clone(text[at:end])}
+		return end, check(d.format.list, text[at:end])
+	}
+	if at == len(text) || text[at] != '[' {
+		return at, jsonedit.Faultf(d.format.list, "is not a list")
+	}
+	at = jsonscan.Space(text, at+1)
+	if at < len(text) && text[at] == ']' {
+		return at, jsonedit.Faultf(d.format.list, "is empty")
+	}
+	d.match(at)
+	for i := 0; at < len(text); i++ {
+		if i >= d.known {
+			end, twice := jsonscan.Check(text, at)
+			if end < 0 || twice || !utf8.ValidString(text[at:end]) {
+				return at, errSyntax
+			}
+			d.spans = append(d.spans, jsonscan.Span{From: at, To: end})
+			d.fresh = append(d.fresh, strings.Clone(text[at:end]))
+		} else {
+			i = d.known - 1
+		}
+		if at = jsonscan.Space(text, d.spans[i].To); at < len(text) && text[at] == ']' {
+			return at + 1, nil
+		}
+		if at == len(text) || text[at] != ',' {
+			break
+		}
+		at = jsonscan.Space(text, at+1)
+	}
+	return at, errSyntax
+}
+
+// match finds the track that has most of the first values of the list, of which the first one begins at a position.
+func (d *decoder) match(at int) {
+	d.memo.mu.Lock()
+	tracks := d.memo.tracks
+	d.memo.mu.Unlock()
+	next := at // after the values that are known
+	for _, t := range tracks {
+		if t.format != d.format || len(t.values) <= d.known || !strings.HasPrefix(d.text[next:], t.values[d.known]) {
+			continue // it would have the next value as well
+		}
+		spans, end := t.common(d.text, at)
+		if len(spans) > d.known {
+			d.parent, d.known, d.spans, next = t, len(spans), spans, end
+		}
+	}
+}
+
+// common returns the first values of a list that the track has as well, and where the next one begins.
+func (t *track) common(text string, at int) (spans []jsonscan.Span, next int) {
+	spans = make([]jsonscan.Span, 0, len(t.values)+16)
+	for _, v := range t.values {
+		if !strings.HasPrefix(text[at:], v) {
+			break
+		}
+		spans = append(spans, jsonscan.Span{From: at, To: at + len(v)})
+		at = jsonscan.Space(text, at+len(v))
+		if at == len(text) || text[at] != ',' {
+			break
+		}
+		at = jsonscan.Space(text, at+1)
+	}
+	return spans, at
+}
+
+// readPrompt reads the member with the system prompt.
+func (d *decoder) readPrompt(t *track) error {
+	name := d.format.lead
+	raw := d.get(name)
+	if name == "" || jsonedit.Absent(raw) {
+		return nil
+	}
+	if p := d.parent; p != nil && p.members[name] == raw {
+		t.members[name], t.lead = p.members[name], p.lead
+		return nil
+	}
+	raw = strings.Clone(raw)
+	it, err := d.format.api.prompt(raw)
+	t.members[name], t.lead = raw, it
+	return jsonedit.In(name, err)
+}
+
+// readTools reads the tools.
+func (d *decoder) readTools(t *track) error {
+	raw := d.members["tools"]
+	if jsonedit.Absent(raw) {
+		return nil
+	}
+	if p := d.parent; p != nil && p.members["tools"] == raw {
+		t.members["tools"], t.tools = p.members["tools"], p.tools
+		return nil
+	}
+	if raw[0] != '[' {
+		return jsonedit.Faultf("tools", "is %s, want a list", jsonedit.KindOf(raw))
+	}
+	raw = strings.Clone(raw)
+	t.members["tools"] = raw
+	for i, value := range list(raw) {
+		defs, err := d.format.api.tools(value)
+		if err != nil {
+			return jsonedit.In(jsonedit.Place("tools", i), err)
+		}
+		t.tools = append(t.tools, defs...)
+	}
+	return nil
+}
+
+// readValues reads the values of the list.
+func (d *decoder) readValues(t *track) error {
+	r := &reader{}
+	known := d.known
+	if p := d.parent; p != nil {
+		for known > 0 && (p.ends[known-1] < 0 || known < len(d.spans) && d.format == Responses && p.endsInAnswer(known)) {
+			known-- // an answer of several values may go on
+		}
+		t.values = append(make([]string, 0, len(d.spans)), p.values[:d.known]...)
+		t.ends = append(make([]int, 0, len(d.spans)), p.ends[:known]...)
+		if known > 0 {
+			n := p.ends[known-1]
+			r.items = append(make([]*Item, 0, n+2*(len(d.spans)-known)), p.items[:n]...)
+		}
+	}
+	t.values = append(t.values, d.fresh...)
+	for i := known; i < len(t.values); i++ {
+		before := len(r.items)
+		if err := d.format.api.read(r, t.values[i]); err != nil {
+			return jsonedit.In(jsonedit.Place(d.format.list, i), err)
+		}
+		if i > 0 && len(r.items) == before { // the value belongs to the item before
+			t.ends[i-1] = -1
+		}
+		t.ends = append(t.ends, len(r.items))
+	}
+	t.items = r.items
+	if known > 0 {
+		t.bytes = d.parent.bytes / len(d.parent.values) * known
+	}
+	for _, v := range t.values[known:] {
+		t.bytes += len(v)
+	}
+	first := 0
+	if known > 0 {
+		first = t.ends[known-1]
+	}
+	for _, it := range t.items[first:] {
+		t.bytes += it.message().Size() / 2 // many texts are those of the values
+	}
+	return nil
+}
+
+// endsInAnswer reports whether the last item of the first values is an answer.
+func (t *track) endsInAnswer(values int) bool {
+	return t.items[t.ends[values-1]-1].role == message.RoleAssistant
+}
+
+// publish makes a track the newest one and removes the one that it continues, if any.
+func (m *Memo) publish(t, before *track) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	kept, bytes := append(make([]*track, 0, len(m.tracks)+1), t), t.bytes
+	for _, o := range m.tracks {
+		if o == before {
+			continue
+		}
+		if bytes += o.bytes; len(kept) == maxTracks || bytes > m.limit {
+			break
+		}
+		kept = append(kept, o)
+	}
+	m.tracks = kept
+}

@@ -1,0 +1,339 @@
+package codec
+
+import (
+	"strings"
+
+	"github.com/laconic-go/laconic/internal/jsonedit"
+	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/message"
+)
+
+// responses is OpenAI Responses. The items of an answer that follow each other are one assistant message: reasoning and
+// calls of the provider's tools are opaque there, so they leave together with the calls after them.
+type responses struct{}
+
+// opaqueCalls are the types of items that a client answers, in a form of their own: both are pinned.
+var opaqueCalls = map[string]bool{
+	"computer_call": true, "local_shell_call": true, "shell_call": true, "apply_patch_call": true, "tool_search_call": true,
+}
+
+func (responses) prompt(raw string) (*Item, error) {
+	if raw[0] != '"' {
+		return nil, jsonedit.Faultf("", "is %s, want a string", jsonedit.KindOf(raw))
+	}
+	it := &Item{role: message.RoleSystem}
+	it.add(raw, message.Text{Text: jsonscan.Unquote(raw)})
+	return it, nil
+}
+
+func (x responses) read(r *reader, raw string) error {
+	if raw[0] == '"' {
+		r.add(&Item{role: message.RoleUser}).add(raw, message.Text{Text: jsonscan.Unquote(raw)})
+		return nil
+	}
+	o, err := object(raw)
+	if err != nil {
+		return err
+	}
+	kind := textOf(o, "type")
+	switch {
+	case kind == "message" || kind == "" && o.Get("role") != "":
+		return x.readMessage(r, o)
+	case kind == "function_call" || kind == "custom_tool_call":
+		c, err := readFunctionCall(o, kind)
+		if err == nil {
+			r.answer().add(raw, c)
+		}
+		return err
+	case kind == "function_call_output" || kind == "custom_tool_call_output":
+		return readOutput(r, o)
+	case opaqueCalls[kind] && textOf(o, "call_id") != "":
+		it := r.answer()
+		it.add(raw, message.ToolCall{ID: textOf(o, "call_id"), Name: kind, Arguments: "{}"})
+		it.pinned = true
+		return nil
+	case opaqueCalls[strings.TrimSuffix(kind, "_output")] && textOf(o, "call_id") != "":
+		it := r.add(&Item{role: message.RoleTool, pinned: true})
+		it.add(raw, message.ToolResult{CallID: textOf(o, "call_id"), Content: message.Opaque{Kind: kind, Data: raw}})
+		return nil
+	}
+	it := r.answer()
+	it.add(raw, message.Opaque{Kind: kind, Data: raw})
+	it.pinned = it.pinned || !strings.HasSuffix(kind, "_call") && kind != "reasoning"
+	return nil
+}
+
+// answer returns the assistant message that the next item belongs to.
+func (r *reader) answer() *Item {
+	if n := len(r.items); n > 0 && r.items[n-1].role == message.RoleAssistant {
+		return r.items[n-1]
+	}
+	return r.add(&Item{role: message.RoleAssistant})
+}
+
+func (responses) readMessage(r *reader, o jsonedit.Object) error {
+	role, err := o.Text("role", true)
+	if err != nil {
+		return err
+	}
+	parts, err := contentParts(o.Get("content"))
+	if err != nil {
+		return jsonedit.In("content", err)
+	}
+	switch role {
+	case "assistant":
+		it := r.answer()
+		for _, p := range it.parts {
+			if _, ok := p.(message.ToolCall); ok { // text after a call is not moved
+				it.add(o.Raw, message.Opaque{Kind: "message", Data: o.Raw})
+				return nil
+			}
+		}
+		it.add(o.Raw, parts...)
+	case "user":
+		r.add(&Item{role: message.RoleUser}).add(o.Raw, parts...)
+	case "system", "developer":
+		r.add(&Item{role: message.RoleSystem}).add(o.Raw, parts...)
+	default:
+		return jsonedit.Faultf("role", "is %q, want user, assistant, system or developer", role)
+	}
+	return nil
+}
+
+// contentParts returns the parts of a content, which is a text or a list.
+func contentParts(raw string) (parts []message.Part, err error) {
+	switch {
+	case jsonedit.Absent(raw) || raw == `""`:
+		return nil, nil
+	case raw[0] == '"':
+		return []message.Part{message.Text{Text: jsonscan.Unquote(raw)}}, nil
+	case raw[0] != '[':
+		return nil, jsonedit.Faultf("", "is %s, want a string or a list of parts", jsonedit.KindOf(raw))
+	}
+	err = jsonedit.EachItem("", raw, func(raw string) error {
+		o, err := object(raw)
+		if err != nil {
+			return err
+		}
+		kind, err := o.Text("type", true)
+		if err != nil {
+			return err
+		}
+		p, err := readContent(o, kind)
+		parts = append(parts, p)
+		return err
+	})
+	return parts, err
+}
+
+func readContent(o jsonedit.Object, kind string) (message.Part, error) {
+	opaque := message.Opaque{Kind: kind, Data: o.Raw}
+	switch kind {
+	case "input_text", "output_text", "text":
+		text, err := o.Text("text", true)
+		if a := o.Get("annotations"); !jsonedit.Absent(a) && len(list(a)) > 0 {
+			return opaque, err
+		}
+		return message.Text{Text: text}, err
+	case "input_image":
+		url := textOf(o, "image_url")
+		if m, ok := fromDataURL(url); ok {
+			return m, nil
+		}
+		if strings.HasPrefix(url, "http") {
+			return message.Media{Type: "image/*", URL: url}, nil
+		}
+	case "input_file":
+		if m, ok := fromDataURL(textOf(o, "file_data")); ok {
+			m.Name = textOf(o, "filename")
+			return m, nil
+		}
+	}
+	return opaque, nil
+}
+
+func readFunctionCall(o jsonedit.Object, kind string) (c message.ToolCall, err error) {
+	if c.ID, err = o.Text("call_id", true); err != nil {
+		return c, err
+	}
+	if c.Name, err = o.Text("name", true); err != nil {
+		return c, err
+	}
+	if kind == "custom_tool_call" {
+		_, err = o.Text("input", true)
+		c.Arguments = `{"input":` + o.Get("input") + `}`
+		return c, err
+	}
+	c.Arguments, err = o.Text("arguments", true)
+	return c, err
+}
+
+func readOutput(r *reader, o jsonedit.Object) error {
+	id, err := o.Text("call_id", true)
+	if err != nil {
+		return err
+	}
+	content, err := contentParts(o.Get("output"))
+	if err != nil {
+		return jsonedit.In("output", err)
+	}
+	r.add(&Item{role: message.RoleTool}).add(o.Raw, resultsOf(message.ToolResult{CallID: id}, content)...)
+	return nil
+}
+
+func (responses) together(a, b message.Part) bool {
+	x, result := a.(message.ToolResult)
+	if y, ok := b.(message.ToolResult); ok || result {
+		return ok && result && x.CallID == y.CallID
+	}
+	return isContent(a) && isContent(b)
+}
+
+// isContent reports whether a part is in the content of a message, and not an item of its own.
+func isContent(p message.Part) bool {
+	switch p := p.(type) {
+	case message.Text, message.Media:
+		return true
+	case message.Opaque:
+		return strings.HasPrefix(p.Kind, "input_") || p.Kind == "output_text" || p.Kind == "refusal"
+	case message.Thinking, message.ToolCall, message.ToolResult:
+	}
+	return false
+}
+
+func (responses) write(m message.Message, base string, was []message.Part) (string, error) {
+	switch p := m.Parts[0].(type) {
+	case message.ToolResult:
+		return writeOutput(m.Parts, base, was)
+	case message.ToolCall:
+		o := based(base, `{"type":"function_call","call_id":`+jsonedit.Quote(p.ID)+`,"name":`+jsonedit.Quote(p.Name)+`}`)
+		if textOf(o, "type") != "custom_tool_call" {
+			o, err := o.SetText("arguments", p.Arguments)
+			return o.Raw, err
+		}
+		input := ""
+		if jsonscan.IsObject(p.Arguments) {
+			input = jsonedit.ParseObject(p.Arguments).Get("input")
+		}
+		if input == "" || input[0] != '"' {
+			input = jsonedit.Quote(p.Arguments)
+		}
+		return o.Set("input", input).Raw, nil
+	case message.Opaque:
+		if !isContent(p) {
+			if !jsonscan.IsObject(p.Data) {
+				return "", unsupported(p, "Responses")
+			}
+			return p.Data, nil
+		}
+	case message.Thinking:
+		return "", unsupported(p, "Responses")
+	case message.Text, message.Media:
+	}
+	if base != "" && base[0] == '"' { // a text in place of the list
+		base = `{"role":"user","content":` + base + `}`
+	}
+	return writeContent(based(base, `{"role":"`+string(m.Role)+`"}`), "content", m.Parts, was, m.Role == message.RoleAssistant)
+}
+
+// writeOutput returns the item of a result.
+func writeOutput(parts []message.Part, base string, was []message.Part) (string, error) {
+	id, _, _, content := contentOf(parts)
+	_, _, _, old := contentOf(was)
+	return writeContent(based(base, `{"type":"function_call_output","call_id":`+jsonedit.Quote(id)+`}`), "output", content, old, false)
+}
+
+// writeContent sets a member to parts, of which those that are the same stay as they are.
+func writeContent(o jsonedit.Object, name string, parts, was []message.Part, output bool) (string, error) {
+	raw := o.Get(name)
+	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 && (raw == "" || raw[0] != '[') {
+		o, err := o.SetText(name, t.Text)
+		return o.Raw, err
+	}
+	var raws []string
+	if raw != "" && raw[0] == '[' {
+		raws = list(raw)
+	} else {
+		was = nil
+	}
+	items, err := rewrite(parts, was, raws, func(p message.Part, base string) (string, error) { return contentPart(p, base, output) })
+	if err != nil {
+		return "", jsonedit.In(name, err)
+	}
+	return o.Set(name, array(raw, items)).Raw, nil
+}
+
+// contentPart returns the JSON of a part of a content.
+func contentPart(p message.Part, base string, output bool) (string, error) {
+	switch p := p.(type) {
+	case message.Text:
+		fresh := `{"type":"input_text"}`
+		if output {
+			fresh = `{"type":"output_text"}`
+		}
+		o, err := based(base, fresh).SetText("text", p.Text)
+		return o.Raw, err
+	case message.Media:
+		url := p.URL
+		if url == "" {
+			url = dataURL(p)
+		}
+		if strings.HasPrefix(p.Type, "image/") {
+			return `{"type":"input_image","image_url":` + jsonedit.Quote(url) + `}`, nil
+		}
+		if p.URL == "" {
+			return `{"type":"input_file","filename":` + jsonedit.Quote(p.Name) + `,"file_data":` + jsonedit.Quote(url) + `}`, nil
+		}
+	case message.Opaque:
+		if isContent(p) {
+			return p.Data, nil
+		}
+	case message.Thinking, message.ToolCall, message.ToolResult:
+	}
+	return "", unsupported(p, "Responses")
+}
+
+func (responses) tools(raw string) ([]message.ToolDef, error) {
+	o, err := object(raw)
+	if err != nil {
+		return nil, err
+	}
+	switch textOf(o, "type") {
+	case "function":
+		return toolDef(o, "parameters"), nil
+	case "custom":
+		return toolDef(o, "format"), nil
+	}
+	return hosted(o), nil
+}
+
+func (responses) newTool(def message.ToolDef) string {
+	return jsonedit.ParseObject(declaration(def, "parameters")).Set("type", `"function"`).Raw
+}
+
+// untouched returns why a request is sent as it is: the provider has a part of the conversation, which is not seen here.
+func (responses) untouched(d *decoder, t *track) string {
+	for _, name := range []string{"previous_response_id", "conversation"} {
+		if !jsonedit.Absent(d.members[name]) {
+			return name + ": the provider has the rest of the conversation"
+		}
+	}
+	if d.members["background"] == "true" {
+		return "background: the answer is fetched by other requests"
+	}
+	calls := map[string]bool{}
+	for _, it := range t.items {
+		for _, p := range it.parts {
+			switch p := p.(type) {
+			case message.ToolCall:
+				calls[p.ID] = true
+			case message.ToolResult:
+				if !calls[p.CallID] {
+					return "function_call_output: its call is not in the request"
+				}
+			case message.Text, message.Thinking, message.Media, message.Opaque:
+			}
+		}
+	}
+	return ""
+}

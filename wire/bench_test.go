@@ -1,0 +1,114 @@
+package wire_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/wire"
+)
+
+// stub answers at once.
+type stub struct{}
+
+func (stub) RoundTrip(req *http.Request) (*http.Response, error) {
+	_, _ = io.Copy(io.Discard, req.Body)
+	return reply(http.StatusOK, whole), nil
+}
+
+// line makes a chat of 2,000 messages one of 800 kB.
+var line = strings.Repeat("some words of a result\n", 28)
+
+// BenchmarkRoundTrip measures what a transport adds. The metric min-µs is the least of all requests, which is what a busy
+// machine shows best.
+func BenchmarkRoundTrip(b *testing.B) {
+	clears := func() middleware.Middleware {
+		return contextedit.New(contextedit.Options{Trigger: trigger.Rounds(900), Keep: 10})
+	}
+	idle := func() middleware.Middleware {
+		return contextedit.New(contextedit.Options{Trigger: trigger.Rounds(100_000)})
+	}
+	for _, c := range []struct {
+		name   string
+		rounds int
+		chain  func() middleware.Middleware
+		fresh  bool
+	}{
+		{"20 messages, known", 10, idle, false},
+		{"2000 messages, known", 1000, idle, false},
+		{"2000 messages, 990 known edits", 1000, clears, false},
+		{"2000 messages, never seen", 1000, idle, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var added time.Duration
+			opts := wire.Options{Observe: func(_ context.Context, d wire.Decision) { added = d.Added }}
+			body := rounds(c.rounds, line)
+			rt, least := wire.Transport(stub{}, opts, c.chain()), time.Hour
+			do(b, rt, post(b, chatURL, body))
+			do(b, rt, post(b, chatURL, body))
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if c.fresh {
+					rt = wire.Transport(stub{}, opts, c.chain())
+				}
+				do(b, rt, post(b, chatURL, body))
+				least = min(least, added)
+			}
+			b.ReportMetric(float64(least.Nanoseconds())/1e3, "min-µs")
+		})
+	}
+}
+
+// heap returns the bytes that are in use.
+func heap() int64 {
+	for range 3 {
+		runtime.GC()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// What a transport keeps of a conversation that grows is not the bodies of all its requests.
+func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // the heap is that of the process
+	rt := wire.Transport(stub{}, wire.Options{}, contextedit.New(contextedit.Options{Trigger: trigger.Rounds(100_000)}))
+	do(t, rt, post(t, chatURL, rounds(1, "first")))
+	before, size := heap(), 0
+	for i := 1; i <= 51; i++ {
+		body := rounds(i*20, line)
+		size = len(body)
+		do(t, rt, post(t, chatURL, body))
+	}
+	kept := heap() - before
+	t.Logf("a body of %d kB, %d kB are kept", size>>10, kept>>10)
+	require.Less(t, float64(kept), 3.2*float64(size))
+	runtime.KeepAlive(rt)
+}
+
+// The memory of many conversations has a limit.
+func TestMemoryOfManyConversations(t *testing.T) { //nolint:paralleltest // the heap is that of the process
+	n := 2_000
+	if testing.Short() {
+		n = 300
+	}
+	rt := wire.Transport(stub{}, wire.Options{}, contextedit.New(contextedit.Options{Trigger: trigger.Rounds(100_000)}))
+	before := heap()
+	for i := range n {
+		do(t, rt, post(t, chatURL, rounds(120, fmt.Sprint(i)+line)))
+	}
+	kept := heap() - before
+	t.Logf("%d conversations, %d MB are kept", n, kept>>20)
+	require.Less(t, kept, int64(200<<20))
+	runtime.KeepAlive(rt)
+}

@@ -1,0 +1,211 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// op is the name of this package in errors and events.
+const op = "wire"
+
+// call is a request that passes through the chain.
+type call struct {
+	*engine
+
+	req   *http.Request
+	next  func(*http.Request) (*http.Response, error)
+	body  *codec.Body
+	text  string
+	start time.Time
+
+	handed  chan *http.Response // gets the answer for the client
+	failed  chan error          // gets the error of the chain
+	settled chan struct{}       // closed when the chain has returned
+
+	mu        sync.Mutex // middlewares may ask concurrently
+	decision  Decision
+	trips     int
+	provider  time.Duration  // in the provider
+	refused   *http.Response // the last one, with its body
+	broken    error          // the last one of the connection
+	delivered bool
+}
+
+type callKey struct{}
+
+// answer runs the chain, in a goroutine that lives until the client has read or closed the answer.
+func (c *call) answer() (*http.Response, error) {
+	ctx := context.WithValue(c.body.Context(c.req.Context()), callKey{}, c)
+	go func() {
+		defer close(c.settled)
+		c.failed <- c.run(ctx)
+	}()
+	var err error
+	select {
+	case resp := <-c.handed:
+		return c.deliver(resp)
+	case err = <-c.failed:
+	}
+	select {
+	case resp := <-c.handed: // it was just before
+		return c.deliver(resp)
+	default:
+	}
+	switch done := c.req.Context().Err(); {
+	case done != nil:
+		err = done
+	case c.refused != nil: // the provider's own words
+		return c.deliver(c.refused)
+	case c.broken != nil:
+		err = c.broken
+	case c.opts.Strict:
+		err = fmt.Errorf("wire: %w", cmp.Or(err, errNotAsked))
+	default:
+		c.decision.BytesOut, c.decision.Edited = c.decision.BytesIn, false
+		return c.pass(withBody(c.req, c.text), c.next, c.decision, "the chain failed: "+cmp.Or(err, errNotAsked).Error())
+	}
+	if c.refused != nil {
+		_ = c.refused.Body.Close()
+	}
+	return nil, err
+}
+
+var errNotAsked = errors.New("it has not asked the model")
+
+// deliver reports what was done, and returns the answer for the client.
+func (c *call) deliver(resp *http.Response) (*http.Response, error) {
+	c.mu.Lock()
+	d := c.decision
+	d.Retried = c.trips > 1
+	d.Added = time.Since(c.start) - c.provider
+	c.mu.Unlock()
+	c.observe(c.req.Context(), d)
+	return resp, nil
+}
+
+// run asks the chain. A panic is an error.
+func (c *call) run(ctx context.Context) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	scope := c.opts.Env.Scope
+	if c.opts.Scope != nil {
+		scope = c.opts.Scope(c.req)
+	}
+	req := c.body.Request()
+	req.Budget = c.budget(c.body)
+	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
+	return err
+}
+
+// ask is the model at the end of the chain: the provider.
+func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	c, ok := ctx.Value(callKey{}).(*call)
+	if !ok {
+		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: errors.New("the context is not that of the request")}
+	}
+	text, err := c.body.Encode(req)
+	if err != nil {
+		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: err}
+	}
+	resp, err := c.send(text) //nolint:bodyclose // the client closes it
+	if err != nil {
+		return nil, foreign.Classify(ctx, req, err, foreign.KindOf)
+	}
+	w := newWatcher(resp, c)
+	if !c.hand(resp) {
+		_ = w.body.Close()
+		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: errors.New("the client has another answer already")}
+	}
+	if emit != nil { // from here on there is no other attempt
+		if err := emit(middleware.Delta{}); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case <-w.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if len(w.answer.Dropped) > 0 {
+		req.Report(ctx, middleware.Event{
+			Kind: middleware.Notice, By: op,
+			Why: "the provider has left thinking out of the request: " + strings.Join(w.answer.Dropped, ", "),
+		})
+	}
+	if w.err != nil {
+		return nil, foreign.Classify(ctx, req, w.err, foreign.KindOf)
+	}
+	return &middleware.Response{
+		Message: message.Message{Role: message.RoleAssistant}, Usage: w.answer.Usage, Stop: w.answer.Stop,
+	}, nil
+}
+
+// send sends a body. An answer with the status of an error is an error, and is kept for the client.
+func (c *call) send(text string) (*http.Response, error) {
+	start := time.Now()
+	resp, err := c.next(withBody(c.req, text))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.provider += time.Since(start)
+	c.trips++
+	c.decision.BytesOut, c.decision.Edited = int64(len(text)), text != c.text
+	if c.refused != nil {
+		_ = c.refused.Body.Close()
+		c.refused = nil
+	}
+	if c.broken = err; err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < http.StatusBadRequest {
+		return resp, nil
+	}
+	const longest = 1 << 20
+	data, err := io.ReadAll(io.LimitReader(resp.Body, longest))
+	rest := resp.Body
+	resp.Body = joined{io.MultiReader(strings.NewReader(string(data)), rest), rest}
+	c.refused = resp
+	return nil, &refusal{status: resp.StatusCode, text: string(data), err: err}
+}
+
+// hand gives an answer to the client, if it has none.
+func (c *call) hand(resp *http.Response) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.delivered {
+		return false
+	}
+	c.delivered = true
+	c.handed <- resp
+	return true
+}
+
+// refusal is an error that the provider has sent.
+type refusal struct {
+	status int // 0: in a stream
+	text   string
+	err    error // while it was read
+}
+
+func (r *refusal) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %s", http.StatusText(r.status), r.text))
+}
+
+func (r *refusal) HTTPStatusCode() int { return r.status }
+
+func (r *refusal) Unwrap() error { return r.err }

@@ -1,0 +1,126 @@
+package wire
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/internal/codec"
+)
+
+// do sends a request by next: through the chain, or as it is.
+func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	if req.Method != http.MethodPost || req.Body == nil || !isJSON(req.Header) {
+		return next(req)
+	}
+	start := time.Now()
+	d := Decision{BytesIn: req.ContentLength, BytesOut: req.ContentLength}
+	f, model, why := codec.Match(req.URL.Path)
+	if f != nil {
+		d.Format = f.Name
+		e.seen.Add(1)
+		why = e.passes(req)
+	}
+	if why != "" {
+		return e.pass(req, next, d, why)
+	}
+	text, rest, err := readBody(req, e.opts.MaxBody)
+	if err != nil {
+		return nil, err
+	}
+	if rest != nil {
+		r := req.Clone(req.Context())
+		r.Body = rest
+		return e.pass(r, next, d, tooLong)
+	}
+	d.BytesIn, d.BytesOut = int64(len(text)), int64(len(text))
+	body, err := e.memo.Decode(f, model, text)
+	switch {
+	case err != nil:
+		return e.pass(withBody(req, text), next, d, err.Error())
+	case body.Untouched != "":
+		return e.pass(withBody(req, text), next, d, body.Untouched)
+	}
+	c := &call{
+		engine: e, req: req, next: next, body: body, text: text, decision: d, start: start,
+		handed: make(chan *http.Response, 1), failed: make(chan error, 1), settled: make(chan struct{}),
+	}
+	return c.answer() //nolint:contextcheck // that of the request
+}
+
+// pass sends a request as it is.
+func (e *engine) pass(
+	req *http.Request, next func(*http.Request) (*http.Response, error), d Decision, why string,
+) (*http.Response, error) {
+	d.Reason = why
+	e.observe(req.Context(), d)
+	return next(req)
+}
+
+const tooLong = "the body is longer than MaxBody"
+
+// passes returns why a request of a model is not read; "": it is.
+func (e *engine) passes(req *http.Request) string {
+	h := req.Header
+	switch {
+	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
+		return "the body is compressed"
+	case strings.HasPrefix(h.Get("Authorization"), "AWS4-") || req.URL.Query().Get("X-Amz-Signature") != "":
+		return "the body is signed: put the chain before the signing, with wire.Middleware before bedrock.WithConfig"
+	case h.Get("Content-MD5") != "" || h.Get("Digest") != "" || h.Get("Content-Digest") != "" || h.Get("Signature-Input") != "":
+		return "the headers have a digest of the body"
+	case req.ContentLength > e.opts.MaxBody:
+		return tooLong
+	}
+	return ""
+}
+
+func isJSON(h http.Header) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(h.Get("Content-Type")), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "application/json" || strings.HasSuffix(kind, "+json")
+}
+
+// buffers are for reading.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
+// readBody reads and closes the body of a request. If it is longer than a limit, rest is all of it, which was not closed.
+func readBody(req *http.Request, limit int64) (text string, rest io.ReadCloser, err error) {
+	var b strings.Builder
+	if req.ContentLength > 0 {
+		b.Grow(int(req.ContentLength))
+	}
+	buffer := buffers.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is in it
+	defer buffers.Put(buffer)
+	if _, err = io.CopyBuffer(&b, io.LimitReader(req.Body, limit+1), *buffer); err == nil && int64(b.Len()) > limit {
+		return "", joined{io.MultiReader(strings.NewReader(b.String()), req.Body), req.Body}, nil
+	}
+	if closed := req.Body.Close(); err == nil {
+		err = closed
+	}
+	return b.String(), nil, err
+}
+
+// joined reads from one and closes another.
+type joined struct {
+	io.Reader
+	io.Closer
+}
+
+// withBody returns a copy of a request with another body.
+func withBody(req *http.Request, text string) *http.Request {
+	r := req.Clone(req.Context())
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+	r.Body, _ = r.GetBody()
+	r.ContentLength = int64(len(text))
+	if r.Header.Get("Content-Length") != "" {
+		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	}
+	if r.Header.Get("Accept-Encoding") != "" {
+		r.Header.Set("Accept-Encoding", "identity") // the usage is read from the answer
+	}
+	return r
+}

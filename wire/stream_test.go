@@ -1,0 +1,362 @@
+package wire_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// streams have the frames of each format, and the usage that they say.
+var streams = map[string]struct {
+	url, body, stream string
+	usage             [2]int // input, output
+}{
+	"chat": {
+		chatURL, rounds(1, ""),
+		`data: {"choices":[{"delta":{"content":"ok"}}]}` + "\n\n" + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n" +
+			`data: {"choices":[],"usage":{"prompt_tokens":50,"completion_tokens":3}}` + "\n\ndata: [DONE]\n\n",
+		[2]int{50, 3},
+	},
+	"responses": {
+		"https://host/v1/responses", `{"input":"a"}`,
+		"event: response.created\n" + `data: {"type":"response.created","response":{"status":"in_progress"}}` + "\n\n" +
+			"event: response.completed\r\n" + `data: {"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":50,"output_tokens":3}}}` + "\r\n\r\n",
+		[2]int{50, 3},
+	},
+	"messages": {
+		"https://host/v1/messages", `{"max_tokens":5,"messages":[{"role":"user","content":"a"}]}`,
+		`data: {"type":"message_start","message":{"usage":{"input_tokens":20,"cache_read_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":3}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+		[2]int{50, 3},
+	},
+	"gemini": {
+		"https://host/v1beta/models/g:streamGenerateContent?alt=sse", `{"contents":[{"parts":[{"text":"a"}]}]}`,
+		`data: {"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":50}}` + "\n\n" +
+			`data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2,"thoughtsTokenCount":1}}` + "\n\n",
+		[2]int{50, 3},
+	},
+	"gemini as a JSON array": {
+		"https://host/v1beta/models/g:streamGenerateContent", `{"contents":[{"parts":[{"text":"a"}]}]}`,
+		`[{"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":50}}` + "\n,\n" +
+			`{"candidates":[{"finishReason":1}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":3}}]` + "\n",
+		[2]int{50, 3},
+	},
+}
+
+// last is a middleware that keeps what the chain gets.
+type last struct {
+	resp *middleware.Response
+	err  error
+}
+
+func (l *last) middleware(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		l.resp, l.err = next(ctx, req, emit)
+		return l.resp, l.err
+	}
+}
+
+// byteReader gives one byte at a time, and an error at its end.
+type byteReader struct {
+	text string
+	err  error
+}
+
+func (b *byteReader) Read(p []byte) (int, error) {
+	if b.text == "" {
+		return 0, b.err
+	}
+	p[0] = b.text[0]
+	b.text = b.text[1:]
+	return 1, nil
+}
+
+func (b *byteReader) Close() error { return nil }
+
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	for name, c := range streams {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, slow := range []bool{false, true} {
+				r, l := &recorder{}, &last{}
+				r.answer = func(int, string) *http.Response {
+					resp := reply(http.StatusOK, c.stream)
+					resp.ContentLength = -1
+					if slow {
+						resp.Body = &byteReader{c.stream, io.EOF}
+					}
+					return resp
+				}
+				_, got := do(t, wire.Transport(r, r.options(), l.middleware), post(t, c.url, c.body))
+				require.Equal(t, c.stream, got, "byte for byte")
+				require.NoError(t, l.err)
+				require.Empty(t, l.resp.Message.Parts)
+				require.Equal(t, c.usage[0], l.resp.Usage.Input)
+				require.Equal(t, c.usage[1], l.resp.Usage.Output)
+				if name != "gemini as a JSON array" {
+					require.Equal(t, middleware.StopEnd, l.resp.Stop)
+				}
+			}
+		})
+	}
+}
+
+// The client reads the last frame, and not the end of the body. Then the chain has returned.
+func TestLastFrame(t *testing.T) {
+	t.Parallel()
+	for name, c := range streams {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, returned := &recorder{}, false
+			end := strings.TrimRight(c.stream, "\r\n")
+			pipe, w := io.Pipe()
+			r.answer = func(int, string) *http.Response {
+				resp := reply(http.StatusOK, c.stream)
+				resp.ContentLength, resp.Body = -1, pipe
+				return resp
+			}
+			rt := wire.Transport(r, r.options(), func(next middleware.Model) middleware.Model {
+				return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+					resp, err := next(ctx, req, emit)
+					returned = true
+					return resp, err
+				}
+			})
+			resp, err := rt.RoundTrip(post(t, c.url, c.body))
+			require.NoError(t, err)
+			go func() { _, _ = io.WriteString(w, end+"\n") }() // the connection stays open
+			_, err = io.ReadFull(resp.Body, make([]byte, len(end)+1))
+			require.NoError(t, err)
+			require.True(t, returned)
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+}
+
+// Frames are passed on as they come.
+func TestFrameByFrame(t *testing.T) {
+	t.Parallel()
+	frames := make(chan string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for f := range frames {
+			_, _ = io.WriteString(w, f)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: wire.Transport(&http.Transport{DisableKeepAlives: true}, wire.Options{})}
+	go func() { frames <- "data: 0\n" }()
+	resp, err := client.Do(post(t, server.URL+"/chat/completions", rounds(1, "")))
+	require.NoError(t, err)
+	lines := bufio.NewScanner(resp.Body)
+	for i := range 5 {
+		require.True(t, lines.Scan())
+		require.Equal(t, fmt.Sprintf("data: %d", i), lines.Text(), "before the next one is written")
+		frames <- fmt.Sprintf("data: %d\n", i+1)
+	}
+	close(frames)
+	require.NoError(t, resp.Body.Close())
+}
+
+// A refusal in a stream: the chain learns from it, and does not ask again.
+func TestRefusedInStream(t *testing.T) {
+	t.Parallel()
+	for name, stream := range map[string]string{
+		"error":           "event: error\ndata: " + `{"type":"error","error":{"message":"prompt is too long: 2000 tokens > 1000 maximum"}}` + "\n\n",
+		"response.failed": "event: response.failed\ndata: " + `{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}}` + "\n\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, l := &recorder{}, &last{}
+			r.answer = func(int, string) *http.Response { return reply(http.StatusOK, stream) }
+			rt := wire.Transport(r, r.options(), append([]middleware.Middleware{l.middleware}, r.chain()...)...)
+			_, got := do(t, rt, post(t, chatURL, rounds(2, long)))
+			require.Equal(t, stream, got)
+			require.Len(t, r.bodies, 1)
+			_, tooLong := middleware.ParseOverflow(l.err, nil)
+			require.True(t, tooLong, "%v", l.err)
+		})
+	}
+}
+
+// The thinking that the provider has dropped is reported.
+func TestDroppedThinking(t *testing.T) {
+	t.Parallel()
+	dropped := `"input_transformations":[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}]`
+	for _, answer := range []string{
+		`{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":5},` + dropped + `}`,
+		`data: {"type":"message_start","message":{` + dropped + `}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+	} {
+		r := &recorder{}
+		r.answer = func(int, string) *http.Response { return reply(http.StatusOK, answer) }
+		do(t, wire.Transport(r, r.options(), r.chain()...), post(t, streams["messages"].url, streams["messages"].body))
+		why := ""
+		for _, e := range r.events {
+			if e.By == "wire" {
+				why = e.Why
+			}
+		}
+		require.Equal(t, "the provider has left thinking out of the request: messages.1.content.0: prefix_binding_mismatch", why)
+	}
+}
+
+// A model that binds thinking to what stands before it is sent none behind an edit, and all other bytes as they were.
+func TestVoidThinking(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	body.WriteString(`{"model":"claude-sonnet-5-5","max_tokens":9,"messages":[{"role":"user","content":"go on"}`)
+	for i := range 4 {
+		fmt.Fprintf(&body, `,{"role":"assistant","content":[{"type":"thinking","thinking":"I think","signature":"s%d"},`+
+			`{"type":"tool_use","id":"c%d","name":"read","input":{"n":1E400}}]},`+
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":%q}]}`, i, i, i, long)
+	}
+	body.WriteString(`]}`)
+	r := &recorder{}
+	clears := contextedit.New(contextedit.Options{Trigger: trigger.Rounds(4), Keep: 3, ClearAtLeast: 1})
+	rt := wire.Transport(r, r.options(), clears)
+	do(t, rt, post(t, streams["messages"].url, body.String()))
+	require.NotContains(t, r.bodies[0], `"s1"`, "it was made before the result before it was cleared")
+	require.NotContains(t, r.bodies[0], `"s3"`)
+	require.Equal(t, 3, strings.Count(r.bodies[0], long))
+	require.Equal(t, 4, strings.Count(r.bodies[0], `{"type":"tool_use","id":"c`))
+	require.Equal(t, 4, strings.Count(r.bodies[0], `"input":{"n":1E400}`))
+}
+
+// The client sees of a fault what it would see without the transport, or the request is sent as it was.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	fails := errors.New("out of order")
+	breaks := func(how func() error) middleware.Middleware {
+		return func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return nil, how()
+			}
+		}
+	}
+	body := rounds(4, long)
+	for name, c := range map[string]struct {
+		mw     middleware.Middleware
+		reason string
+	}{
+		"a chain that fails":           {breaks(func() error { return fails }), "the chain failed: out of order"},
+		"a chain that panics":          {breaks(func() error { panic("oh") }), "the chain failed: panic: oh"},
+		"a chain that asks no model":   {breaks(func() error { return nil }), "the chain failed: it has not asked the model"},
+		"a model that is not answered": {mw: func(next middleware.Model) middleware.Model { return next }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &recorder{}
+			_, got := do(t, wire.Transport(r, r.options(), c.mw), post(t, chatURL, body))
+			sameBytes(t, whole, got)
+			require.Equal(t, []string{body}, r.bodies)
+			require.Contains(t, r.decisions[0].Reason, c.reason)
+			if c.reason == "" {
+				return
+			}
+			opts := r.options()
+			opts.Strict = true
+			_, err := wire.Transport(r, opts, c.mw).RoundTrip(post(t, chatURL, body)) //nolint:bodyclose // there is none
+			require.ErrorContains(t, err, strings.TrimPrefix(c.reason, "the chain failed: "))
+		})
+	}
+	t.Run("reset before headers", func(t *testing.T) {
+		t.Parallel()
+		r := &recorder{answer: func(int, string) *http.Response { return nil }}
+		_, err := wire.Transport(r, r.options(), r.chain()...).RoundTrip(post(t, chatURL, body)) //nolint:bodyclose // there is none
+		require.Equal(t, errReset, err)
+		require.Len(t, r.bodies, 1)
+	})
+	t.Run("cut in a frame", func(t *testing.T) {
+		t.Parallel()
+		r, l := &recorder{}, &last{}
+		part := streams["chat"].stream[:60]
+		r.answer = func(int, string) *http.Response {
+			resp := reply(http.StatusOK, part)
+			resp.ContentLength, resp.Body = -1, &byteReader{part, io.ErrUnexpectedEOF}
+			return resp
+		}
+		resp, err := wire.Transport(r, r.options(), l.middleware).RoundTrip(post(t, chatURL, body))
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Equal(t, part, string(data))
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, middleware.Unavailable, middleware.KindOf(l.err))
+	})
+	t.Run("the request cannot be read", func(t *testing.T) {
+		t.Parallel()
+		r := &recorder{}
+		req := post(t, chatURL, body)
+		req.Body = &byteReader{"{", errReset}
+		_, err := wire.Transport(r, r.options(), r.chain()...).RoundTrip(req) //nolint:bodyclose // there is none
+		require.ErrorIs(t, err, errReset)
+		require.Empty(t, r.bodies)
+	})
+	t.Run("the client gives up", func(t *testing.T) {
+		t.Parallel()
+		r := &recorder{}
+		ctx, cancel := context.WithCancel(t.Context())
+		r.answer = func(int, string) *http.Response { cancel(); return nil }
+		_, err := wire.Transport(r, r.options(), r.chain()...).RoundTrip(post(t, chatURL, body).WithContext(ctx)) //nolint:bodyclose // there is none
+		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// No goroutine is left of streams that the client has closed, or given up.
+func TestAbortedStreams(t *testing.T) {
+	t.Parallel()
+	n := 10_000
+	if testing.Short() {
+		n = 500
+	}
+	r := &recorder{}
+	r.answer = func(int, string) *http.Response {
+		resp := reply(http.StatusOK, streams["chat"].stream)
+		resp.ContentLength = -1
+		return resp
+	}
+	rt := wire.Transport(r, wire.Options{}, r.chain()...)
+	for i := range n {
+		ctx, cancel := context.WithCancel(t.Context())
+		resp, err := rt.RoundTrip(post(t, chatURL, rounds(1, "x")).WithContext(ctx))
+		require.NoError(t, err)
+		_, err = io.ReadFull(resp.Body, make([]byte, 1+i%90))
+		require.NoError(t, err)
+		if i%2 == 0 {
+			cancel()
+		}
+		require.NoError(t, resp.Body.Close())
+		cancel()
+		r.bodies, r.headers = nil, nil
+	}
+	require.Eventually(t, func() bool { return r.count(middleware.Called) == n }, time.Minute, time.Millisecond, "one event for each request")
+}
+
+func TestAcceptEncoding(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	req := post(t, chatURL, rounds(1, ""))
+	req.Header.Set("Accept-Encoding", "gzip, br")
+	do(t, wire.Transport(r, wire.Options{}), req)
+	require.Equal(t, "identity", r.headers[0].Get("Accept-Encoding"), "the usage is read from the answer")
+	require.Equal(t, "gzip, br", req.Header.Get("Accept-Encoding"), "the request of the client is not changed")
+}

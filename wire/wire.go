@@ -1,0 +1,200 @@
+// Package wire puts a chain into every client of a model that speaks HTTP: openai-go, anthropic-sdk-go, go-openai, genai,
+// and the frameworks that stand on them.
+//
+//	client := openai.NewClient(option.WithHTTPClient(&http.Client{
+//		Transport: wire.Transport(nil, wire.Options{}, microcompact.New(microcompact.Options{}), fit.New(fit.Options{})),
+//	}))
+//
+// Requests of OpenAI chat completions, OpenAI Responses, Anthropic Messages and Gemini generateContent go through the
+// chain; what the chain does not edit is sent byte for byte as the client has written it. Answers reach the client as the
+// provider sends them, streams frame by frame. The chain reads usage and errors while they pass, so the Response of a model
+// here has a usage and a reason to stop, and a message without parts. If the provider refuses a request as too long,
+// package fit shortens it and asks again before the client gets anything. The end of an answer is passed on when the chain
+// has learned from it: the next request finds that.
+//
+// What cannot be edited passes untouched: other paths and methods, token counting, batches, compressed and signed bodies,
+// bodies above [Options.MaxBody], bodies that are not read without doubt, and Responses whose conversation is with the
+// provider. [Options.Observe] gets a [Decision] for every POST with a JSON body, with the reason if it was not edited: some
+// clients ignore the http.Client that they are given, and then there are no decisions. Package wiretest has a check for
+// tests.
+//
+// The chain knows a conversation by its content, so one transport serves any number of them at once, and the retries of a
+// client send the same bytes. Conversations are remembered up to a limit of memory.
+package wire
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/models"
+)
+
+// Options configure a transport. The zero value suits most programs.
+type Options struct {
+	Env middleware.Env // what the middlewares share
+
+	// Scope returns the scope of a request in place of Env.Scope, for example the tenant by a header. Scopes share no edits.
+	// nil: that of Env. Env.Archive is one for all scopes.
+	Scope func(*http.Request) string
+
+	// Budget returns the window of a model; a Reserve of 0 is the longest answer that the request asks for. nil, or a nil
+	// result: the window of Env.Models, less the longest answer that the request asks for.
+	Budget func(model string) *middleware.Budget
+
+	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB
+	Strict  bool  // a chain that fails is an error of the request; false: the request is sent as the client wrote it
+
+	// Observe gets what was done with each POST with a JSON body, when its answer begins. It must be fast and safe for
+	// concurrent use. nil: nothing is observed.
+	Observe func(ctx context.Context, d Decision)
+}
+
+// Decision is what was done with a request.
+type Decision struct {
+	Format   string        // chat, responses, messages or gemini; "": the path is of none
+	Reason   string        // why it passed untouched; "": it went through the chain
+	Edited   bool          // other bytes were sent than the client has written
+	Retried  bool          // the provider was asked more than once
+	BytesIn  int64         // of the body that the client has written; negative: not known
+	BytesOut int64         // of the body that was sent last
+	Added    time.Duration // until the answer began, without the time of the provider
+}
+
+const (
+	maxBody   = 32 << 20
+	maxMemory = 48 << 20 // bytes of conversations that are remembered
+	maxScopes = 1000     // chains that are kept
+)
+
+// Transport returns a RoundTripper that sends requests by base, through the middlewares, of which the first one is the
+// outermost; they must not be used in another chain. nil: [http.DefaultTransport]. It panics as [middleware.With].
+func Transport(base http.RoundTripper, opts Options, mws ...middleware.Middleware) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return &transport{base, newEngine(opts, mws)}
+}
+
+// Middleware is [Transport] as the function that option.WithMiddleware of openai-go and anthropic-sdk-go takes. Before
+// bedrock.WithConfig or vertex.WithCredentials it sees requests that are not signed yet.
+func Middleware(opts Options, mws ...middleware.Middleware) func(
+	*http.Request, func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
+	e := newEngine(opts, mws)
+	return func(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+		return e.do(req, next)
+	}
+}
+
+type transport struct {
+	base http.RoundTripper
+	*engine
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.do(req, t.base.RoundTrip)
+}
+
+// Seen returns how many requests of models the transport has seen, for package wiretest.
+func (t *transport) Seen() int64 { return t.seen.Load() }
+
+// CloseIdleConnections closes those of the base, as [http.Client.CloseIdleConnections] expects it.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// engine has what the requests of a transport share. It is safe for concurrent use.
+type engine struct {
+	opts Options
+	mws  []middleware.Middleware
+	memo *codec.Memo
+	seen atomic.Int64
+
+	mu     sync.Mutex
+	clock  int64
+	chains map[string]*scoped // by scope
+}
+
+// scoped is the chain of a scope.
+type scoped struct {
+	model middleware.Model
+	used  int64 // by the clock of the engine
+}
+
+func newEngine(opts Options, mws []middleware.Middleware) *engine {
+	if opts.MaxBody == 0 {
+		opts.MaxBody = maxBody
+	}
+	if opts.Env.Models == nil {
+		opts.Env.Models = models.Default()
+	}
+	if opts.Scope != nil && opts.Env.Journal == nil {
+		opts.Env.Journal = journal.NewMemory(0)
+	}
+	e := &engine{opts: opts, mws: mws, memo: codec.NewMemo(maxMemory), chains: map[string]*scoped{}}
+	e.chain(opts.Env.Scope)
+	return e
+}
+
+// chain returns the model of a scope: the middlewares around the provider.
+func (e *engine) chain(scope string) middleware.Model {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.clock++
+	c := e.chains[scope]
+	if c == nil {
+		if len(e.chains) >= maxScopes {
+			oldest := scope
+			for s, other := range e.chains {
+				if oldest == scope || other.used < e.chains[oldest].used {
+					oldest = s
+				}
+			}
+			delete(e.chains, oldest)
+		}
+		env := e.opts.Env
+		env.Scope = scope
+		c = &scoped{model: middleware.With(env, e.mws...)(ask)}
+		e.chains[scope] = c
+	}
+	c.used = e.clock
+	return c.model
+}
+
+// budget returns the window for a request, less the longest answer that it asks for; nil: the chain knows it.
+func (e *engine) budget(b *codec.Body) *middleware.Budget {
+	var own *middleware.Budget
+	if e.opts.Budget != nil {
+		own = e.opts.Budget(b.Model)
+	}
+	var budget middleware.Budget
+	switch m, _ := e.opts.Env.Models.Lookup(b.Model); {
+	case own != nil && own.Reserve > 0:
+		return own
+	case own != nil:
+		budget = middleware.Budget{Window: own.Window, Reserve: b.MaxTokens}
+	case b.MaxTokens > 0 && m.Input > 0:
+		budget = middleware.Budget{Window: m.Window, Reserve: max(b.MaxTokens, m.Window-m.Input)}
+	case b.MaxTokens > 0:
+		budget = middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
+	}
+	if budget.Validate() != nil { // the window is not known, or the answer may fill it
+		return own
+	}
+	return &budget
+}
+
+func (e *engine) observe(ctx context.Context, d Decision) {
+	if e.opts.Observe != nil {
+		e.opts.Observe(ctx, d)
+	}
+}

@@ -1,0 +1,397 @@
+package wire_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/wire"
+	"github.com/laconic-go/laconic/wire/wiretest"
+)
+
+// recorder is a provider in memory, and what a transport reports.
+type recorder struct {
+	mu        sync.Mutex
+	bodies    []string
+	headers   []http.Header
+	decisions []wire.Decision
+	events    []middleware.Event
+
+	answer func(n int, body string) *http.Response // nil: a whole answer
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	data, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, err
+	}
+	_ = req.Body.Close()
+	r.mu.Lock()
+	r.bodies = append(r.bodies, string(data))
+	r.headers = append(r.headers, req.Header)
+	n := len(r.bodies)
+	r.mu.Unlock()
+	if r.answer == nil {
+		return reply(http.StatusOK, whole), nil
+	}
+	resp := r.answer(n, string(data))
+	if resp == nil {
+		return nil, errReset
+	}
+	return resp, nil
+}
+
+var errReset = errors.New("connection reset by peer")
+
+const whole = `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":50,"completion_tokens":3}}`
+
+func reply(status int, body string) *http.Response {
+	kind := "application/json"
+	if strings.HasPrefix(body, "data:") || strings.HasPrefix(body, "event:") {
+		kind = "text/event-stream"
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)),
+	}
+}
+
+func (r *recorder) options() wire.Options {
+	return wire.Options{Observe: func(_ context.Context, d wire.Decision) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.decisions = append(r.decisions, d)
+	}}
+}
+
+// chain clears all results but the newest, and fits.
+func (r *recorder) chain() []middleware.Middleware {
+	return []middleware.Middleware{
+		middleware.Observe(func(_ context.Context, e middleware.Event) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.events = append(r.events, e)
+		}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Rounds(2), Keep: 1}), fit.New(fit.Options{}),
+	}
+}
+
+func (r *recorder) count(k middleware.EventKind) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		if e.Kind == k {
+			n++
+		}
+	}
+	return n
+}
+
+// rounds is a chat of so many rounds.
+func rounds(n int, result string) string {
+	var b strings.Builder
+	b.WriteString(`{"model":"m", "messages":[{"role":"user","content":"go on"}`)
+	for i := range n {
+		text := strconv.Quote(fmt.Sprint(i, result))
+		fmt.Fprintf(&b, `,{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","type":"function","function":{"name":"read","arguments":"{}"}}]}`, i)
+		fmt.Fprintf(&b, `,{"role":"tool","tool_call_id":"c%d","content":%s}`, i, text)
+	}
+	b.WriteString(`],"max_tokens":10}`)
+	return b.String()
+}
+
+var long = strings.Repeat("some words of a result ", 40)
+
+const chatURL = "https://host/v1/chat/completions"
+
+func post(tb testing.TB, url, body string) *http.Request {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, url, strings.NewReader(body))
+	require.NoError(tb, err)
+	req.Header.Set("Content-Type", "application/json; charset=utf-8")
+	return req
+}
+
+// do sends a request and reads the answer.
+func do(tb testing.TB, rt http.RoundTripper, req *http.Request) (int, string) {
+	tb.Helper()
+	resp, err := rt.RoundTrip(req)
+	require.NoError(tb, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(tb, err)
+	require.NoError(tb, resp.Body.Close())
+	return resp.StatusCode, string(data)
+}
+
+// sameBytes compares texts that are JSON.
+func sameBytes(tb testing.TB, want, got string) {
+	tb.Helper()
+	if want != got {
+		tb.Fatalf("want %s, got %s", want, got)
+	}
+}
+
+func TestEdited(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	rt := wire.Transport(r, r.options(), r.chain()...)
+	wiretest.Used(t, rt)
+	short, body := rounds(1, long), rounds(4, long)
+	_, got := do(t, rt, post(t, chatURL, short))
+	sameBytes(t, whole, got)
+	sameBytes(t, short, r.bodies[0]) // nothing is edited
+	_, got = do(t, rt, post(t, chatURL, body))
+	sameBytes(t, whole, got)
+	require.Equal(t, 1, strings.Count(r.bodies[1], long), "the newest result is kept")
+	require.True(t, json.Valid([]byte(r.bodies[1])))
+	require.Equal(t, []wire.Decision{
+		{Format: "chat", BytesIn: int64(len(short)), BytesOut: int64(len(short)), Added: r.decisions[0].Added},
+		{Format: "chat", Edited: true, BytesIn: int64(len(body)), BytesOut: int64(len(r.bodies[1])), Added: r.decisions[1].Added},
+	}, r.decisions)
+	require.Equal(t, 2, r.count(middleware.Called))
+}
+
+func TestUntouched(t *testing.T) {
+	t.Parallel()
+	body := rounds(4, long)
+	header := func(name, value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set(name, value) }
+	}
+	for name, c := range map[string]struct {
+		url, body, reason string
+		change            func(*http.Request)
+	}{
+		"another path":    {url: "https://host/v1/embeddings", reason: "the path is of no known API"},
+		"token counting":  {url: "https://host/v1/messages/count_tokens", reason: "token counting"},
+		"Gemini counting": {url: "https://host/v1beta/models/g:countTokens", reason: "token counting"},
+		"a batch":         {url: "https://host/v1/messages/batches", reason: "a batch"},
+		"compressed":      {change: header("Content-Encoding", "gzip"), reason: "the body is compressed"},
+		"signed": {
+			url: "https://host/model/anthropic.claude-x/invoke", change: header("Authorization", "AWS4-HMAC-SHA256 Credential=x"),
+			reason: "the body is signed: put the chain before the signing, with wire.Middleware before bedrock.WithConfig",
+		},
+		"a digest":      {change: header("Content-Digest", "sha-256=:x:"), reason: "the headers have a digest of the body"},
+		"too long":      {body: rounds(40, long), reason: "the body is longer than MaxBody"},
+		"no length":     {body: rounds(40, long), change: func(r *http.Request) { r.ContentLength = -1 }, reason: "the body is longer than MaxBody"},
+		"not JSON":      {body: `{"messages":[}`, reason: "codec: chat: line 1, column 14: not JSON: invalid character '}' looking for beginning of value"},
+		"twice":         {body: `{"messages":[{"role":"user","content":"a"}],"messages":[]}`, reason: "codec: chat: line 1, column 45: messages is here twice: want each key once"},
+		"twice within":  {body: `{"messages":[{"role":"user","role":"user","content":"a"}]}`, reason: "codec: chat: line 1, column 29: messages[0].role is here twice: want each key once"},
+		"functions":     {body: `{"messages":[{"role":"function","content":"a"}]}`, reason: "codec: chat: messages[0].role is function, the form before tool calls: want role tool with the tool_call_id of its call"},
+		"no messages":   {body: `{"prompt":"a"}`, reason: "codec: chat: messages is missing"},
+		"a part":        {url: "https://host/v1/responses", body: `{"input":"a","previous_response_id":"r"}`, reason: "previous_response_id: the provider has the rest of the conversation"},
+		"background":    {url: "https://host/v1/responses", body: `{"input":"a","background":true}`, reason: "background: the answer is fetched by other requests"},
+		"item_referred": {url: "https://host/v1/responses", body: `{"input":[{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, reason: "function_call_output: its call is not in the request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &recorder{}
+			opts := r.options()
+			opts.MaxBody = 20_000
+			rt := wire.Transport(r, opts, r.chain()...)
+			if c.url == "" {
+				c.url = chatURL
+			}
+			if c.body == "" {
+				c.body = body
+			}
+			req := post(t, c.url, c.body)
+			if c.change != nil {
+				c.change(req)
+			}
+			_, got := do(t, rt, req)
+			sameBytes(t, whole, got)
+			require.Equal(t, []string{c.body}, r.bodies)
+			require.Len(t, r.decisions, 1)
+			require.Equal(t, c.reason, r.decisions[0].Reason)
+			require.Zero(t, r.count(middleware.Called))
+		})
+	}
+}
+
+// What is not a POST with JSON passes, and nobody is told.
+func TestOtherTraffic(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	rt := wire.Transport(r, r.options(), r.chain()...)
+	req := post(t, chatURL, "a=b")
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	_, got := do(t, rt, req)
+	sameBytes(t, whole, got)
+	require.Empty(t, r.decisions)
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	messages := `{"max_tokens":5,"messages":[{"role":"user","content":"a"}]}`
+	contents := `{"contents":[{"parts":[{"text":"a"}]}]}`
+	for url, c := range map[string]struct{ format, body, model string }{
+		"https://host/openai/deployments/dep-1/chat/completions?api-version=1":                                       {"chat", rounds(0, ""), "m"},
+		"https://host/openai/deployments/dep-1/responses":                                                            {"responses", `{"input":"a"}`, "dep-1"},
+		"https://host/anthropic/v1/messages":                                                                         {"messages", messages, ""},
+		"https://host/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4@1:streamRawPredict":        {"messages", messages, "claude-opus-4@1"},
+		"https://bedrock/model/anthropic.claude-sonnet-4-5-v1:0/invoke":                                              {"messages", messages, "anthropic.claude-sonnet-4-5-v1:0"},
+		"https://host/v1beta/models/gemini-3-pro:streamGenerateContent?$alt=json;enum-encoding=int":                  {"gemini", contents, "gemini-3-pro"},
+		"https://host/v1beta1/projects/p/locations/l/publishers/google/models/gemini-3-pro:generateContent?alt=json": {"gemini", contents, "gemini-3-pro"},
+	} {
+		r := &recorder{}
+		opts, model := r.options(), "none"
+		opts.Budget = func(m string) *middleware.Budget { model = m; return nil }
+		_, got := do(t, wire.Transport(r, opts, r.chain()...), post(t, url, c.body))
+		sameBytes(t, whole, got)
+		require.Equal(t, []string{c.body}, r.bodies)
+		require.Empty(t, r.decisions[0].Reason, url)
+		require.Equal(t, c.format, r.decisions[0].Format)
+		require.Equal(t, c.model, model)
+	}
+}
+
+const tooLong = `{"error":{"message":"This model's maximum context length is 1000 tokens. However, your messages resulted in 2000 tokens.","code":"context_length_exceeded"}}`
+
+// The provider refuses the request as too long: fit shortens it before the client hears of it.
+func TestRefusedAsTooLong(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	r.answer = func(n int, _ string) *http.Response {
+		if n == 1 {
+			return reply(http.StatusBadRequest, tooLong)
+		}
+		return reply(http.StatusOK, whole)
+	}
+	rt := wire.Transport(r, r.options(), fit.New(fit.Options{}))
+	status, got := do(t, rt, post(t, chatURL, rounds(9, long)))
+	require.Equal(t, http.StatusOK, status)
+	sameBytes(t, whole, got)
+	require.Len(t, r.bodies, 2)
+	require.Less(t, len(r.bodies[1]), len(r.bodies[0]))
+	require.Len(t, r.decisions, 1)
+	require.True(t, r.decisions[0].Retried)
+}
+
+// An error of the provider reaches the client as it was sent, and a second request has the same bytes.
+func TestProviderErrors(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadRequest} {
+		r := &recorder{}
+		r.answer = func(n int, _ string) *http.Response {
+			if n == 1 {
+				return reply(status, `{"error":{"message":"no"}}`)
+			}
+			return reply(http.StatusOK, whole)
+		}
+		rt := wire.Transport(r, r.options(), r.chain()...)
+		got, body := do(t, rt, post(t, chatURL, rounds(4, long)))
+		require.Equal(t, status, got)
+		sameBytes(t, `{"error":{"message":"no"}}`, body)
+		do(t, rt, post(t, chatURL, rounds(4, long)))
+		require.Equal(t, r.bodies[0], r.bodies[1])
+		require.Less(t, len(r.bodies[0]), len(rounds(4, long)))
+	}
+}
+
+// The budget of a request has the longest answer that it asks for.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		budget *middleware.Budget
+		body   string
+		want   middleware.Budget
+	}{
+		"own":              {&middleware.Budget{Window: 5000}, `{"max_completion_tokens":70,"max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000, Reserve: 70}},
+		"own with reserve": {&middleware.Budget{Window: 5000, Reserve: 5}, rounds(0, ""), middleware.Budget{Window: 5000, Reserve: 5}},
+		"table":            {nil, `{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 128000, Reserve: 9}},
+		"unknown":          {nil, rounds(0, ""), middleware.Budget{}},
+	} {
+		r := &recorder{}
+		opts := r.options()
+		opts.Budget = func(string) *middleware.Budget { return c.budget }
+		var got middleware.Budget
+		do(t, wire.Transport(r, opts, func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				if req.Budget != nil {
+					got = *req.Budget
+				}
+				return next(ctx, req, emit)
+			}
+		}), post(t, chatURL, c.body))
+		require.Equal(t, c.want, got, name)
+	}
+}
+
+// Scopes share no edits, and one transport serves them.
+func TestScope(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	opts := r.options()
+	opts.Scope = func(req *http.Request) string { return req.Header.Get("Tenant") }
+	rt := wire.Transport(r, opts, r.chain()...)
+	for _, tenant := range []string{"a", "a", "b"} {
+		req := post(t, chatURL, rounds(4, long))
+		req.Header.Set("Tenant", tenant)
+		do(t, rt, req)
+	}
+	require.Equal(t, r.bodies[0], r.bodies[1])
+	require.Equal(t, 2, r.count(middleware.Edited), "one edit in each scope")
+}
+
+func TestMiddleware(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	resp, err := wire.Middleware(r.options(), r.chain()...)(post(t, chatURL, rounds(4, long)), r.RoundTrip) //nolint:bodyclose // below
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.True(t, r.decisions[0].Edited)
+}
+
+// A program that puts the transport in the place of http.DefaultTransport.
+func TestServer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		_, _ = fmt.Fprintf(w, "%s %d", req.Method, len(data))
+	}))
+	t.Cleanup(server.Close)
+	client := &http.Client{Transport: wire.Transport(nil, wire.Options{})}
+	resp, err := client.Get(server.URL) //nolint:noctx // as a program does
+	require.NoError(t, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, "GET 0", string(data))
+	client.CloseIdleConnections()
+}
+
+type failing struct {
+	testing.TB
+
+	failed  bool
+	cleanup func()
+}
+
+func (f *failing) Helper()               {}
+func (f *failing) Errorf(string, ...any) { f.failed = true }
+func (f *failing) Cleanup(fn func())     { f.cleanup = fn }
+
+func TestUsed(t *testing.T) {
+	t.Parallel()
+	f := &failing{TB: t}
+	r := &recorder{}
+	rt := wire.Transport(r, wire.Options{})
+	wiretest.Used(f, rt)
+	do(t, rt, post(t, "https://host/v1/embeddings", "{}"))
+	f.cleanup()
+	require.True(t, f.failed, "no model was asked")
+}
