@@ -137,12 +137,13 @@ func (f *fitter) fitting(ctx context.Context, j *judgement) (*middleware.Plan, e
 // try returns the plan of an attempt, or nil if it does not fit.
 func (f *fitter) try(ctx context.Context, j *judgement, a attempt) (*middleware.Plan, error) {
 	var missing load
-	for try := range 6 { // repairs and facts may take more tokens than expected
+	added := min(0, j.added) // tokens of repairs: most may be for what is removed
+	for try := range 6 {     // repairs and facts may take more tokens than expected
 		s := f.sketch(ctx, j, a)
 		if try > 2 {
 			s.line = 0 // no facts
 		}
-		if !s.shrink(s.room(j.free(s.before, missing)), j.target(f.opts.Target)) || ctx.Err() != nil {
+		if !s.shrink(s.room(j.free(s.before, added, missing)), j.target(f.opts.Target)) || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		plan, after, err := f.planOf(s, j)
@@ -153,6 +154,10 @@ func (f *fitter) try(ctx context.Context, j *judgement, a attempt) (*middleware.
 		if left == nil {
 			f.remember(after)
 			return plan, nil
+		}
+		if after.added > added {
+			added = after.added
+			continue
 		}
 		missing = missing.plus(above(left))
 	}
@@ -166,9 +171,12 @@ func isNewestAnswer(v *middleware.View, i int) bool {
 	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.ProtectNewest != 0 && (e == nil || e.Kind != journal.Fold)
 }
 
-// planOf returns the plan of a sketch, and what the view is then.
+// planOf returns the plan of a sketch, and what the view is then. The plan is nil if nothing is to be edited.
 func (f *fitter) planOf(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
 	edits := s.edits()
+	if len(edits) == 0 {
+		return nil, j, nil
+	}
 	s.leaveFacts(edits)
 	plan := &middleware.Plan{Edits: edits, Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
 	v, err := core.Preview(j.view, Name, plan)

@@ -143,7 +143,7 @@ func (f *fitter) remembered(v *middleware.View, r message.Rules) (before *judgem
 // excess returns the limits that would be exceeded, or nil.
 func (j *judgement) excess() []payload.Excess {
 	var found []payload.Excess
-	if n := j.charged(); n > j.room {
+	if n := j.charged(j.added); n > j.room {
 		found = append(found, payload.Excess{Limit: Tokens, At: -1, Part: -1, Is: n, Most: j.room})
 	}
 	if payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
@@ -169,24 +169,23 @@ func (j *judgement) reason() string {
 	if excess := j.excess(); excess != nil {
 		return fmt.Sprintf("%s, besides %d for the error of the count", excess[0], j.margin)
 	}
-	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(), j.room)
+	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(j.added), j.room)
 }
 
-// charged returns the tokens that would be charged for what would be sent.
-func (j *judgement) charged() int {
-	added := j.added
+// charged returns the tokens that would be charged for what would be sent if repairs add some.
+func (j *judgement) charged(added int) int {
 	if len(j.declared) > 0 {
 		added += j.view.Meter().Tools(j.declared)
 	}
 	return core.Without(j.view, -added).Size().Tokens
 }
 
-// free returns the tokens and bytes that the view may have, without a margin and
-// what repairs and tools take. Bytes are unbounded unless they are close to the limit.
-func (j *judgement) free(view, margin load) (tokens, bytes int) {
+// free returns the tokens and bytes that the view may have, without a margin and what tools take and repairs add.
+// Bytes are unbounded unless they are close to the limit.
+func (j *judgement) free(view load, added int, margin load) (tokens, bytes int) {
 	tokens, bytes = unbounded, unbounded
 	if j.room != unbounded {
-		tokens = j.room - (j.charged() - j.view.Size().Tokens) - margin.tokens
+		tokens = j.room - (j.charged(added) - j.view.Size().Tokens) - margin.tokens
 	}
 	if j.measured && j.limits.Bytes > 0 {
 		bytes = j.limits.Bytes - j.toolLoad.Bytes - (j.exact.Bytes - view.bytes) - margin.bytes
