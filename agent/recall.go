@@ -79,7 +79,10 @@ type recall struct {
 }
 
 func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error) {
-	h, err := store.ParseHandle(in.Handle)
+	h, err := store.FromHash(in.Handle), error(nil)
+	if h.IsZero() {
+		h, err = store.ParseHandle(in.Handle)
+	}
 	if err != nil {
 		return note("%s", strings.TrimPrefix(err.Error(), "store: "))
 	}

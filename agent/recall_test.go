@@ -100,6 +100,18 @@ func TestRecallWhole(t *testing.T) {
 	}
 }
 
+// A handle may be in the form that gateways look for.
+func TestRecallByHash(t *testing.T) {
+	t.Parallel()
+	s := store.NewMemory(0)
+	h, err := store.ParseHandle(keep(t, s, "abc"))
+	require.NoError(t, err)
+	for _, handle := range []string{h.Hash(), "hash=" + h.Hash()} {
+		require.Equal(t, "abc", ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": handle}))
+	}
+	require.Contains(t, ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": h.Hash()[:22]}), "has other characters")
+}
+
 type args = map[string]any
 
 func TestRecallParts(t *testing.T) {

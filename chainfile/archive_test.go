@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
 )
 
 // cleared returns the handles that the file's chain puts into a conversation.
@@ -63,6 +64,36 @@ func TestArchive(t *testing.T) {
 	handles, _ = cleared(t, f, middleware.Env{Archive: own})
 	_, err = own.Get(t.Context(), handles[0])
 	require.NoError(t, err, "that of the Env goes before")
+}
+
+// In another scope a file has the contents of that scope alone, and its own when it is asked again.
+func TestIn(t *testing.T) {
+	t.Parallel()
+	const chain = "scope: own\nchain: [{use: contextedit, trigger: {tokens: 1}, keep: 2}]"
+	folder := t.TempDir()
+	for name, archive := range map[string]string{
+		"memory": "memory", "folder": filepath.Join(folder, "archive"), "database": "sqlite:" + filepath.Join(folder, "a.db"),
+	} {
+		f, err := chainfile.Parse("c", []byte("archive: '"+archive+"'\n"+chain))
+		require.NoError(t, err)
+		end, err := f.Open(t.Context(), engine.Options{})
+		require.NoError(t, err)
+		handles, _ := cleared(t, f.In("acme"), middleware.Env{})
+		require.NotEmpty(t, handles, name)
+		_, err = f.In("acme").Archive.Get(t.Context(), handles[0])
+		require.NoError(t, err, name)
+		for _, other := range []*chainfile.File{f, f.In(""), f.In("other")} {
+			_, err = other.Archive.Get(t.Context(), handles[0])
+			require.ErrorIs(t, err, store.ErrNotFound, name)
+		}
+		handles, _ = cleared(t, f, middleware.Env{})
+		_, err = f.In("own").Archive.Get(t.Context(), handles[0])
+		require.NoError(t, err, "%s: the file has the scope that it names", name)
+		require.NoError(t, end())
+	}
+	none, err := chainfile.Parse("c", []byte(chain))
+	require.NoError(t, err)
+	require.Nil(t, none.In("acme").Archive)
 }
 
 // A folder that cannot be made is told, and nothing is cleared.

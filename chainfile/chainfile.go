@@ -71,8 +71,8 @@ type File struct {
 	// call. If it is nil and there is such an entry, each call returns an error that names the entry.
 	Summarizer middleware.Model
 
-	folder    string     // of the archive
-	databases []database // not open yet
+	archives  func(scope string) store.Store // the scopes of Archive; nil: not given
+	databases []database                     // not open yet
 }
 
 // Load reads the chain file at path.
@@ -125,8 +125,8 @@ func (f *File) usePreset() {
 		}),
 		fit.New(fit.Options{}),
 	}
-	if f.Archive == nil {
-		f.Archive = store.NewMemory(0)
+	if f.archives == nil {
+		f.keepIn(store.NewMemory(0).Scope)
 	}
 }
 
@@ -155,8 +155,8 @@ func (f *File) keys() []key {
 
 func (f *File) read(root node) {
 	root.read(f.keys())
-	if f.folder != "" {
-		f.Archive = newFolder(f.folder, f.Scope)
+	if f.archives != nil {
+		f.Archive = f.archives(f.Scope)
 	}
 	_, both := root.value("chain")
 	if preset, ok := root.value("preset"); ok && both {

@@ -25,7 +25,7 @@ var urls = regexp.MustCompile(`^[a-z][a-z0-9+.-]+:`)
 type database struct {
 	url string
 	key node
-	use func(e *engine.Engine, scope string) // sets the field of the file
+	use func(e *engine.Engine) // sets the field of the file
 }
 
 // readJournal reads the word memory or the URL of a database.
@@ -34,7 +34,7 @@ func (f *File) readJournal(n node) {
 	case where == inMemory:
 		f.Journal = journal.NewMemory(0)
 	case urls.MatchString(where):
-		f.await(n, func(e *engine.Engine, _ string) { f.Journal = e.Journal() })
+		f.await(n, func(e *engine.Engine) { f.Journal = e.Journal() })
 	case where != "":
 		n.failf("is neither %s nor the URL of a database, want %s", inMemory, forms)
 	}
@@ -44,18 +44,33 @@ func (f *File) readJournal(n node) {
 func (f *File) readArchive(n node) {
 	switch where := n.text(); {
 	case where == inMemory:
-		f.Archive = store.NewMemory(0)
+		f.archives = store.NewMemory(0).Scope
 	case urls.MatchString(where):
-		f.await(n, func(e *engine.Engine, scope string) { f.Archive = e.Archive(scope) })
+		f.await(n, func(e *engine.Engine) { f.keepIn(e.Archive) })
 	case where != "":
-		f.folder = where
+		f.archives = folders(where)
 	}
+}
+
+// keepIn sets the archive to the scope of the file of what has several.
+func (f *File) keepIn(archives func(scope string) store.Store) {
+	f.archives, f.Archive = archives, archives(f.Scope)
+}
+
+// In returns a copy of the file for another scope, such as a tenant: the archive that the file names is that scope of it, the
+// journal is the same. Scopes share no edit and no content. Call it after Open, and before setting Archive.
+func (f *File) In(scope string) *File {
+	other := *f
+	if other.Scope = scope; f.archives != nil {
+		other.Archive = f.archives(scope)
+	}
+	return &other
 }
 
 const forms = inMemory + ", sqlite:PATH, postgres://…, redis://…"
 
 // await notes a database that Open opens. A scheme without a driver is an error of the file.
-func (f *File) await(n node, use func(*engine.Engine, string)) {
+func (f *File) await(n node, use func(*engine.Engine)) {
 	url := n.raw()
 	if scheme, _, _ := strings.Cut(url, ":"); !slices.Contains(engine.Schemes(), scheme) {
 		has := "none"
@@ -88,7 +103,7 @@ func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, er
 			}
 			opened[d.url] = e
 		}
-		d.use(e, f.Scope)
+		d.use(e)
 	}
 	f.databases = nil
 	return end, nil
@@ -96,7 +111,7 @@ func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, er
 
 // Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
 // Put or Get. If that fails, so does each call.
-func Folder(path string) store.Store { return newFolder(path, "") }
+func Folder(path string) store.Store { return folders(path)("") }
 
 // folder is a scope of a folder that is opened when it is needed.
 type folder struct {
@@ -105,14 +120,18 @@ type folder struct {
 	open func() (store.Store, error)
 }
 
-func newFolder(path, scope string) folder {
-	return folder{store.NewScope(nil, scope), sync.OnceValues(func() (store.Store, error) {
-		dir, err := store.OpenDir(path)
-		if err != nil {
-			return nil, err
-		}
-		return dir.Scope(scope), nil
-	})}
+// folders returns the scopes of a folder.
+func folders(path string) func(scope string) store.Store {
+	open := sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })
+	return func(scope string) store.Store {
+		return folder{store.NewScope(nil, scope), func() (store.Store, error) {
+			dir, err := open()
+			if err != nil {
+				return nil, err
+			}
+			return dir.Scope(scope), nil
+		}}
+	}
 }
 
 // Put implements [store.Store].

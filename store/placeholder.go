@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 
@@ -37,7 +38,7 @@ func Placeholder(text string, h Handle) string {
 	}
 }
 
-// HandlesIn returns the handles in a text that [Placeholder] has written, in their order.
+// HandlesIn returns the handles in a text that [Placeholder] or [Hashed] has written, in their order.
 func HandlesIn(text string) []Handle {
 	var found []Handle
 	for {
@@ -46,14 +47,79 @@ func HandlesIn(text string) []Handle {
 			return found
 		}
 		text = after
-		n := 0
-		for n < len(text) && 'a' <= text[n] && text[n] <= 'z' {
-			n++
-		}
-		if h, err := ParseHandle(text[:n]); err == nil {
+		if h, _ := handleAt(text); !h.IsZero() {
 			found = append(found, h)
 		}
 	}
+}
+
+// handleAt returns the handle at the beginning of a text, in either form, and its length.
+func handleAt(text string) (h Handle, size int) {
+	if n := len(hashMark) + hashLen; len(text) >= n && strings.HasPrefix(text, hashMark) {
+		return FromHash(text[:n]), n
+	}
+	for size < len(text) && 'a' <= text[size] && text[size] <= 'z' {
+		size++
+	}
+	h, _ = ParseHandle(text[:size])
+	return h, size
+}
+
+const (
+	hashMark = "hash="
+	hashLen  = 2 * handleLen
+)
+
+// Hashed returns a text in which each handle that [Placeholder] has written is hash= and the letters in hexadecimal, 24
+// digits, and these handles:
+//
+//	[cleared: recall kqvmzhtwrcxa]    [cleared: recall hash=6b71766d7a68747772637861]
+//
+// Gateways that were made for the compressor Headroom look for this form. [FromHash] reads it.
+func Hashed(text string) (string, []Handle) {
+	return rewritten(text, func(h Handle) string { return hashMark + h.Hash() })
+}
+
+// Unhashed returns a text in which each handle is letters again.
+func Unhashed(text string) string {
+	if !strings.Contains(text, RecallTool+" "+hashMark) {
+		return text
+	}
+	text, _ = rewritten(text, Handle.String)
+	return text
+}
+
+// rewritten returns a text with its handles in another form, and these handles.
+func rewritten(text string, form func(Handle) string) (string, []Handle) {
+	const to = RecallTool + " "
+	var b strings.Builder
+	var found []Handle
+	for {
+		before, after, ok := strings.Cut(text, to)
+		b.WriteString(before)
+		if !ok {
+			return b.String(), found
+		}
+		b.WriteString(to)
+		if h, n := handleAt(after); !h.IsZero() {
+			b.WriteString(form(h))
+			found, after = append(found, h), after[n:]
+		}
+		text = after
+	}
+}
+
+// Hash returns the letters of the handle in hexadecimal, 24 digits, or "" if it is zero.
+func (h Handle) Hash() string { return hex.EncodeToString([]byte(h.String())) }
+
+// FromHash reads a handle as [Handle.Hash] writes it, with or without hash= before it. Anything else is zero.
+func FromHash(text string) Handle {
+	letters, err := hex.DecodeString(strings.TrimPrefix(text, hashMark))
+	if err != nil {
+		return Handle{}
+	}
+	h, _ := ParseHandle(string(letters))
+	return h
 }
 
 // Asked returns the handle that a call of the tool [RecallTool] asks for. It is
@@ -71,7 +137,7 @@ func Asked(call message.ToolCall) Handle {
 	var wrapped map[string]string
 	if json.Unmarshal([]byte(arguments), &wrapped) == nil && len(wrapped) == 1 && wrapped["__arg1"] != "" {
 		arguments = wrapped["__arg1"]
-		if h, err := ParseHandle(arguments); err == nil {
+		if h := either(arguments); !h.IsZero() {
 			return h
 		}
 	}
@@ -88,6 +154,14 @@ func Asked(call message.ToolCall) Handle {
 	if dec.Decode(&args) != nil {
 		return Handle{}
 	}
-	h, _ := ParseHandle(args.Handle)
+	return either(args.Handle)
+}
+
+// either reads a handle in either form.
+func either(text string) Handle {
+	if h := FromHash(text); !h.IsZero() {
+		return h
+	}
+	h, _ := ParseHandle(text)
 	return h
 }

@@ -85,6 +85,8 @@ var rules = []rule{
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
+	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models"}, codecs...)},
+	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
@@ -138,6 +140,11 @@ func TestImportRule(t *testing.T) {
 			case strings.Contains(strings.Split(imp, "/")[0], "."):
 				may := slices.ContainsFunc(r.modules, func(m string) bool { return m == "*" || imp == m || strings.HasPrefix(imp, m+"/") })
 				require.True(t, may, "%s imports %s, and may import beside the standard library: %v", name, imp, r.modules)
+			}
+		}
+		for _, imp := range p.Imports {
+			if strings.HasPrefix(imp, "github.com/modelcontextprotocol/") {
+				require.True(t, fits("cmd/...", name), "%s imports %s: the protocol is for the command alone", name, imp)
 			}
 		}
 		if strings.HasPrefix(name, "replay") {

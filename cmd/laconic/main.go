@@ -76,7 +76,7 @@ type action func(ctx context.Context, args []string, std stdio) error
 
 // commands returns all commands except help and version, in the order of the help.
 func commands() []command {
-	return []command{applyCommand, replayCommand, countCommand, modelsCommand, journalCommand}
+	return []command{applyCommand, replayCommand, countCommand, modelsCommand, journalCommand, mcpCommand}
 }
 
 func find(name string) (command, error) {
@@ -188,12 +188,16 @@ done, 1 when something failed, 2 when the command line is wrong.
 
 // version prints the version of the program and of Go.
 func version(out io.Writer) error {
-	built := "(unknown)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		built = info.Main.Version // with the commit, if there is no tag
-	}
-	_, err := fmt.Fprintln(out, "laconic", built, runtime.Version())
+	_, err := fmt.Fprintln(out, "laconic", built(), runtime.Version())
 	return err
+}
+
+// built returns the version of the program, with the commit if there is no tag.
+func built() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
 }
 
 // input is what a command reads.

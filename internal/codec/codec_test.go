@@ -290,3 +290,37 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// A repair may rename a call whose ID is there twice, in the call and in its result.
+func TestRenamedCalls(t *testing.T) {
+	t.Parallel()
+	msgs := []message.Message{message.User("a")}
+	for range 2 {
+		msgs = append(msgs,
+			message.Message{Role: message.RoleAssistant, Parts: []message.Part{message.ToolCall{ID: "c", Name: "f", Arguments: "{}"}}},
+			message.Message{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c", Name: "f", Text: "b"}}})
+	}
+	each(t, func(t *testing.T, f *codec.Format) {
+		t.Parallel()
+		text, err := f.Write("m", msgs, nil)
+		require.NoError(t, err)
+		b, err := f.Decode([]byte(text))
+		require.NoError(t, err)
+		rename := func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := *req
+				r.Messages = slices.Clone(r.Messages)
+				call, _ := r.Messages[3].Parts[0].(message.ToolCall)
+				result, _ := r.Messages[4].Parts[0].(message.ToolResult)
+				call.ID, result.CallID = "renamed", "renamed"
+				r.Messages[3].Parts, r.Messages[4].Parts = []message.Part{call}, []message.Part{result}
+				return next(ctx, &r, emit)
+			}
+		}
+		got, err := b.Encode(apply(t, rename, b))
+		require.NoError(t, err)
+		again, err := f.Decode([]byte(got))
+		require.NoError(t, err)
+		require.NoError(t, message.Check(again.Request().Messages), "%s", got)
+	})
+}

@@ -243,8 +243,11 @@ func writeSource(m message.Media) (string, error) {
 // writeToolResult returns the block of a result.
 func writeToolResult(parts []message.Part, base string, was []message.Part) (string, error) {
 	id, _, failed, content := contentOf(parts)
-	_, _, before, old := contentOf(was)
+	oldID, _, before, old := contentOf(was)
 	o := based(base, `{"type":"tool_result","tool_use_id":`+jsonedit.Quote(id)+`}`)
+	if id != oldID { // a repair has renamed the call
+		o = o.Set("tool_use_id", jsonedit.Quote(id))
+	}
 	if failed != before {
 		if o = o.Remove("is_error"); failed {
 			o = o.Set("is_error", "true")

@@ -239,8 +239,12 @@ func (responses) write(m message.Message, base string, was []message.Part) (stri
 // writeOutput returns the item of a result.
 func writeOutput(parts []message.Part, base string, was []message.Part) (string, error) {
 	id, _, _, content := contentOf(parts)
-	_, _, _, old := contentOf(was)
-	return writeContent(based(base, `{"type":"function_call_output","call_id":`+jsonedit.Quote(id)+`}`), "output", content, old, false)
+	oldID, _, _, old := contentOf(was)
+	o := based(base, `{"type":"function_call_output","call_id":`+jsonedit.Quote(id)+`}`)
+	if id != oldID { // a repair has renamed the call
+		o = o.Set("call_id", jsonedit.Quote(id))
+	}
+	return writeContent(o, "output", content, old, false)
 }
 
 // writeContent sets a member to parts, of which those that are the same stay as they are.

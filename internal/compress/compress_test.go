@@ -1,0 +1,320 @@
+package compress_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/internal/compress"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/wire"
+)
+
+// answer is what the contract promises.
+type answer struct {
+	Messages   []map[string]any `json:"messages"`
+	Before     int              `json:"tokens_before"`
+	After      int              `json:"tokens_after"`
+	Saved      int              `json:"tokens_saved"`
+	Ratio      float64          `json:"compression_ratio"`
+	Transforms []string         `json:"transforms_applied"`
+	Hashes     []string         `json:"ccr_hashes"`
+}
+
+// service is a handler whose tenants clear all results but one. The scope is the key of the caller.
+func service(opts compress.Options) *compress.Handler {
+	archive := store.NewMemory(0)
+	if opts.Open == nil {
+		opts.Open = func(scope string) compress.Tenant {
+			own := archive.Scope(scope)
+			return compress.Tenant{Archive: own, Chain: middleware.With(middleware.Env{Archive: own, Scope: scope},
+				microcompact.New(microcompact.Options{Trigger: trigger.Rounds(2), KeepRounds: 2, Batch: microcompact.Batch{Results: 1}}),
+				contextedit.New(contextedit.Options{Trigger: trigger.Rounds(2), Keep: 1}),
+				fit.New(fit.Options{}),
+			)}
+		}
+	}
+	opts.Scope = func(r *http.Request) string { return r.Header.Get("Authorization") }
+	return compress.New(opts)
+}
+
+func call(h http.Handler, method, path, key, body string) (int, string) {
+	r := httptest.NewRequestWithContext(context.Background(), method, path, strings.NewReader(body))
+	r.Header.Set("Authorization", key)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	data, _ := io.ReadAll(w.Result().Body)
+	return w.Code, string(data)
+}
+
+func read(t *testing.T, text string) (a answer) {
+	t.Helper()
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.DisallowUnknownFields()
+	require.NoError(t, dec.Decode(&a), text)
+	require.Equal(t, a.Saved, a.Before-a.After)
+	return a
+}
+
+func long(i int) string { return strings.Repeat(fmt.Sprintf("line %d of the log. ", i), 60) }
+
+// history has some rounds.
+func history(rounds int) (all []message.Message) {
+	all = []message.Message{message.User("Why does the nightly build fail?")}
+	for i := range rounds {
+		id := fmt.Sprintf("c%d", i)
+		all = append(all,
+			message.Message{Role: message.RoleAssistant, Parts: []message.Part{message.ToolCall{ID: id, Name: "read", Arguments: `{"n":1}`}}},
+			message.Message{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: id, Name: "read", Text: long(i)}}})
+	}
+	return all
+}
+
+// listOf returns a history as a list of a format.
+func listOf(t *testing.T, f *codec.Format, msgs []message.Message) string {
+	t.Helper()
+	text, err := f.Write("", msgs, nil)
+	require.NoError(t, err)
+	var body struct {
+		Messages json.RawMessage `json:"messages"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &body))
+	return string(body.Messages)
+}
+
+var hash = regexp.MustCompile(`hash=([a-f0-9]{24})`)
+
+// In both forms old results are cleared, and what is cleared is found by the hash in the message, by both requests.
+func TestCompress(t *testing.T) {
+	t.Parallel()
+	for _, f := range []*codec.Format{codec.Chat, codec.Messages} {
+		var told wire.Decision
+		h := service(compress.Options{Observe: func(_ context.Context, d wire.Decision) { told = d }})
+		list := listOf(t, f, history(4))
+		status, text := call(h, "POST", "/v1/compress", "k", `{"messages":`+list+`,"model":"gpt-5"}`)
+		require.Equal(t, 200, status)
+		a := read(t, text)
+		require.Len(t, a.Messages, strings.Count(list, `"role"`), f.Name)
+		require.Less(t, a.After, a.Before/2)
+		require.InDelta(t, float64(a.After)/float64(a.Before), a.Ratio, 1e-9)
+		require.Equal(t, []string{"contextedit", "microcompact"}, a.Transforms)
+		require.Equal(t, f.Name, told.Format)
+		require.True(t, told.Edited)
+		require.Empty(t, told.Reason)
+
+		require.Len(t, a.Hashes, 3, text)
+		for i, found := range hash.FindAllStringSubmatch(text, -1) {
+			require.Equal(t, a.Hashes[i], found[1])
+			for _, got := range []func() (int, string){
+				func() (int, string) { return call(h, "GET", "/v1/retrieve/"+found[1]+"?query=log", "k", "") },
+				func() (int, string) {
+					return call(h, "POST", "/v1/retrieve", "k", `{"hash":"`+found[1]+`","query":"log"}`)
+				},
+			} {
+				status, text := got()
+				require.Equal(t, 200, status, text)
+				var c struct {
+					Content string `json:"original_content"`
+				}
+				require.NoError(t, json.Unmarshal([]byte(text), &c))
+				require.Equal(t, long(i), c.Content)
+			}
+		}
+
+		// Later calls begin with the same bytes, and a list that was compressed is stable.
+		_, later := call(h, "POST", "/v1/compress", "k", `{"messages":`+listOf(t, f, history(5))+`}`)
+		common := 0
+		for common < len(text) && text[common] == later[common] {
+			common++
+		}
+		require.Greater(t, common, strings.Index(text, a.Hashes[1]), "%s: the first result stays cleared as it was", f.Name)
+	}
+}
+
+// A list that was compressed stays as it is: a client may send it again in place of its own.
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	h := service(compress.Options{Open: func(string) compress.Tenant {
+		archive := store.NewMemory(0)
+		return compress.Tenant{Archive: archive, Chain: middleware.With(middleware.Env{Archive: archive},
+			contextedit.New(contextedit.Options{Trigger: trigger.Rounds(2), Keep: 1}))}
+	}})
+	for _, f := range []*codec.Format{codec.Chat, codec.Messages} {
+		_, text := call(h, "POST", "/v1/compress", "k", `{"messages":`+listOf(t, f, history(4))+`}`)
+		require.Len(t, read(t, text).Hashes, 3)
+		list, _, _ := strings.Cut(text, `,"tokens_before":`)
+		for _, key := range []string{"k", "other"} {
+			_, twice := call(h, "POST", "/v1/compress", key, text)
+			require.True(t, strings.HasPrefix(twice, list+`,"tokens_before"`), "%s\n%s", list, twice)
+			require.Empty(t, read(t, twice).Transforms)
+		}
+	}
+}
+
+// What one key has cleared no other key reads, and equal contents have different hashes.
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	h := service(compress.Options{})
+	body := `{"messages":` + listOf(t, codec.Chat, history(4)) + `}`
+	_, one := call(h, "POST", "/v1/compress", "one", body)
+	_, two := call(h, "POST", "/v1/compress", "two", body)
+	require.NotEmpty(t, read(t, one).Hashes)
+	for _, found := range read(t, one).Hashes {
+		require.NotContains(t, read(t, two).Hashes, found)
+		status, _ := call(h, "GET", "/v1/retrieve/"+found, "one", "")
+		require.Equal(t, 200, status)
+		status, text := call(h, "GET", "/v1/retrieve/"+found, "two", "")
+		require.Equal(t, 404, status)
+		require.NotContains(t, text, "line")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	h := service(compress.Options{MaxBody: 100})
+	for body, want := range map[string]string{
+		"":                 "invalid_request",
+		"[]":               "invalid_request",
+		`{"messages":[{}]`: "invalid_request",
+		`{"messages":{}}`:  "invalid_request",
+		`{"model":"m"}`:    "invalid_request",
+		`{"messages":[]}` + strings.Repeat(" ", 100): "too_large",
+	} {
+		status, text := call(h, "POST", "/v1/compress", "k", body)
+		require.Contains(t, []int{400, 413}, status, body)
+		var e struct {
+			Error struct {
+				Type    string `json:"type"`
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &e), text)
+		require.Equal(t, want, e.Error.Type)
+		require.NotEmpty(t, e.Error.Message)
+	}
+	for _, wrong := range []string{"6b71766d7a68747772637861", "kqvmzhtwrcxa", "..%2f..%2fetc", strings.Repeat("0", 24), "x"} {
+		status, text := call(h, "GET", "/v1/retrieve/"+wrong, "k", "")
+		require.Equal(t, 404, status, wrong)
+		require.Contains(t, text, `"type":"not_found"`)
+	}
+	status, _ := call(h, "POST", "/v1/retrieve", "k", `{"hash":3}`)
+	require.Equal(t, 400, status)
+	status, _ = call(h, "GET", "/v1/compress", "k", "")
+	require.Equal(t, 405, status)
+}
+
+// A chain that fails, panics or leaves an invalid list, and an archive that fails, leave the list as it came.
+func TestInDoubt(t *testing.T) {
+	t.Parallel()
+	list := listOf(t, codec.Chat, history(4))
+	for name, chain := range map[string]middleware.Middleware{
+		"an error": func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return nil, io.ErrUnexpectedEOF
+			}
+		},
+		"a panic": func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) { panic("no") }
+		},
+		"an answer": func(middleware.Model) middleware.Model {
+			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+				return &middleware.Response{}, nil
+			}
+		},
+		"a torn list": func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := *req
+				r.Messages = r.Messages[:2]
+				return next(ctx, &r, emit)
+			}
+		},
+	} {
+		var told wire.Decision
+		h := service(compress.Options{
+			Open:    func(string) compress.Tenant { return compress.Tenant{Chain: chain} },
+			Observe: func(_ context.Context, d wire.Decision) { told = d },
+		})
+		status, text := call(h, "POST", "/v1/compress", "k", `{"messages":`+list+`}`)
+		require.Equal(t, 200, status, name)
+		require.True(t, strings.HasPrefix(text, `{"messages":`+list+`,"tokens_before":`), name)
+		require.NotEmpty(t, told.Reason, name)
+		a := read(t, text)
+		require.Zero(t, a.Saved)
+		require.InDelta(t, 1, a.Ratio, 0)
+		require.Empty(t, a.Hashes)
+		require.NotNil(t, a.Hashes, "an empty list, not null")
+		status, _ = call(h, "GET", "/v1/retrieve/6b71766d7a68747772637861", "k", "")
+		require.Equal(t, 404, status, "there is no archive")
+	}
+	require.Panics(t, func() { compress.New(compress.Options{}) })
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	h := service(compress.Options{Open: func(string) compress.Tenant {
+		return compress.Tenant{Chain: middleware.With(middleware.Env{}, fit.New(fit.Options{}))}
+	}})
+	list := listOf(t, codec.Chat, history(8))
+	_, text := call(h, "POST", "/v1/compress", "k", `{"messages":`+list+`,"token_budget":1500}`)
+	a := read(t, text)
+	require.Greater(t, a.Before, 1500)
+	require.LessOrEqual(t, a.After, 1500)
+	require.Equal(t, []string{"fit"}, a.Transforms)
+	for _, none := range []string{`0`, `-1`, `"x"`, `null`, `1e99`} {
+		_, text := call(h, "POST", "/v1/compress", none, `{"messages":`+list+`,"token_budget":`+none+`,"model":3}`)
+		require.Zero(t, read(t, text).Saved)
+	}
+}
+
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	ready := true
+	h := service(compress.Options{Ready: func() bool { return ready }})
+	for path, want := range map[string]string{
+		"/health": `{"config":{"backend":"laconic","optimize":true},"status":"healthy"}`,
+		"/livez":  `{"alive":true,"status":"healthy"}`,
+		"/readyz": `{"ready":true,"status":"healthy"}`,
+	} {
+		status, text := call(h, "GET", path, "", "")
+		require.Equal(t, 200, status)
+		require.JSONEq(t, want, text)
+	}
+	ready = false
+	status, text := call(h, "GET", "/readyz", "", "")
+	require.Equal(t, 503, status)
+	require.JSONEq(t, `{"ready":false,"status":"unhealthy"}`, text)
+}
+
+// A scope that was not used while many others were is opened again; one that is in use is opened once.
+func TestManyScopes(t *testing.T) {
+	t.Parallel()
+	var opens []string
+	h := service(compress.Options{Open: func(scope string) compress.Tenant {
+		opens = append(opens, scope)
+		return compress.Tenant{Chain: middleware.Chain()}
+	}})
+	for i := range 1500 {
+		for _, key := range []string{"mine", fmt.Sprint(i)} {
+			status, _ := call(h, "POST", "/v1/compress", key, `{"messages":[{"role":"user","content":"a"}]}`)
+			require.Equal(t, 200, status)
+		}
+	}
+	require.Len(t, opens, 1501)
+	require.Len(t, slices.DeleteFunc(opens, func(s string) bool { return s != "mine" }), 1)
+}
