@@ -85,7 +85,6 @@ var rules = []rule{
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
-	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models"}, codecs...)},
 	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
