@@ -135,23 +135,26 @@ func putAll(ctx context.Context, v *View, contents []store.Named) (err error) {
 	return v.Env().Archive.Put(ctx, v.session.log.Conversation, contents)
 }
 
-// handlesOf returns the handles in edits, as contents that are there already.
-func handlesOf(l edit.List) (contents []store.Named) {
-	for _, it := range l {
-		text, err := json.Marshal(it.Record)
-		if err != nil { // it was read from a journal
-			continue
-		}
-		for _, h := range store.HandlesIn(string(text)) {
-			contents = append(contents, store.Named{Handle: h})
-		}
-		for _, s := range it.Earlier {
-			if h, err := store.ParseHandle(s); err == nil {
-				contents = append(contents, store.Named{Handle: h})
+// handlesOf returns the handles in edits and in what they cover, each once: in texts, in results and in arguments.
+func handlesOf(edits []*journal.Record) (all []store.Handle) {
+	add := func(handles ...store.Handle) {
+		for _, h := range handles {
+			if !slices.Contains(all, h) {
+				all = append(all, h)
 			}
 		}
 	}
-	return contents
+	for _, r := range edits {
+		for _, s := range r.Earlier {
+			if h, err := store.ParseHandle(s); err == nil {
+				add(h)
+			}
+		}
+		if text, err := json.Marshal(r); err == nil { // it was read from a journal, or will be written to it
+			add(store.HandlesIn(string(text))...)
+		}
+	}
+	return all
 }
 
 // reportLost reports that the journal has lost the edits of the history. They are written again, unless the archive has
@@ -162,14 +165,14 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		st.unwritten, st.unwrittenThinking, st.unwrittenSent = st.All, st.Entry.Thinking, st.All
 	}
 	records := st.unwritten.Records()
-	if handles := handlesIn(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
+	if handles := handlesOf(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
 		all := make([]string, len(handles))
 		for i, h := range handles {
 			all[i] = h.String()
 		}
 		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
 			"and these handles lead nowhere: " + strings.Join(all, ", ")
-		s.told = st.unwritten.Differs(nil)
+		s.reported = st.unwritten.Differs(nil)
 		st.unwritten, st.unwrittenThinking, st.unwrittenSent = nil, nil, nil
 	}
 	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Edits: records, Why: why})
@@ -185,21 +188,4 @@ func (s *session) isLost(ctx context.Context, h store.Handle) bool {
 		return err
 	}()
 	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged)
-}
-
-// handlesIn returns the handles in what replaces messages.
-func handlesIn(edits []*journal.Record) (all []store.Handle) {
-	for _, r := range edits {
-		for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
-			for _, p := range m.Parts {
-				if t, ok := p.(message.Text); ok {
-					all = append(all, store.HandlesIn(t.Text)...)
-				}
-				if r, ok := p.(message.ToolResult); ok {
-					all = append(all, store.HandlesIn(r.Text)...)
-				}
-			}
-		}
-	}
-	return all
 }

@@ -239,7 +239,7 @@ func TestCanceledAtEachPut(t *testing.T) {
 			_, err := mw(asked.Model())(ctx, &middleware.Request{Messages: h}, nil)
 			require.ErrorIs(t, err, context.Canceled, "at put %d", at)
 			require.Empty(t, asked.Requests(), "no model is asked")
-			found, err := journal.Find(t.Context(), "", message.IDs(h[1:]))
+			found, err := journal.Find(t.Context(), "", message.IDs(h[1:])[0], message.IDs(h[1:]))
 			require.NoError(t, err)
 			require.Empty(t, found.Entries, "nothing is remembered")
 			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})

@@ -1,13 +1,30 @@
 package middleware
 
 import (
-	"log/slog"
 	"math"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
 )
+
+// Cache is what is known of the provider's prompt cache in one call. Tokens are on the scale of all sizes and events of the
+// call: see [Size].
+type Cache struct {
+	Prompt int // tokens of the request: as the provider reports them, or as in Report.View if it does not
+	// Prefix is how many tokens of the request are the same, from its beginning on, as in the last answered call with the
+	// same history, or with the one that it continues. 0: nothing is, the model or the tools differ, or there was no call.
+	Prefix int
+	Read   int    // tokens of the request that were read from the cache, as the provider reports; 0: none, or not reported
+	Miss   string // why the provider could not read more, in its own word, such as messages_changed; "": not reported
+	Missed int    // tokens of the request that it could not read for that reason, as it reports
+
+	// Broken names the cause by which the request does not begin with all that the call before has sent. "": it does, or
+	// there was no call. "model" and "tools": the caller asks another model, or declares other tools. "history": the caller
+	// has changed messages that were sent. "edit": an event of this call reports it, or one of a failed call before it: an
+	// edit, its end, a repair. "chain": the chain, without another event than one of kind Missed.
+	Broken string
+}
 
 // cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
@@ -93,9 +110,6 @@ type Economics struct {
 	Saves     models.Cost // in each call, as long as the cache is warm; 0: nothing, or the prices are unknown
 }
 
-// LogValue implements [slog.LogValuer]: see [LogValue].
-func (e Economics) LogValue() slog.Value { return LogValue(e) }
-
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
 func economics(before, after *View, first int) Economics {
 	e := Economics{Freed: before.size.Tokens - after.size.Tokens}
@@ -130,15 +144,4 @@ func (e Economics) price(v *View) Economics {
 // plus returns the economics of both edits together.
 func (e Economics) plus(o Economics, v *View) Economics {
 	return Economics{Freed: e.Freed + o.Freed, Rewritten: e.Rewritten + o.Rewritten}.price(v)
-}
-
-// addTo returns the Detail of an event with the economics.
-func (e Economics) addTo(detail any) any {
-	switch d := detail.(type) {
-	case nil:
-		return e
-	case func(Economics) any:
-		return d(e)
-	}
-	return detail
 }

@@ -1,55 +1,40 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/laconic-go/laconic/internal/guard"
-	"github.com/laconic-go/laconic/internal/steady"
-	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/calibrate"
-	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // One call runs through these functions:
 //
 //	chain.enter    a chain becomes the one whose Env holds
-//	openView       the first editor gets the view: the history with its remembered edits (chain.open)
-//	layer.around   each editor edits; see editing.go
+//	chain.open     the first editor gets the view: the history with its remembered edits; see session.go
+//	layer.edit     each editor edits; see editing.go
 //	chain.leave    repairs are made and edits are remembered (closeCall), then the model is called
-//	learn          the answer calibrates token counts and windows; see session.go
+//	settle, learn  the answer calibrates token counts and windows; see learn.go
 
-// chain is what the layers of one [With] share. It is safe for concurrent use.
-type chain struct {
-	env            Env  // with all defaults
-	given          Env  // as the caller has set it
-	hasEnv         bool // given sets something
-	meter          tokens.Meter
-	encoding       string                 // by which the counter counts; "" if unknown
-	defaultCounter bool                   // the counter is the default one
-	estimates      bool                   // the counter is an estimate
-	goodCounter    bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
-	origin         *chain                 // of a dry run: the chain that this one stands in for
-	uncounted      *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
+// call is what a request carries through the layers of a chain.
+type call struct {
+	chain      *chain       // the chain whose Env holds; nil if no chain has been entered
+	protect    []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
+	rememberer *chain       // the chain that remembers the edits before the model call; nil outside of chains
+	view       *View        // the view, once an editing middleware has run
+	observers  *observers   // who receives events
+	dry        *dryRun      // collects the views of a dry run; nil in a real call
+	repairers  []*repairing // they have the last word on the view
+	tooLong    bool         // the provider has refused the attempt before as too long
+	declares   bool         // a layer declares Tools in place of none, and reports each change of them
+	editor     string       // name of the editor that has run last
+	last       string       // name of an editor that repairs as well, so no other one should run after it
 
-	histories history.Cache[state]
-	windows   calibrate.Windows
-	prompts   calibrate.Prompts
-	recent    entries.Recent
-	model     atomic.Pointer[namedModel] // looked up last
-	binding   sync.Map                   // names of models that have refused thinking behind something changed: true
-	warned    conversation               // has the events of kind Misconfigured that were reported
+	settled *atomic.Pointer[chain] // gets the chain that knows what the model was sent: the innermost one
 }
 
 // wrap puts middlewares around a model.
@@ -64,19 +49,20 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 // enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain
 // whose leave remembers the edits, so that each session is closed exactly once. It does not look at the history: a
 // layer before the first editor may still add to it.
+//
+// The Env of this chain holds if there is no other chain, or if the request leaves the layers of another chain, or if
+// the chain around it has no Env and no editor of that chain has run yet.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		outermost, inside := req.chain == nil, req.rememberer != nil // of all chains; inside the layers of another chain
+		inside := req.rememberer != nil // the layers of another chain
 		r := *req
 		switch {
-		case outermost, // there is no other Env
-			c.hasEnv && !inside, // after the layers of another chain, with an Env of its own
-			c.hasEnv && !req.chain.hasEnv && req.view == nil: // inside one without an Env, before its first editor
+		case req.chain == nil, c.hasEnv && (!inside || !req.chain.hasEnv && req.view == nil):
 			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
 			if c.given.Journal != nil || c.given.Archive != nil {
 				ctx = guard.Share(ctx)
 			}
-		case !inside: // after the layers of another chain: continues with its Env and view
+		case !inside: // the Env and the view of the chain before this one remain
 			r.rememberer = c
 		case c.hasEnv && req.chain != c && req.observers != nil:
 			if ignored := c.given.besides(req.chain.given); len(ignored) > 0 && (req.dry != nil || c.warned.once(req, "Env")) {
@@ -85,6 +71,45 @@ func (c *chain) enter(next Model) Model {
 			}
 		}
 		return next(ctx, &r, emit)
+	}
+}
+
+// onView makes a middleware of a step that works on the view of a request. Outside of a chain it is a chain of its own. The
+// step may change the request that is passed on, and returns the view that this request carries.
+func onView(protect []string, step func(ctx context.Context, v *View, out *Request) (*View, error)) Middleware {
+	own := newChain(Env{})
+	return func(next Model) Model {
+		var alone Model
+		last := own.leave(next)
+		inChain := func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+			if req.rememberer == nil {
+				return alone(ctx, req, emit)
+			}
+			if len(protect) > 0 {
+				r := *req
+				r.protect, req = append(slices.Clip(r.protect), protect...), &r
+			}
+			var v *View
+			var err error
+			if req.view == nil {
+				v, err = req.chain.open(ctx, req)
+			} else {
+				v, err = req.view.reopen(ctx, req)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out := *v.req
+			if v, err = step(ctx, v, &out); err != nil {
+				return nil, err
+			}
+			if out.view, out.Messages = v, slices.Clip(v.result.Messages); out.rememberer == own {
+				return last(ctx, &out, emit)
+			}
+			return next(ctx, &out, emit)
+		}
+		alone = own.enter(inChain)
+		return inChain
 	}
 }
 
@@ -103,14 +128,28 @@ func (c *chain) leave(next Model) Model {
 			return nil, err
 		}
 		resp, err := out.send(ctx, next, emit)
-		if changed, refused := ParseVoidThinking(err); refused && KindOf(err) != VoidThinking {
-			resp, err = out.resend(ctx, req, changed, err, next, emit)
+		if err != nil {
+			if changed, refused := ParseVoidThinking(err); refused && KindOf(err) != VoidThinking {
+				resp, err = out.resend(ctx, req, changed, err, next, emit)
+			}
 		}
 		if by := out.req.settled.Load(); by != nil && req.settled != nil {
 			req.settled.Store(by)
 		}
 		return resp, err
 	}
+}
+
+// outgoing is a request that is about to be sent.
+type outgoing struct {
+	req      *Request
+	view     *View // has the size of the request; nil: no editor has seen it
+	replaced bool  // a layer after the last editor has replaced the messages
+	begun    bool  // a piece of the answer has been emitted
+
+	*sent        // what is known of it; nil without a view
+	same   int   // number of first messages that are those of the view
+	before *sent // of the call before; nil: unknown
 }
 
 // send calls the model with a request, and learns from the result.
@@ -137,25 +176,19 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 		err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
 	}
 	if r.view != nil {
-		var by *chain
-		if by, resp = o.settle(ctx, r.settled.Load(), resp, err); by != nil {
-			r.settled.Store(by)
-		}
+		resp = o.settle(ctx, resp, err)
 	}
 	return resp, err
 }
 
-// openView returns the view that the request carries, or makes the first one.
-func openView(ctx context.Context, r *Request) (*View, error) {
-	v := r.view
-	if v == nil {
-		return r.chain.open(ctx, r)
-	}
+// reopen returns the view as a later layer of the chain gets it with a request. If the messages were changed in between,
+// the edits so far are remembered, and the changed messages are the history of a new view.
+func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	if !v.repaired && history.Same(v.result.Messages, r.Messages) {
 		return v.with(r), nil
 	}
 	own := *v.with(r)
-	if s := own.session; s.thinking.binds() && !v.repaired && len(s.IDs) > 0 {
+	if s := own.session; s.thinking.rule == models.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
 		own.thinking = s.thinkingSent(&own, &own)
 	}
 	v, err := remember(ctx, &own)
@@ -170,83 +203,9 @@ func openView(ctx context.Context, r *Request) (*View, error) {
 			"change them before the first editor or after the last one",
 	})
 	if v, err = r.chain.open(ctx, r); err == nil {
-		v.told = 0
+		v.reported = leading
 	}
 	return v, err
-}
-
-// open makes the first view of a request: the history with all edits that are remembered for it and hold.
-func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
-	if req.dry != nil {
-		c = req.dry.fork(c)
-	}
-	if req.Budget != nil {
-		if err := req.Budget.Validate(); err != nil {
-			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
-		}
-	}
-	s, ch, err := c.follow(ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.loadEdits(ctx, req, ch); err != nil {
-		return nil, err
-	}
-	const slidesToReport = 2
-	if s.Slides == slidesToReport && len(s.IDs) > 0 && s.State.conversation.once(req, "sliding") {
-		c.report(ctx, req, Event{
-			Kind: Notice, By: "middleware",
-			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
-				"pass the whole history and let the chain shorten it",
-		})
-	}
-	s.calibrate(ctx, req)
-	v := &View{
-		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
-		unsaved: s.State.unwritten != nil || s.log.Borrows(s.State.Known),
-		model:   s.model, budget: s.budget, told: untold,
-	}
-	if s.told != untold {
-		v.told = s.indexFrom(s.told)
-	}
-	v.measure()
-	v.reportRecalled(ctx)
-	c.histories.Publish(s.Track)
-	if req.dry == nil && c.uncounted.Load() != nil {
-		c.reportCounter(ctx, req)
-	}
-	return v, nil
-}
-
-// follow returns a session for the history of a request. Only what is new since an
-// earlier call is looked at and counted.
-func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Change, error) {
-	lead := message.Leading(req.Messages)
-	given := history.Given{Lead: req.Messages[:lead], Body: req.Messages[lead:], Steady: steady.Has(ctx, req.Messages)}
-	t, ch, err := c.histories.Follow(given, c.meter, newState)
-	if err != nil {
-		return nil, ch, &Error{Kind: Invalid, Op: "middleware", Err: err}
-	}
-	if !slices.Equal(t.Tools, req.Tools) {
-		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
-	}
-	m, budget := c.modelOf(req)
-	name, conversation := message.ID{}, message.ID{}
-	if len(t.IDs) > 0 {
-		conversation = t.IDs[0]
-	}
-	if req.Conversation != "" {
-		name = journal.NameOf(req.Conversation)
-		conversation = name
-	}
-	return &session{
-		Track: t, opened: t, chain: c, all: t.Ordered(req.Messages), told: untold,
-		model: m, budget: budget,
-		log: entries.Log{
-			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
-			Name: name, Conversation: conversation,
-		},
-	}, ch, nil
 }
 
 // closeCall returns the request for the model. It carries the view as it is remembered and repaired; if a later layer has
@@ -257,31 +216,31 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 	if r.view == nil {
 		return outgoing{req: &out}, nil
 	}
-	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r).forItsModel()
+	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r)
+	if v.model != v.session.model {
+		v = v.forItsModel()
+	}
 	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
 		var err error
-		if v, err = openView(ctx, r); err != nil {
+		if v, err = r.view.reopen(ctx, r); err != nil {
 			return outgoing{}, err
 		}
 		own, out.dry = true, v.req.dry
 	}
 	finishes := v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
-	if finishes || v.session.thinking.binds() || v.session != r.view.session {
+	if finishes || v.session.thinking.rule == models.ThinkingBound || v.session != r.view.session {
 		kept, sent, err := finish(ctx, v, refusal)
 		if err != nil {
 			return outgoing{}, err
 		}
-		switch out.dry = out.dry.add(kept); {
-		case own:
-			out.carry(sent)
-		case !sent.result.LeftOut.Equal(r.view.result.LeftOut):
+		if out.dry = out.dry.add(kept); !own && !sent.result.LeftOut.Equal(r.view.result.LeftOut) {
 			out.Messages = withoutThinkingOf(out.Messages, r.view, sent.result.LeftOut)
 		}
 		v = sent
-	} else if own {
-		out.carry(v) // may have more thinking than the last editor has seen
 	}
-	out.view = v
+	if out.view = v; own { // it may have more thinking than the last editor has seen
+		out.Messages = slices.Clip(v.result.Messages)
+	}
 	return outgoing{req: &out, view: v, replaced: !own}, nil
 }
 
@@ -302,150 +261,11 @@ func finish(ctx context.Context, v *View, refusal string) (kept, sent *View, err
 	}
 	w := *sent
 	w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
-	w.told = min(w.told, own.told, reportRepairs(ctx, done))
+	w.reported = min(w.reported, kept.reported, own.reported, reportRepairs(ctx, done))
 	return kept, &w, nil
 }
 
 // sameSlice reports whether two slices are the same memory.
 func sameSlice[T any](a, b []T) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// newChain returns a chain with an Env, of which zero fields get their defaults.
-func newChain(env Env) *chain {
-	c := &chain{given: env, hasEnv: len(env.besides(Env{})) > 0, defaultCounter: env.Counter == nil, uncounted: new(atomic.Pointer[error])}
-	if n, ok := env.Counter.(interface{ Name() string }); ok {
-		c.encoding = n.Name()
-	}
-	_, estimate := env.Counter.(tokens.Estimate)
-	c.estimates = c.defaultCounter || estimate
-	c.goodCounter = c.estimates || c.encoding != ""
-	env.Protect = slices.Clone(env.Protect)
-	if env.Journal == nil {
-		env.Journal = journal.NewMemory(0)
-	}
-	if env.Counter == nil {
-		env.Counter = tokens.Estimate{}
-	}
-	env.Counter = tokens.Memo(contained(env.Counter, c.uncounted))
-	env.Framing = cmp.Or(env.Framing, tokens.DefaultFraming())
-	if env.Models == nil {
-		env.Models = models.Default()
-	}
-	if env.Clock == nil {
-		env.Clock = time.Now
-	}
-	c.env = env
-	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
-	return c
-}
-
-// report gives an event to the observers of a request.
-func (c *chain) report(ctx context.Context, req *Request, e Event) {
-	if req.observers != nil {
-		e.Time = c.env.Clock()
-		req.observers.report(ctx, e)
-	}
-}
-
-// counter is the counter of a chain. A text for which the counter of the caller panics or
-// returns a negative number is estimated.
-type counter struct {
-	tokens.Counter
-
-	failed *atomic.Pointer[error]
-}
-
-// contained returns a counter that does not panic. Those of package tokens never do.
-func contained(c tokens.Counter, failed *atomic.Pointer[error]) tokens.Counter {
-	switch c.(type) {
-	case tokens.Estimate, tokens.Chars4, tokens.CJK15, tokens.Cautious:
-		return c
-	}
-	return counter{c, failed}
-}
-
-// Count implements [tokens.Counter].
-func (c counter) Count(text string) (n int) {
-	var err error
-	defer func() {
-		if err != nil {
-			n = tokens.Estimate{}.Count(text)
-			failure := err // err itself would be allocated in each call
-			c.failed.Store(&failure)
-		}
-	}()
-	defer caught("counter", &err)
-	if n = c.Counter.Count(text); n < 0 {
-		err = fmt.Errorf("counter returned %d for a text of %d bytes", n, len(text))
-	}
-	return n
-}
-
-// reportCounter reports a failure of the counter since the last report. That of a dry run
-// is in its draft, and the next call reports it as well.
-func (c *chain) reportCounter(ctx context.Context, req *Request) {
-	failed := c.uncounted.Load()
-	if failed == nil || req.dry == nil && !c.uncounted.CompareAndSwap(failed, nil) {
-		return
-	}
-	c.report(ctx, req, Event{
-		Kind: Failed, By: "middleware", Err: *failed, Why: "the call continues with an estimate for each text that was not counted",
-	})
-}
-
-// namedModel is what the table has for a name; the zero Model if it has nothing.
-type namedModel struct {
-	models.Model
-
-	name     string
-	budget   Budget          // zero if the table has no window
-	thinking models.Thinking // what is demanded of thinking, also for names that the table has not
-	priors   calibrate.Priors
-}
-
-// modelOf returns what is known of the model of a request, and the budget that the request or else the table declares.
-func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
-	m := c.model.Load()
-	if m == nil || m.name != req.Model {
-		m = &namedModel{name: req.Model}
-		if req.Model != "" {
-			m.Model, _ = c.env.Models.Lookup(req.Model)
-			m.thinking = c.env.Models.ThinkingOf(req.Model)
-		}
-		if m.Window > 0 {
-			m.budget = Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
-			if m.Input > 0 {
-				m.budget.Reserve = max(m.budget.Reserve, m.Window-m.Input)
-			}
-		}
-		m.priors = c.priors(m.Model)
-		c.model.Store(m)
-	}
-	if req.Budget != nil {
-		return m, *req.Budget
-	}
-	return m, m.budget
-}
-
-// priors are the rates for a model as long as no usage is reported. The ratios of the table
-// are relative to o200k_base and hold for English. Others make more tokens of ideographs.
-func (c *chain) priors(m models.Model) calibrate.Priors {
-	encoding := c.encoding
-	if c.defaultCounter {
-		encoding = "o200k_base"
-	}
-	p := calibrate.Priors{Plain: 1}
-	if m.Ratio > 0 && encoding == "o200k_base" {
-		p.Plain = m.Ratio
-	}
-	switch {
-	case encoding != "" && encoding == m.Encoding:
-		p.Wide = p.Plain
-	case encoding == "cl100k_base":
-		p.Wide = 0.85 * p.Plain
-	default:
-		p.Wide = 1.15 * p.Plain
-	}
-	return p
 }

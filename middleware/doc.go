@@ -44,9 +44,9 @@
 // # The provider's prompt cache
 //
 // A provider reads from its cache what a request has in common, from its first byte on, with an earlier one. [Response.Cache]
-// has how many tokens these are, how many the provider says that it has read, and, if a request does not begin with all
-// that the call before has sent, who is to be asked: the caller for another model, other tools and changed messages, the
-// editors for what their events say. What the chain does not send again without such an event, has one of kind [Missed].
+// has how many tokens these are, how many the provider reports as read, and, if a request does not begin with all that the
+// call before has sent, the cause: the caller asks another model, declares other tools or has changed messages, or an event
+// reports an edit. If no other event explains the difference, an event of kind [Missed] does.
 // The call before is the last answered one with the same history, or with the one that this one continues; each
 // branch of a conversation has its own. If the caller passes views back as its history, or if layers between two editors
 // change messages, Prefix may be less than a comparison of the requests finds.
@@ -54,13 +54,13 @@
 // Some providers cache only up to marks. With [Env.Breakpoints], each request has the hint [message.Hints.Breakpoint] on at
 // most three messages, in place of those of the caller: on the last one of the beginning that no editor may change (system
 // messages, pinned ones, the text of the first user message), on the last one that an edit has changed, since editors
-// mostly continue behind it, and on the end. Marks are neither content nor edits. Adapters translate them as far as the
+// mostly continue after it, and on the end. Marks are neither content nor edits. Adapters translate them as far as the
 // framework has a mark.
 //
 // # Thinking
 //
 // Some models accept the thinking of an answer only if nothing before it has changed; see [models.ThinkingBound]. For these
-// the chain leaves out all thinking behind a change, for good, and keeps in the journal what is left out. [Event.Thinking]
+// the chain leaves out all thinking after a change, for good, and keeps in the journal what is left out. [Event.Thinking]
 // has the loss; without an edit of the call, the event is of kind [ThinkingLeftOut]. If the provider refuses thinking all the
 // same, the call is repeated once with none of that so far, and then fails with the kind [VoidThinking]. Without an editing
 // middleware or a repairer, a chain leaves out nothing. See docs/thinking.md.

@@ -37,7 +37,7 @@ type capture struct {
 }
 
 func (c *capture) observe(_ context.Context, e Event) {
-	if e.Kind == Called { // this model is none
+	if e.Kind == Called { // no model is called here
 		return
 	}
 	c.mu.Lock()
@@ -98,9 +98,7 @@ func Draft(ctx context.Context, mw Middleware, req *Request) (*DraftResult, erro
 		b := *req.Budget
 		r.Budget = &b
 	}
-	r.chain, r.rememberer, r.view, r.editor, r.last = nil, nil, nil, "", ""
-	r.dry = &dryRun{outer: req.dry}
-	r.observers = &observers{fn: c.observe}
+	r.call = call{dry: &dryRun{outer: req.dry}, observers: &observers{fn: c.observe}}
 	if _, err := mw(c.model)(ctx, &r, nil); err != nil {
 		return nil, err
 	}
@@ -168,9 +166,8 @@ func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 // detached returns the view as carried by a request outside of any chain.
 func detached(v *View) *View {
 	r, w := *v.req, *v
-	r.chain, r.rememberer, r.observers, r.dry = nil, nil, nil, nil
 	w.req = &r
-	r.carry(&w)
+	r.call, r.Messages = call{view: &w, protect: v.req.protect}, w.Messages()
 	return &w
 }
 
@@ -321,7 +318,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	first := v.list.Differs(s.opened.State.list)
 	for _, t := range c.histories.All() {
 		if history.Shared(t.IDs, s.IDs) > first {
-			t.State.last.tell(first)
+			t.State.last.report(first)
 		}
 	}
 	return nil
@@ -367,7 +364,7 @@ func noteIn(ctx context.Context, v *View, c *chain) error {
 // dryRun is carried by the request of a dry run and collects the views that would be
 // remembered. It never changes. It is nil in a real call.
 type dryRun struct {
-	outer *dryRun // the dry run that this one is part of; nil if there is none
+	outer *dryRun // the dry run that contains this one; nil: none
 	views []*View // one for each history that editors have worked on
 }
 
@@ -383,7 +380,7 @@ func (d *dryRun) add(v *View) *dryRun {
 	return &dryRun{outer: d.outer, views: append(views, v)}
 }
 
-// fork returns a chain that stands in for another one: it knows what that one knows, and what would have been
+// fork returns a chain that replaces another one: it knows what that one knows, and what would have been
 // remembered in this dry run, and what it does has no effect outside of it.
 func (d *dryRun) fork(c *chain) *chain {
 	for _, v := range slices.Backward(d.views) {
@@ -409,7 +406,7 @@ func forkChain(c, origin *chain) *chain {
 	c.prompts.Fork(&f.prompts)
 	c.histories.Fork(&f.histories, func(st state) state {
 		st.conversation = st.conversation.fork()
-		st.result, st.shown = edit.Result{}, false
+		st.result = edit.Result{}
 		return st
 	})
 	return f

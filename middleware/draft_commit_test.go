@@ -206,11 +206,11 @@ type moodyJournal struct {
 
 var errMood = errors.New("not today")
 
-func (j *moodyJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *moodyJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if j.reads.Load() {
 		return journal.Found{}, errMood
 	}
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }
 
 func (j *moodyJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Options say when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
+// Options set when an editor may edit; see [Editing]. The zero value edits whenever there is something to edit.
 type Options struct {
 	Trigger  Trigger // nil: always
 	MinCalls int     // model calls from one edit to the next, at least; 0: no minimum
@@ -84,21 +84,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	if opts.PauseAfter = cmp.Or(opts.PauseAfter, pauseAfter); opts.PauseAfter < 0 {
 		opts.PauseAfter = math.MaxInt
 	}
-	return standAlone((&layer{name: name, editor: editor, opts: opts}).around)
-}
-
-// standAlone makes a middleware that works on views usable outside of a chain, as a chain of its own.
-func standAlone(mw Middleware) Middleware {
-	own := newChain(Env{})
-	return func(next Model) Model {
-		inChain, alone := mw(next), own.wrap(next, mw)
-		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-			if req.rememberer == nil {
-				return alone(ctx, req, emit)
-			}
-			return inChain(ctx, req, emit)
-		}
-	}
+	return onView(opts.Protect, (&layer{name: name, editor: editor, opts: opts}).edit)
 }
 
 // layer is one editing middleware of a chain.
@@ -108,67 +94,38 @@ type layer struct {
 	opts   Options
 }
 
-func (l *layer) around(next Model) Model {
-	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		if len(l.opts.Protect) > 0 {
-			own := *req
-			own.protect = append(slices.Clip(req.protect), l.opts.Protect...)
-			req = &own
-		}
-		v, err := openView(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		if last := v.req.last; last != "" && last != l.name && v.req.observers != nil {
-			v.Report(ctx, Event{Kind: Misconfigured, By: last, Why: l.name + " edits after it; put " + last + " last"})
-		}
-		if v, err = l.edit(ctx, v); err != nil {
-			return nil, err
-		}
-		r := *v.req
-		r.editor = l.name
-		r.carry(v)
-		return next(ctx, &r, emit)
+// edit returns the view as this layer wants it: it asks the trigger, plans, builds, archives, and reports the outcome.
+func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) {
+	out.editor = l.name
+	if last := out.last; last != "" && last != l.name && out.observers != nil {
+		v.Report(ctx, Event{Kind: Misconfigured, By: last, Why: l.name + " edits after it; put " + last + " last"})
 	}
-}
-
-// edit returns the view as this layer wants it: it asks the trigger, plans, builds,
-// archives, and reports the outcome.
-func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
-	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: v.req.forced(l.name)}
-	plan := func() *Plan { // made once, when the trigger asks for it or is met
-		p.propose(ctx)
-		if p.refused {
-			return nil
-		}
-		return p.plan
+	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: len(out.Force) > 0 && out.forced(l.name)}
+	why, met := p.due(ctx)
+	if met && ctx.Err() == nil {
+		p.complete(ctx)
 	}
-	met, why, err := p.due(ctx, plan)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return v, l.misconfigured(ctx, v, err)
-	case !met && p.err == nil: // a failed plan is reported even if it is the reason why the trigger is not met
-		l.explain(ctx, v, cmp.Or(why, "no edit is worth it, or possible"))
-		return v, nil
-	}
-	p.complete(ctx)
-	if p.err != nil && !p.refused && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
+	if p.kind == Failed && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
 		p.withoutArchive(ctx)
+		met = true
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case p.err != nil && !p.refused && !p.expensive && KindOf(p.err) == Invalid:
+	case p.kind == Misconfigured, p.kind == Failed && !p.expensive && KindOf(p.err) == Invalid:
 		return v, l.misconfigured(ctx, v, p.err)
-	case p.err != nil:
+	case p.kind == Refused, p.kind == Failed: // also if that is why the trigger is not met
 		return p.failed(ctx)
-	case p.after != nil:
+	case !met:
+		if v.session.chain.env.Explain {
+			l.explain(ctx, v, cmp.Or(why, "no edit is worth it, or possible"))
+		}
+		return v, nil
+	case p.kind == Edited:
 		return p.edited(ctx, why), nil
 	case p.plan != nil && p.plan.Why != "" && v.isNews(string(Skipped)+" "+l.name):
 		l.report(ctx, v, Event{Kind: Skipped, Why: p.plan.Why, Before: v.size.Tokens, After: v.size.Tokens, Detail: p.plan.Detail})
-	default:
+	case v.session.chain.env.Explain:
 		l.explain(ctx, v, "there is nothing to edit")
 	}
 	if l.opts.Trigger != nil && !p.forced {
@@ -177,11 +134,9 @@ func (l *layer) edit(ctx context.Context, v *View) (*View, error) {
 	return v, nil
 }
 
-// explain reports why nothing is edited, if the Env asks for that.
+// explain reports why nothing is edited.
 func (l *layer) explain(ctx context.Context, v *View, why string) {
-	if v.session.chain.env.Explain {
-		l.report(ctx, v, Event{Kind: NotMet, Why: why, Before: v.size.Tokens, After: v.size.Tokens})
-	}
+	l.report(ctx, v, Event{Kind: NotMet, Why: why, Before: v.size.Tokens, After: v.size.Tokens})
 }
 
 // ask asks the trigger about a view. A trigger that cannot work is not met.
@@ -208,51 +163,72 @@ type proposal struct {
 	past   progress // of the editor so far
 	forced bool     // the request forces the edit
 
-	asked     bool // the editor has been asked
-	plan      *Plan
-	records   []*journal.Record
-	after     *View // nil if nothing is edited
-	expensive bool  // messages of folds were made
-	err       error
-	refused   bool // err is the rule that the plan breaks
+	outcome
 }
 
+// outcome is what has come of a proposal so far.
+type outcome struct {
+	kind      EventKind // Edited, Skipped, Refused, Failed or Misconfigured; "": the editor has not been asked
+	plan      *Plan
+	records   []*journal.Record // of the plan
+	after     *View             // of Edited: the view of the plan
+	expensive bool              // messages of folds were made
+	err       error             // of Refused, Failed and Misconfigured
+}
+
+// fail makes an error the outcome.
+func (o *outcome) fail(kind EventKind, err error) { o.kind, o.after, o.err = kind, nil, err }
+
 // due reports whether the editor may edit now.
-func (p *proposal) due(ctx context.Context, plan func() *Plan) (met bool, why string, err error) {
+func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	l, v := p.layer, p.before
 	switch {
 	case p.forced:
-		return true, "forced by the request", nil
+		return "forced by the request", true
 	case p.past.failures >= l.opts.PauseAfter:
-		return false, "it is paused", nil
+		return "it is paused", false
 	case v.session.taken && !l.opts.ForWindow:
-		return false, "another process has edited this very history; further edits wait for the next call", nil
+		return "another process has edited this very history; further edits wait for the next call", false
 	case l.opts.MinCalls > 0:
 		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
-			return false, "fewer calls than MinCalls since its last edit", nil
+			return "fewer calls than MinCalls since its last edit", false
 		}
 	}
 	if l.opts.Trigger == nil {
-		return true, "", nil
+		return "", true
 	}
-	met, why, err = l.ask(v, plan)
+	plan := func() *Plan { // made once, when the trigger asks for it
+		p.propose(ctx)
+		if p.kind == Refused {
+			return nil
+		}
+		return p.plan
+	}
+	met, why, err := l.ask(v, plan)
+	if err != nil {
+		p.kind, p.err = Misconfigured, err
+		return why, false
+	}
 	if met && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
 		if text, least := hopeless(l, v); text != "" {
 			reportHopeless(ctx, l, v, text)
 			made := plan()
-			return made != nil && made.Saved >= least, why, nil
+			return why, made != nil && made.Saved >= least
 		}
 	}
-	return met, why, err
+	return why, met
 }
 
 // propose lets the editor plan, once, and checks the plan.
 func (p *proposal) propose(ctx context.Context) {
-	if p.asked {
+	if p.kind != "" {
 		return
 	}
-	p.asked = true
-	if p.plan, p.err = p.layer.call(ctx, p.before); p.err == nil && p.plan != nil && len(p.plan.Edits) > 0 {
+	plan, err := p.layer.call(ctx, p.before)
+	switch p.kind, p.plan = Skipped, plan; {
+	case err != nil:
+		p.fail(Failed, err)
+	case plan != nil && len(plan.Edits) > 0:
 		p.check()
 	}
 }
@@ -273,31 +249,32 @@ func (p *proposal) check() {
 	if p.layer.opts.ForWindow {
 		window = p.before.session.budget.Window // as the next call compares it, before a layer can change the model
 	}
-	if p.records, p.after, p.err = preview(p.before, p.layer.name, p.plan, window); p.err != nil {
-		p.after, p.refused = nil, true
+	records, after, err := preview(p.before, p.layer.name, p.plan, window)
+	if err != nil {
+		p.fail(Refused, err)
 		return
 	}
-	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-p.after.size.Tokens, p.before.callsSince(p.layer.name)
+	p.kind, p.records, p.after = Edited, records, after
+	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
 // complete puts what the plan removes into the archive, makes the messages of folds that are not made yet, and checks the
 // plan again. The archive is first, since a fold may cost more than an archive that does not answer.
 func (p *proposal) complete(ctx context.Context) {
 	p.propose(ctx)
-	if p.err == nil && p.after != nil {
-		p.err = archivePlan(ctx, p)
+	if p.kind != Edited {
+		return
 	}
-	if p.err == nil && p.after != nil && ctx.Err() == nil {
-		p.err = p.build(ctx)
-	}
-	if p.err != nil {
-		p.after = nil
+	if err := archivePlan(ctx, p); err != nil {
+		p.fail(Failed, err)
+	} else if ctx.Err() == nil {
+		p.build(ctx)
 	}
 }
 
 // build makes the messages of folds that are not made yet, and checks again.
-func (p *proposal) build(ctx context.Context) (err error) {
-	plan := *p.plan
+func (p *proposal) build(ctx context.Context) {
+	plan, removed := *p.plan, p.after.removed
 	for i := range plan.Edits {
 		if plan.Edits[i].Make == nil {
 			continue
@@ -306,20 +283,21 @@ func (p *proposal) build(ctx context.Context) (err error) {
 			p.expensive, plan.Edits = true, slices.Clone(plan.Edits)
 		}
 		e := &plan.Edits[i]
-		if e.Messages, err = makeFold(ctx, e); err != nil {
-			return err
+		msgs, err := makeFold(ctx, e)
+		if err != nil {
+			p.fail(Failed, err)
+			return
 		}
-		e.Make = nil
+		e.Messages, e.Make = msgs, nil
 	}
-	if p.expensive {
-		removed := p.after.removed
-		p.plan = &plan
-		p.check()
-		if p.after != nil {
-			p.after.removed = removed
-		}
+	if !p.expensive {
+		return
 	}
-	return p.err
+	p.plan = &plan
+	p.check()
+	if p.kind == Edited {
+		p.after.removed = removed
+	}
 }
 
 func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
@@ -339,7 +317,7 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 	})
 	bare := *v
 	bare.unarchived = true
-	*p = proposal{layer: l, before: &bare, past: p.past, forced: p.forced}
+	p.before, p.outcome = &bare, outcome{}
 	p.complete(ctx)
 	if p.after != nil {
 		p.after.unarchived = false
@@ -350,7 +328,7 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 // edited reports the edits that were made, and returns the view that they made.
 func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	l, v := p.layer, p.before
-	p.after.told = min(v.told, p.plan.First)
+	p.after.reported = min(v.reported, v.span(p.plan.First).First)
 	if v.req.observers != nil {
 		why := p.plan.Why
 		if why == "" {
@@ -366,7 +344,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 		p.after.economics = v.economics.plus(made, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
-			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Detail: made.addTo(p.plan.Detail),
+			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
 		})
 		if _, _, known := v.cachePrices(); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
 			warnFrequent(ctx, l, p.after)
@@ -393,15 +371,12 @@ func (p *proposal) failed(ctx context.Context) (*View, error) {
 	l, v := p.layer, p.before
 	if l.opts.Strict {
 		kind := KindOf(p.err)
-		if p.refused {
+		if p.kind == Refused {
 			kind = Invalid
 		}
 		return nil, &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
-	e := Event{Kind: Failed, Err: p.err, Why: l.text(p.err), Before: v.size.Tokens, After: v.size.Tokens}
-	if p.refused {
-		e.Kind = Refused
-	}
+	e := Event{Kind: p.kind, Err: p.err, Why: l.text(p.err), Before: v.size.Tokens, After: v.size.Tokens}
 	l.report(ctx, v, e)
 	if errors.Is(p.err, store.ErrNoAnswer) { // the next call may find that the archive is back
 		return v, nil

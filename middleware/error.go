@@ -13,8 +13,11 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// ErrorKind sorts errors by what the caller can do about them.
+// ErrorKind sorts errors by what the caller can do about them. It is an error, for [errors.Is].
 type ErrorKind string
+
+// Error returns the kind.
+func (k ErrorKind) Error() string { return string(k) }
 
 // The kinds of errors.
 const (
@@ -51,6 +54,12 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Err.Error()
 }
 
+// Is reports whether target is the kind of the error: errors.Is(err, middleware.Overflow).
+func (e *Error) Is(target error) bool {
+	kind, ok := target.(ErrorKind)
+	return ok && kind == e.Kind
+}
+
 // Unwrap returns the wrapped error.
 func (e *Error) Unwrap() error { return e.Err }
 
@@ -82,7 +91,7 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 
 // ParseVoidThinking reports whether an error of a model means that it does not accept thinking in the request, since
 // something before it is not as it was when the thinking was made, also if a gateway wraps it. changed is what the provider
-// says of that, in its words, such as "The `system` prompt differs from the one this block was created with"; "": nothing. A
+// writes about that, such as "The `system` prompt differs from the one this block was created with"; "": nothing. A
 // signature that was tampered with is another error.
 // Source: platform.claude.com, build-with-claude/preserved-thinking, read in its version of 2026-09-26.
 func ParseVoidThinking(err error) (changed string, ok bool) {
@@ -107,7 +116,7 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 	return "", true
 }
 
-// PromptLimits are what the error of a provider says about a prompt that is too long, in tokens by the provider's
+// PromptLimits are the numbers in the error of a provider about a prompt that is too long, in tokens by the provider's
 // count; 0 where the error has no such number. All are 0 if the numbers contradict each other.
 type PromptLimits struct {
 	Sent   int // of the prompt, tools included

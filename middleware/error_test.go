@@ -50,4 +50,7 @@ func TestError(t *testing.T) {
 		require.EqualError(t, err, want)
 	}
 	require.ErrorIs(t, cases["window is 8000 tokens"], inside)
+	require.ErrorIs(t, fmt.Errorf("call: %w", cases["fit: overflow"]), middleware.Overflow)
+	require.NotErrorIs(t, cases["fit: overflow"], middleware.Unknown)
+	require.NotErrorIs(t, inside, middleware.Overflow)
 }

@@ -3,10 +3,8 @@ package middleware
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -21,22 +19,22 @@ const (
 	Edited        EventKind = "edited"        // a plan was applied
 	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
 	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
-	Skipped       EventKind = "skipped"       // an editor whose trigger is met has nothing to edit, as Why says; once per conversation
-	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why says; only if Env.Explain asks for it
+	Skipped       EventKind = "skipped"       // the trigger is met, but there is nothing to edit, as Why explains; once per conversation
+	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why explains; only if Env.Explain asks for it
 	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
 	Repaired      EventKind = "repaired"      // the request broke rules of the provider and was repaired; Detail is []message.Fix
 	Paused        EventKind = "paused"        // an editor without success is not asked again in this turn
-	Notice        EventKind = "notice"        // the call continued, but a person should know; Why says what to change, or what was learned
+	Notice        EventKind = "notice"        // the call continued, but a person should know; Why has what to change, or what was learned
 	Truncated     EventKind = "truncated"     // the provider seems to cut prompts without an error; once per conversation
-	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event says why
-	Called        EventKind = "called"        // the model was called; Detail is a Report, Err why the call failed
+	Missed        EventKind = "missed"        // the chain does not send again what it has sent before, and no other event explains it
+	Called        EventKind = "called"        // the model was called; Call has the numbers, Err why the call failed
 
 	// ThinkingLeftOut: the model would not accept thinking any more, for another reason than an edit of this call.
 	ThinkingLeftOut EventKind = "thinking left out"
 )
 
-// Report is the Detail of the event of kind [Called] by which each model call of a chain with an editing middleware is
-// reported. Its tokens, but for Usage, are counted like those of all events of the call: see [Size].
+// Report has the numbers of a model call. An event of kind [Called] reports each call of a chain with an editing middleware.
+// Its tokens, but for Usage, are counted like those of all events of the call: see [Size].
 type Report struct {
 	History int           // tokens that would have been sent without any edit
 	View    int           // tokens that were sent
@@ -47,9 +45,6 @@ type Report struct {
 
 	Economics Economics // of all edits of this call
 }
-
-// LogValue implements [slog.LogValuer]: see [LogValue].
-func (r Report) LogValue() slog.Value { return LogValue(r) }
 
 // Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
@@ -63,12 +58,15 @@ type Event struct {
 	First  int // history position of the first message that Edits change
 	Calls  int // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 
-	// Thinking is, of Edited and ThinkingLeftOut, the thinking that the model reads no more, since it accepts it only behind
+	// Thinking is, of Edited and ThinkingLeftOut, the thinking that is left out, since the model accepts it only after
 	// what it was made with; see models.ThinkingBound.
 	Thinking ThinkingLoss
 
+	Call      *Report    // Called: the numbers of the call; else nil
+	Economics *Economics // Edited: what the edits cost and save; else nil
+
 	Err    error // what failed
-	Detail any   // further numbers, of a type that the package of the middleware documents, or Edited: of type Economics; nil: none
+	Detail any   // more, of a type that the package of the middleware documents; nil: nothing
 }
 
 // Warning reports whether the event is about something that a person should look at:
@@ -123,63 +121,4 @@ func (o *observers) report(ctx context.Context, e Event) {
 			o.fn(ctx, e)
 		}()
 	}
-}
-
-// Statistics are the sums of the edits of a middleware in all conversations.
-type Statistics struct {
-	Count     int       // edits: events of kind [Edited]
-	Messages  int       // that were changed or removed; one that is edited twice counts twice
-	Tokens    int       // that the edits freed
-	MeanRatio float64   // of the tokens after an edit to those before
-	Last      time.Time // of the last edit, by the clock of the chain
-	History   []Event   // of the last ten edits, the newest last; the records in Edits have only kind, runs and ID
-}
-
-// SumEdits returns an observer for [Observe] that adds up the edits of the middlewares of this name, or of all
-// middlewares if it is empty. After each edit it calls fn with a new sum, one call at a time:
-//
-//	var stats atomic.Pointer[middleware.Statistics]
-//	chain := middleware.Chain(middleware.Observe(middleware.SumEdits(trim.Name, stats.Store)), trim.New(trim.Options{}))
-func SumEdits(name string, fn func(*Statistics)) func(context.Context, Event) {
-	const longest = 10
-	var mu sync.Mutex
-	var sum Statistics
-	return func(_ context.Context, e Event) {
-		if e.Kind != Edited || name != "" && e.By != name {
-			return
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		records := e.Edits
-		e.Edits = make([]*journal.Record, len(records))
-		for i, r := range records {
-			e.Edits[i] = &journal.Record{Kind: r.Kind, Runs: r.Runs, ID: r.ID}
-			sum.Messages += newlyEdited(r)
-		}
-		sum.Count++
-		sum.Tokens += e.Before - e.After
-		sum.Last = e.Time
-		sum.MeanRatio += (float64(e.After)/float64(max(1, e.Before)) - sum.MeanRatio) / float64(sum.Count)
-		sum.History = append(sum.History[max(0, len(sum.History)+1-longest):], e)
-		now := sum
-		now.History = slices.Clone(sum.History)
-		fn(&now)
-	}
-}
-
-// newlyEdited returns the number of messages of the history that an edit covers, without
-// those of the folds that it replaces.
-func newlyEdited(r *journal.Record) (n int) {
-	for _, run := range r.Runs {
-		n += run.Last - run.First + 1
-	}
-	for _, c := range r.Covered {
-		if c.Kind != journal.Fold {
-			continue
-		}
-		for _, run := range c.Runs {
-			n -= run.Last - run.First + 1
-		}
-	}
-	return n
 }

@@ -31,7 +31,7 @@ func (internals) Model(v *View) models.Model { return v.model.Model }
 func (internals) Thinking(v *View) models.Thinking { return v.session.thinking.rule }
 
 // KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
-// accepts thinking only as an unbroken run, and some that stays is before it.
+// accepts thinking only as an unbroken run, and some that is kept is before it.
 func (internals) KeepsThinking(v *View) func(i int) bool { return v.keepsThinking() }
 
 // VoidPrice returns the price of the thinking from one message to another that an edit before them makes void, as that of
@@ -100,12 +100,16 @@ func (internals) Declare(r *Request, tools []message.ToolDef) *Request {
 }
 
 // Again returns the request as it was before editing middlewares saw it, for a layer among
-// them that makes a call again because the provider wants it shorter. The first editor
-// after it starts with all edits that are remembered, those of the first attempt included.
-func (internals) Again(r *Request) *Request {
+// them that makes a call again. The first editor after it starts with all edits that are remembered, those of the first
+// attempt included. Refused returns true for its views if the provider has refused the first attempt as too long.
+func (internals) Again(r *Request, refused bool) *Request {
 	again := *r
+	again.tooLong = again.tooLong || refused
 	if v := r.View(); v != nil {
 		again.Messages, again.view = v.History(), nil
 	}
 	return &again
 }
+
+// Refused reports whether the provider has refused the attempt before as too long.
+func (internals) Refused(v *View) bool { return v.req.tooLong }

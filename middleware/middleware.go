@@ -124,6 +124,9 @@ type Emit func(Delta) error
 // errStopped is what emit returns after the reader of a stream has left the loop.
 var errStopped = errors.New("middleware: the reader of the stream has left")
 
+// Call calls the model and returns its whole answer.
+func Call(ctx context.Context, m Model, req *Request) (*Response, error) { return m(ctx, req, nil) }
+
 // Stream calls the model and yields the pieces of the answer as they arrive, then one
 // Delta with the whole response. A failed call ends with a zero Delta and the error.
 // Leaving the loop early stops the call. Everything runs in the caller's goroutine.

@@ -92,7 +92,7 @@ var errBrokenJournal = errors.New("disk on fire")
 
 type brokenJournal struct{}
 
-func (brokenJournal) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (brokenJournal) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{}, errBrokenJournal
 }
 
@@ -123,10 +123,10 @@ func TestSlog(t *testing.T) {
 	} {
 		observe(t.Context(), e)
 	}
-	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 before=900 after=500 calls=-1 detail={Results:3}
+	require.Equal(t, `level=INFO msg=edited by=contextedit why="cleared 3 results" edits=2 before=900 after=500 calls=-1 detail.results=3
 level=WARN msg=refused by=fold why="unanswered call"
 level=WARN msg=failed by=middleware why="kept in memory" err="disk full"
-level=INFO msg=summarized by=summarize why="in the words of the summariser" detail={Results:5}
+level=INFO msg=summarized by=summarize why="in the words of the summariser" detail.results=5
 level=WARN msg=rejected by=summarize why=empty err=empty
 `, out.String())
 

@@ -45,11 +45,11 @@ func (l *line) pass(ctx context.Context) error {
 // onLine is a journal on a line.
 type onLine struct{ *line }
 
-func (l onLine) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (l onLine) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if err := l.pass(ctx); err != nil {
 		return journal.Found{}, err
 	}
-	return l.Journal.Find(ctx, scope, ids)
+	return l.Journal.Find(ctx, scope, first, ids)
 }
 
 func (l onLine) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

@@ -17,9 +17,7 @@ type Plan struct {
 	Edits []Edit // in any order; no position twice. If empty, nothing is edited and Why is reported
 	Why   string // in words: what is done, or why nothing is done
 
-	// Detail is that of the event that reports the plan. nil: its [Economics]. If it is a
-	// func(Economics) any, it is called with them, and returns the Detail.
-	Detail any
+	Detail any // of the event that reports the plan
 
 	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect], and of arguments of
 	// answered calls of the newest round. It is for an editor that makes the request fit, if nothing else helps.
@@ -76,7 +74,7 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 //
 // plan makes the plan when it is called for the first time, so a trigger that needs only
 // the view should not call it. It returns nil if there is nothing to do. why is what was
-// compared, in numbers. An error says why the trigger cannot work for this request.
+// compared, in numbers. An error is the reason why the trigger cannot work for this request.
 //
 // After an edit, Met is also asked, without a plan, about the view that is left, and then
 // about one that has only what no edit can remove, with and without its tokens.
@@ -325,7 +323,7 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 }
 
 // cover makes a fold cover earlier edits. These are only kept to a depth, so the handles of
-// all folds among them are kept beside them.
+// all folds among them are kept as well.
 func cover(r *journal.Record, inside []*journal.Record) {
 	r.Earlier = earlierHandles(inside)
 	r.Covered = edit.Undoable(inside)

@@ -100,46 +100,46 @@ func TestCacheBroken(t *testing.T) {
 	for name, c := range map[string]struct {
 		mw     middleware.Middleware // nil: an editor that never edits
 		calls  []setting
-		broken middleware.Break
+		broken string
 		missed string // what the event of the last call says; "": there is none
 	}{
 		"the first call":    {calls: []setting{whole(h)}},
 		"the same again":    {calls: []setting{whole(h), whole(h)}},
 		"a longer history":  {calls: []setting{whole(h[:8]), whole(h)}},
 		"after a failure":   {calls: []setting{whole(h[:8]), {req: middleware.Request{Messages: h}, err: errors.New("down")}, whole(h)}},
-		"other tools":       {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Tools: []message.ToolDef{tool}}}}, broken: middleware.BrokenByTools},
-		"another model":     {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Model: "other"}}}, broken: middleware.BrokenByModel},
-		"a system message":  {calls: []setting{whole(ahead("one", h)), whole(ahead("two", h))}, broken: middleware.BrokenByHistory},
-		"no system message": {calls: []setting{whole(ahead("one", h)), whole(h)}, broken: middleware.BrokenByHistory},
-		"a branch":          {calls: []setting{whole(h), whole(other)}, broken: middleware.BrokenByHistory},
-		"back to the start": {calls: []setting{whole(h), whole(h[:20])}, broken: middleware.BrokenByHistory},
-		"an edit":           {mw: halver("a"), calls: []setting{whole(h[:8]), whole(lookups(24))}, broken: middleware.BrokenByEdit},
+		"other tools":       {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Tools: []message.ToolDef{tool}}}}, broken: "tools"},
+		"another model":     {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Model: "other"}}}, broken: "model"},
+		"a system message":  {calls: []setting{whole(ahead("one", h)), whole(ahead("two", h))}, broken: "history"},
+		"no system message": {calls: []setting{whole(ahead("one", h)), whole(h)}, broken: "history"},
+		"a branch":          {calls: []setting{whole(h), whole(other)}, broken: "history"},
+		"back to the start": {calls: []setting{whole(h), whole(h[:20])}, broken: "history"},
+		"an edit":           {mw: halver("a"), calls: []setting{whole(h[:8]), whole(lookups(24))}, broken: "edit"},
 		"a call later":      {mw: shortener("a", 2, trigger.Tokens(2000)), calls: []setting{whole(h[:8]), whole(lookups(30)), whole(lookups(31))}},
 		"a repair":          {mw: mender(message.OpenAI), calls: []setting{whole(open[:4]), whole(open)}},
 		"a repair is gone": {
-			mw: mender(message.OpenAI), calls: []setting{whole(h[:3]), whole(h)}, broken: middleware.BrokenByChain, missed: "repairs differ",
+			mw: mender(message.OpenAI), calls: []setting{whole(h[:3]), whole(h)}, broken: "chain", missed: "repairs differ",
 		},
 		"a new repair": {
 			mw: mender(message.OpenAI), calls: []setting{whole(closed), whole(append(slices.Clone(closed[:len(closed)-2]), closed[len(closed)-1]))},
-			broken: middleware.BrokenByEdit,
+			broken: "edit",
 		},
 		"a change of the caller that ends a repair": {
-			mw: mender(message.OpenAI), calls: []setting{whole(open), whole(closed)}, broken: middleware.BrokenByHistory,
+			mw: mender(message.OpenAI), calls: []setting{whole(open), whole(closed)}, broken: "history",
 		},
 		"tools of a layer": {
-			calls: []setting{whole(h), {req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, broken: middleware.BrokenByChain,
+			calls: []setting{whole(h), {req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, broken: "chain",
 			missed: "a layer of the chain declares other tools",
 		},
 		"the same tools of a layer": {calls: slices.Repeat([]setting{{req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, 2)},
 		"a note of a layer": {
-			calls: []setting{{req: middleware.Request{Messages: h[:8]}, note: "it is late"}, {req: middleware.Request{Messages: h}, note: "it is late"}}, broken: middleware.BrokenByChain,
+			calls: []setting{{req: middleware.Request{Messages: h[:8]}, note: "it is late"}, {req: middleware.Request{Messages: h}, note: "it is late"}}, broken: "chain",
 			missed: "a layer after the last editor",
 		},
 		"the same note": {calls: slices.Repeat([]setting{{req: middleware.Request{Messages: h}, note: "it is late"}}, 2)},
 		"a repair that another one undoes": {
 			mw:     middleware.Chain(fickle(), mender(message.OpenAI)),
 			calls:  []setting{whole(h), whole(h)},
-			broken: middleware.BrokenByChain, missed: "repairs differ",
+			broken: "chain", missed: "repairs differ",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestCacheBrokenByAnotherProcess(t *testing.T) {
 	require.NoError(t, err)
 	_, err = there(t.Context(), force, nil)
 	require.NoError(t, err)
-	for i, want := range []middleware.Break{middleware.BrokenByEdit, ""} {
+	for i, want := range []string{"edit", ""} {
 		resp, err := here(t.Context(), &middleware.Request{Messages: lookups(9 + i)}, nil)
 		require.NoError(t, err)
 		require.Equal(t, want, resp.Cache.Broken)
@@ -232,21 +232,21 @@ func TestCacheBrokenWithAnEvent(t *testing.T) {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 3)}}, nil
 	}, middleware.Options{Trigger: trigger.Fraction(0.5), ForWindow: true}))
 	model := mw(w.model)
-	ask := func(n, window int) middleware.Break {
+	ask := func(n, window int) string {
 		resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n), Budget: &middleware.Budget{Window: window}}, nil)
 		require.NoError(t, err)
 		require.Equal(t, w.naive(), resp.Cache.Prefix)
 		return resp.Cache.Broken
 	}
 	require.Empty(t, ask(6, 1<<20))
-	require.Equal(t, middleware.BrokenByEdit, ask(7, 400), "an edit")
-	require.Equal(t, middleware.BrokenByEdit, ask(8, 1<<20), "it ends")
+	require.Equal(t, "edit", ask(7, 400), "an edit")
+	require.Equal(t, "edit", ask(8, 1<<20), "it ends")
 	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: lookups(9), Budget: &middleware.Budget{Window: 1 << 20}, Force: []string{"tight"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, d.Edits)
 	require.Empty(t, ask(9, 1<<20), "a draft sends nothing")
 	require.NoError(t, d.Commit(t.Context()))
-	require.Equal(t, middleware.BrokenByEdit, ask(10, 1<<20), "the edits of the draft")
+	require.Equal(t, "edit", ask(10, 1<<20), "the edits of the draft")
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
@@ -259,14 +259,14 @@ func TestCacheBrokenByAJoinedMessage(t *testing.T) {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, v.Len()-3, message.User("earlier: lookups"))}}, nil
 	}, middleware.Options{Trigger: trigger.Tokens(1 << 30)})
 	model := middleware.Chain(rec.Middleware(), fold, mender(message.Bedrock))(w.model)
-	ask := func(n int, force ...string) middleware.Break {
+	ask := func(n int, force ...string) string {
 		resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n), Force: force}, nil)
 		require.NoError(t, err)
 		require.Equal(t, w.naive(), resp.Cache.Prefix)
 		return resp.Cache.Broken
 	}
 	require.Empty(t, ask(6))
-	require.Equal(t, middleware.BrokenByEdit, ask(7, "fold"))
+	require.Equal(t, "edit", ask(7, "fold"))
 	require.NotEmpty(t, rec.Events(middleware.Repaired))
 	require.Empty(t, rec.Events(middleware.Missed))
 }
@@ -277,7 +277,7 @@ func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
 	var rec middlewaretest.Recorder
 	var w wire
 	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)), mender(message.Bedrock))(w.model)
-	ask := func(n int, force ...string) middleware.Break {
+	ask := func(n int, force ...string) string {
 		history := append([]message.Message{message.User("one")}, lookups(n)[1:]...)
 		resp, err := model(t.Context(), &middleware.Request{Messages: history, Force: force}, nil)
 		require.NoError(t, err)
@@ -285,7 +285,7 @@ func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
 		return resp.Cache.Broken
 	}
 	require.Empty(t, ask(6))
-	require.Equal(t, middleware.BrokenByEdit, ask(7, "a"))
+	require.Equal(t, "edit", ask(7, "a"))
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
@@ -304,7 +304,7 @@ func TestCacheBrokenByAFailedCall(t *testing.T) {
 	resp, err := model(t.Context(), &middleware.Request{Messages: lookups(7)}, nil)
 	require.NoError(t, err)
 	require.Equal(t, w.naive(), resp.Cache.Prefix)
-	require.Equal(t, middleware.BrokenByEdit, resp.Cache.Broken)
+	require.Equal(t, "edit", resp.Cache.Broken)
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
@@ -340,7 +340,7 @@ func TestCacheRead(t *testing.T) {
 			c.prompt = tokens.Meter{}.Request(lookups(12), nil)
 		}
 		require.Equal(t, middleware.Cache{Prompt: c.prompt, Read: c.read, Miss: "tools_changed", Missed: 3}, resp.Cache, name)
-		require.Equal(t, middleware.Break("x"), w.reply.Cache.Broken, "the response of the model is not written to")
+		require.Equal(t, "x", w.reply.Cache.Broken, "the response of the model is not written to")
 	}
 }
 

@@ -77,7 +77,7 @@ func TestAgain(t *testing.T) {
 			if _, err := next(ctx, req, emit); err != nil {
 				return nil, err
 			}
-			return next(ctx, core.Again(req), emit)
+			return next(ctx, core.Again(req, false), emit)
 		}
 	}
 	var heard middlewaretest.Recorder
@@ -93,8 +93,8 @@ func TestAgain(t *testing.T) {
 	require.Len(t, heard.Events(), 3, "and nothing else is told: %v", heard.Events())
 
 	req := &middleware.Request{Messages: h, Model: "m"}
-	require.Equal(t, req, core.Again(req), "without a view there is nothing to take back")
-	require.NotSame(t, req, core.Again(req))
+	require.Equal(t, req, core.Again(req, false), "without a view there is nothing to take back")
+	require.NotSame(t, req, core.Again(req, false))
 }
 
 // TestTell has a middleware that tells something beside its edits.

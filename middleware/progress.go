@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -17,7 +18,7 @@ import (
 type conversation struct {
 	mu     sync.Mutex
 	values map[any]any
-	guess  calibrate.Windows // after refusals without a usable number; under the name ""
+	guess  atomic.Pointer[calibrate.Windows] // after refusals without a usable number, under the name ""; nil: none
 }
 
 // Keys of this package in conversation.values.
@@ -55,12 +56,22 @@ func (c *conversation) once(req *Request, event string) bool {
 	return req.observers != nil && c.store(reported{event}, true) == nil
 }
 
+// limit remembers a guess of the window.
+func (c *conversation) limit(window int) {
+	c.guess.CompareAndSwap(nil, new(calibrate.Windows))
+	c.guess.Load().Guess("", window)
+}
+
 // fork returns a conversation that starts with the values of this one. It has all events again.
 func (c *conversation) fork() *conversation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	f := &conversation{values: map[any]any{}}
-	c.guess.Fork(&f.guess)
+	if known := c.guess.Load(); known != nil {
+		guess := new(calibrate.Windows)
+		known.Fork(guess)
+		f.guess.Store(guess)
+	}
 	for k, v := range c.values {
 		switch k.(type) {
 		case reported, checked:
@@ -100,11 +111,13 @@ func progressOf(v *View, name string) progress {
 		}
 	}
 	s := v.session
-	now := turn{question: s.LastUser}
+	now, c := turn{question: s.LastUser}, s.State.conversation
 	if now.question > 0 {
 		now.before = s.IDs[now.question-1]
 	}
-	if p, ok := s.State.conversation.load(failures{name}).(progress); ok && p.turn == now {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p, ok := c.values[failures{name}].(progress); ok && p.turn == now {
 		return p
 	}
 	return progress{turn: now}
@@ -225,7 +238,7 @@ func hopeless(l *layer, v *View) (why string, least int) {
 // warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
 // satisfied, and reports if not. Later checks are those of an editor with an edit in the view.
 //
-// Without an answer, one event of the chain is enough, whatever the editor: see [View.isNews].
+// Without an answer, one event of the chain is enough for all editors: see [View.isNews].
 func warnHopeless(ctx context.Context, l *layer, v *View) {
 	c := v.session.State.conversation
 	if v.req.observers == nil || v.answered() && c.store(checked{l.name}, true) != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 // remember stores the edits and the attempts of the call, and returns the view for the
@@ -39,7 +40,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 	if !w.list.Equal(v.list) {
 		before, s := v.session.opened.State.list, w.session
 		first := s.reportTaken(ctx, v.req, before, w.list, "first; its edits are used, and others are made in the next call")
-		w.told = min(w.told, s.indexFrom(first))
+		w.reported = min(w.reported, first)
 	}
 	if len(w.attempts) > 0 {
 		w = noteProgress(ctx, w)
@@ -51,7 +52,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 func publish(v *View, st state) *View {
 	w, s := *v, *v.session
 	st.once = holdsOnce(st.list)
-	st.show(v.result)
+	st.keep(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
 	w.session, w.unsaved, w.thinking = &s, false, nil
@@ -61,8 +62,12 @@ func publish(v *View, st state) *View {
 // write puts the edits of the view into the journal, and returns the view of the edits that are in the journal then.
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
-	if s.log.Borrows(s.State.Known) && s.chain.env.Archive != nil {
-		if err := putAll(ctx, v, handlesOf(v.list)); err != nil {
+	if s.chain.env.Archive != nil && s.log.Borrows(s.State.Known) {
+		var there []store.Named // without content, since the archive has it
+		for _, h := range handlesOf(v.list.Records()) {
+			there = append(there, store.Named{Handle: h})
+		}
+		if err := putAll(ctx, v, there); err != nil {
 			return nil, fmt.Errorf("keep contents of another conversation: %w", err)
 		}
 	}
@@ -71,7 +76,9 @@ func write(ctx context.Context, v *View) (*View, error) {
 		more = writeView(v)
 	}
 	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
-	s.reportSkipped(ctx, v.req, &known)
+	if known.Skipped != nil {
+		s.reportSkipped(ctx, v.req, &known)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -127,5 +134,5 @@ func writeView(v *View) []journal.Write {
 	if v.session.log.Name.IsZero() {
 		conversation = ids[0]
 	}
-	return []journal.Write{{ID: ids[len(ids)-1], Conversation: conversation, Entry: e}}
+	return []journal.Write{{ID: ids[len(ids)-1], First: ids[0], Conversation: conversation, Entry: e}}
 }

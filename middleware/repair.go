@@ -12,7 +12,7 @@ import (
 )
 
 // Repairing makes a repairer, which has the last word on what a model is sent, a [Middleware]. It is called where the
-// chain ends, after all editing middlewares, wherever Repairing is among them; several are called in the order of the
+// chain ends, after all editing middlewares, at any place of Repairing among them; several are called in the order of the
 // chain. An event of kind [Repaired] reports each repair once as long as it is the same. Repairing panics with
 // "middleware: Repairing: …" if the name is empty or the repairer is nil.
 //
@@ -24,29 +24,20 @@ func Repairing(name string, repair func(ctx context.Context, v *View) (*message.
 	if name == "" || repair == nil {
 		panic("middleware: Repairing: want a name and a repairer")
 	}
-	return standAlone((&repairing{name: name, repair: repair}).around)
+	r := &repairing{name: name, repair: repair}
+	return onView(nil, func(_ context.Context, v *View, out *Request) (*View, error) {
+		if out.editor == name {
+			out.last = name
+		}
+		out.repairers = append(slices.Clip(out.repairers), r)
+		return v, nil
+	})
 }
 
 // repairing is one repairer of a chain.
 type repairing struct {
 	name   string
 	repair func(ctx context.Context, v *View) (*message.Repaired, error)
-}
-
-func (r *repairing) around(next Model) Model {
-	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		v, err := openView(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		own := *v.req
-		own.carry(v)
-		if own.editor == r.name {
-			own.last = r.name
-		}
-		own.repairers = append(slices.Clip(own.repairers), r)
-		return next(ctx, &own, emit)
-	}
 }
 
 // repair returns the view as the repairers of its request want it, and what they did.
@@ -161,18 +152,23 @@ func (r repairs) changed(fix int) int {
 	return first
 }
 
-// reportRepairs reports the repairs that were not there in the call before, and returns the position of the first message
-// that they may have changed, or untold.
+// reportRepairs reports the repairs that were not there in the call before, and returns the first position that they may
+// have changed, or unchanged.
 func reportRepairs(ctx context.Context, done []repairs) int {
-	first := untold
+	first := unchanged
 	for _, r := range done {
-		first = min(first, r.report(ctx))
+		switch i := r.report(ctx); {
+		case i < 0: // of no message
+			first = leading
+		case i < r.after.Len():
+			first = min(first, r.after.span(i).First)
+		}
 	}
 	return first
 }
 
-// report reports the repairs that were not there in the call before, and returns the position of the first message that
-// they may have changed, or untold.
+// report reports the repairs that were not there in the call before, and returns the index of the first message that they
+// may have changed, or unchanged.
 func (r repairs) report(ctx context.Context) int {
 	type key struct{ name string }
 	v := r.before
@@ -182,7 +178,7 @@ func (r repairs) report(ctx context.Context) int {
 	}
 	v.Store(key{r.name}, r.fixes)
 	var fresh []message.Fix
-	first := untold
+	first := unchanged
 	for i, f := range r.fixes {
 		if !slices.Contains(had, f) {
 			fresh, first = append(fresh, f), min(first, r.changed(i))

@@ -72,19 +72,18 @@ func TestSlogOfALevel(t *testing.T) {
 	require.NotContains(t, out.String(), "called", "only at level Debug")
 	out.Reset()
 	observe = middleware.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Detail: middleware.Report{View: 7, Usage: message.Usage{Input: 8}}})
+	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Call: &middleware.Report{View: 7, Usage: message.Usage{Input: 8}}})
 	require.Contains(t, out.String(), "level=DEBUG msg=called")
-	require.Contains(t, out.String(), "detail.history=0 detail.view=7 detail.saved=0 detail.edits=0 detail.usage.input=8")
+	require.Contains(t, out.String(), "call.history=0 call.view=7 call.saved=0 call.edits=0 call.usage.input=8")
 }
 
-// called returns the events of a recorder that report model calls, with their Detail.
+// called returns the events of a recorder that report model calls, with their numbers.
 func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []middleware.Report) {
 	t.Helper()
 	events := rec.Events(middleware.Called)
 	reports := make([]middleware.Report, len(events))
 	for i, e := range events {
-		require.IsType(t, middleware.Report{}, e.Detail)
-		reports[i], _ = e.Detail.(middleware.Report)
+		reports[i] = *e.Call
 		require.False(t, e.Warning())
 	}
 	return events, reports

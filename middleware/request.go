@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -29,18 +28,7 @@ type Request struct {
 	// found by the messages. "": journal.ConversationOf, which conversations that begin with the same message share.
 	Conversation string
 
-	chain      *chain       // the chain whose Env holds; nil if no chain has been entered
-	protect    []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
-	rememberer *chain       // the chain that remembers the edits before the model call; nil outside of chains
-	view       *View        // the view, once an editing middleware has run
-	observers  *observers   // who receives events
-	dry        *dryRun      // collects the views of a dry run; nil in a real call
-	repairers  []*repairing // they have the last word on the view
-	declares   bool         // a layer declares Tools in place of none, and reports each change of them
-	editor     string       // name of the editor that has run last
-	last       string       // name of an editor that repairs as well, so no other one should run after it
-
-	settled *atomic.Pointer[chain] // gets the chain that knows what the model was sent: the innermost one
+	call // what the layers of a chain share
 }
 
 // View returns the view whose messages the request carries, or nil if no editing
@@ -64,9 +52,6 @@ func (r *Request) Report(ctx context.Context, e Event) bool {
 	r.observers.report(ctx, e)
 	return r.observers != nil
 }
-
-// carry makes the request carry a view.
-func (r *Request) carry(v *View) { r.view, r.Messages = v, v.Messages() }
 
 // forced reports whether the request forces the edits of the named middleware.
 func (r *Request) forced(name string) bool {

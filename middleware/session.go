@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -23,11 +24,12 @@ type session struct {
 	chain  *chain
 	log    entries.Log
 	all    []message.Message // the history as the caller passed it
-	told   int               // position in Body from which on an event of this call says what differs from the call before; untold
-	model  *namedModel       // of the request before a layer has changed it
+	before *sent             // what the call before has sent; nil: there was none
+
+	reported int         // first position whose change an event of this call has reported
+	model    *namedModel // of the request before a layer has changed it
 
 	asked     int  // number of messages that it has in common with the history of an earlier call
-	answered  bool // in an earlier call, a model has answered this history
 	overtaken bool // the journal has another entry than in the earlier call
 	taken     bool // another process has edited this very history, and this one sees it for the first time
 
@@ -55,8 +57,7 @@ type state struct {
 	calibrated int         // number of messages that were searched for a reported usage
 	unclear    message.Run // lengths of prompts of which it is not known whether they had edits that have ended
 
-	result edit.Result // the history with list applied, if shown
-	shown  bool
+	result edit.Result // the history with list applied; zero: it has no edits, or must be made
 
 	last         *lastSent
 	conversation *conversation
@@ -79,7 +80,7 @@ func (st *state) follow(ch history.Change) {
 	if ch.Copied {
 		st.last = st.last.fork()
 	}
-	if !ch.Grown || ch.Noted { // reports are gone, or may be new; else none is read twice
+	if !ch.Grown || ch.Noted { // reports are removed, or may be new; otherwise none is read twice
 		st.tokens.KeepFirst(ch.Common)
 		st.calibrated = st.tokens.At
 	}
@@ -88,7 +89,7 @@ func (st *state) follow(ch history.Change) {
 		st.tokens.Forget()
 	}
 	if ch.Copied || ch.NewLead {
-		st.result, st.shown = edit.Result{}, false
+		st.result = edit.Result{}
 	}
 	if !ch.Grown {
 		st.Cut(ch.Common)
@@ -96,11 +97,88 @@ func (st *state) follow(ch history.Change) {
 	}
 }
 
+// open makes the first view of a request: the history with all edits that are remembered for it and hold.
+func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
+	if req.dry != nil {
+		c = req.dry.fork(c)
+	}
+	if req.Budget != nil {
+		if err := req.Budget.Validate(); err != nil {
+			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
+		}
+	}
+	s, ch, err := c.follow(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.loadEdits(ctx, req, ch); err != nil {
+		return nil, err
+	}
+	const slidesToReport = 2
+	if s.Slides == slidesToReport && len(s.IDs) > 0 && s.State.conversation.once(req, "sliding") {
+		c.report(ctx, req, Event{
+			Kind: Notice, By: "middleware",
+			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
+				"pass the whole history and let the chain shorten it",
+		})
+	}
+	s.calibrate(ctx, req)
+	v := &View{
+		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
+		unsaved: s.State.unwritten != nil || s.log.Shared && s.log.Borrows(s.State.Known),
+		model:   s.model, budget: s.budget, reported: s.reported,
+	}
+	v.measure()
+	if s.thinking.rule == models.ThinkingBound {
+		v.reportRecalled(ctx)
+	}
+	c.histories.Publish(s.Track)
+	if req.dry == nil && c.uncounted.Load() != nil {
+		c.reportCounter(ctx, req)
+	}
+	return v, nil
+}
+
+// follow returns a session for the history of a request. Only what is new since an
+// earlier call is looked at and counted.
+func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Change, error) {
+	lead := message.Leading(req.Messages)
+	given := history.Given{Lead: req.Messages[:lead], Body: req.Messages[lead:], Steady: steady.Has(ctx, req.Messages)}
+	t, ch, err := c.histories.Follow(given, c.meter, newState)
+	if err != nil {
+		return nil, ch, &Error{Kind: Invalid, Op: "middleware", Err: err}
+	}
+	if !slices.Equal(t.Tools, req.Tools) {
+		t.Tools, t.ToolTokens = slices.Clone(req.Tools), c.meter.Tools(req.Tools)
+	}
+	m, budget := c.modelOf(req)
+	name, conversation := message.ID{}, message.ID{}
+	if len(t.IDs) > 0 {
+		conversation = t.IDs[0]
+	}
+	if req.Conversation != "" {
+		name = journal.NameOf(req.Conversation)
+		conversation = name
+	}
+	all := req.Messages
+	if ch.Moved {
+		all = t.Ordered(all)
+	}
+	return &session{
+		Track: t, opened: t, chain: c, all: all, reported: unchanged,
+		model: m, budget: budget,
+		log: entries.Log{
+			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
+			Name: name, Conversation: conversation,
+		},
+	}, ch, nil
+}
+
 // loadEdits finds the edits that are remembered for the history and hold. The journal is not
 // read if the history has grown by an answer of this chain; see [entries.Log.Refresh].
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
-	s.asked, s.answered = ch.Common, st.last.answered(s.IDs)
+	s.asked, s.before = ch.Common, st.last.Load()
 	st.follow(ch)
 	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unwritten == nil)
 	if ctx.Err() != nil {
@@ -111,7 +189,9 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
 		})
 	}
-	s.reportSkipped(ctx, req, &found)
+	if found.Skipped != nil {
+		s.reportSkipped(ctx, req, &found)
+	}
 	if found.Gone {
 		s.reportLost(ctx, req)
 	}
@@ -138,26 +218,29 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); sameRecords(st.list, known) {
 		st.list = known
 	} else {
-		st.result, st.shown, st.once = edit.Result{}, false, holdsOnce(st.list)
+		st.result, st.once = edit.Result{}, holdsOnce(st.list)
 	}
 	switch {
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
-	case s.log.Shared && !same && ch.Common > 0 && st.last.surprises(known.Differs(st.list)):
-		s.told = s.reportTaken(ctx, req, known, st.list, "since the call before; its edits are used")
+	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
+		s.reported = s.reportTaken(ctx, req, known, st.list, "since the call before; its edits are used")
 	}
 	return nil
 }
 
+// unreported returns whether no event has reported what changes from a position on, if there is a change.
+func (s *session) unreported(position int) bool {
+	return position != unchanged && (s.before == nil || position < s.before.reported)
+}
+
 // reportSkipped reports what a read of the journal has left out.
 func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
-	if k.Skipped != nil {
-		s.chain.report(ctx, req, Event{
-			Kind: Failed, By: "middleware", Err: k.Skipped,
-			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
-		})
-		k.Skipped = nil
-	}
+	s.chain.report(ctx, req, Event{
+		Kind: Failed, By: "middleware", Err: k.Skipped,
+		Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
+	})
+	k.Skipped = nil
 }
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.
@@ -213,7 +296,7 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 	default:
 		return
 	}
-	s.told = e.First - len(s.Lead)
+	s.reported = e.First - len(s.Lead)
 	s.chain.report(ctx, req, e)
 }
 
@@ -230,178 +313,85 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 	return first
 }
 
-// calibrate takes the usage that has been reported since the last call, by the model or in the messages.
-func (s *session) calibrate(ctx context.Context, req *Request) {
-	st := &s.State
-	other := st.calibrated > 0 && st.model != req.Model
-	source := calibrate.Source{History: &s.History, Good: s.chain.goodCounter}
-	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
-	var past *calibrate.Past
-	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
-	prompts := s.chain.prompts.Of(s.IDs[from:])
-	for i := from; i < len(s.Body); i++ {
-		m := s.Body[i]
-		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
-		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
-			if past == nil {
-				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
-			}
-			p := reportOf(*m.Usage)
-			p.At = i
-			p.Counted, p.Edited = past.Prompt(i)
-			learn(p)
-		}
-		if i >= st.calibrated {
-			st.tokens.Fresh += s.Tokens[i]
-			if s.Wide[i] {
-				st.tokens.Wide += s.Tokens[i]
-			}
-		}
-		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
-			learn(prompts[i-from])
-		}
-	}
-	st.calibrated = len(s.Body)
-	if st.model = req.Model; other { // whose reports say nothing about those so far
-		st.tokens.Forget()
-	}
-}
-
-// judge reports what is wrong with the usage of a prompt, once in a conversation.
-func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, verdict calibrate.Verdict) {
-	st := &s.State
-	switch {
-	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
-		limit := st.tokens.Limit()
-		sent, _, _ := st.tokens.Estimate(p.Counted, 0, s.model.priors)
-		s.chain.report(ctx, req, Event{
-			Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
-			Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
-				"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
-				"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
-		})
-	case verdict == calibrate.High && st.conversation.once(req, "high"):
-		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
-			"the provider charges %.1f times our count, the last time %d tokens for a prompt of %d: if the client adds cached tokens to "+
-				"an input that has them already, report the input alone, else set Env.Counter to a counter that fits",
-			float64(p.Charged)/float64(p.Counted), p.Charged, p.Counted)})
-	case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
-		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
-			"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
-				"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
-	}
-}
-
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
-	st := &s.State
-	leftOut := s.leftOutWith(st.list)
-	switch {
-	case st.shown && st.result.LeftOut.Equal(leftOut):
-		st.result.Append(&s.History)
-	default:
-		r := s.Apply(s.all, st.list, leftOut, nil, 0)
-		st.show(r)
-		return r
+	st, leftOut := &s.State, s.thinking.leftOut
+	if s.thinking.rule == models.ThinkingBound {
+		leftOut = s.leftOutWith(st.list)
 	}
-	return st.result
+	switch {
+	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
+		st.result.Append(&s.History)
+		return st.result
+	case len(st.list) == 0 && len(leftOut) == 0:
+		st.result = edit.Result{}
+		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
+	}
+	r := s.Apply(s.all, st.list, leftOut, nil, 0)
+	st.keep(r)
+	return r
 }
 
-// show keeps the history with the edits of the list, unless it is the memory of the caller.
-func (st *state) show(r edit.Result) {
-	if st.shown = r.Spans != nil; !st.shown {
+// keep remembers the history with the edits of the list, unless it is the memory of the caller.
+func (st *state) keep(r edit.Result) {
+	if r.Spans == nil {
 		r = edit.Result{}
 	}
 	st.result = r
 }
 
-// learn takes what the result of a model call says about its prompt.
-func learn(ctx context.Context, v *View, resp *Response, err error) {
-	if err != nil {
-		if n, ok := ParseOverflow(err, v.req); ok {
-			overflowed(ctx, v, n)
-		}
-		return
-	}
-	s, sent := v.session, v.size.Tokens
-	if resp.Usage.Input > 0 {
-		p := reportOf(resp.Usage)
-		sent = p.Charged
-		learnPrompt(v, p)
-	}
-	if s.log.Shared && len(s.IDs) > 0 && resp.Message.Role == message.RoleAssistant { // not that of Apply, which asks no model
-		s.chain.recent.Answer(s.IDs, resp.Message)
-	}
-	s.chain.windows.Accept(v.req.Model, sent)
-	s.State.conversation.guess.Accept("", sent)
+// namedModel is what the table has for a name; the zero Model if it has nothing.
+type namedModel struct {
+	models.Model
+
+	name     string
+	budget   Budget          // zero if the table has no window
+	thinking models.Thinking // what is demanded of thinking, also for names that the table has not
+	priors   calibrate.Priors
 }
 
-// reportOf returns what a usage says of a prompt. Some providers report cached tokens that are not part of the input.
-func reportOf(u message.Usage) calibrate.Prompt {
-	cached := u.CacheRead + u.CacheWrite
-	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
-	if cached > u.Input {
-		p.Charged = p.WithCache
+// modelOf returns what is known of the model of a request, and the budget that the request or else the table declares.
+func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
+	m := c.model.Load()
+	if m == nil || m.name != req.Model {
+		m = &namedModel{name: req.Model}
+		if req.Model != "" {
+			m.Model, _ = c.env.Models.Lookup(req.Model)
+			m.thinking = c.env.Models.ThinkingOf(req.Model)
+		}
+		if m.Window > 0 {
+			m.budget = Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
+			if m.Input > 0 {
+				m.budget.Reserve = max(m.budget.Reserve, m.Window-m.Input)
+			}
+		}
+		m.priors = c.priors(m.Model)
+		c.model.Store(m)
+	}
+	if req.Budget != nil {
+		return m, *req.Budget
+	}
+	return m, m.budget
+}
+
+// priors are the rates for a model as long as no usage is reported. The ratios of the table
+// are relative to o200k_base and hold for English. Others make more tokens of ideographs.
+func (c *chain) priors(m models.Model) calibrate.Priors {
+	encoding := c.encoding
+	if c.defaultCounter {
+		encoding = "o200k_base"
+	}
+	p := calibrate.Priors{Plain: 1}
+	if m.Ratio > 0 && encoding == "o200k_base" {
+		p.Plain = m.Ratio
+	}
+	switch {
+	case encoding != "" && encoding == m.Encoding:
+		p.Wide = p.Plain
+	case encoding == "cl100k_base":
+		p.Wide = 0.85 * p.Plain
+	default:
+		p.Wide = 1.15 * p.Plain
 	}
 	return p
-}
-
-// learnPrompt remembers what the provider has charged for the prompt of this view.
-func learnPrompt(v *View, p calibrate.Prompt) {
-	s := v.session
-	if len(s.IDs) == 0 {
-		return
-	}
-	p.At, p.Counted = len(s.IDs), v.size.Counted
-	for _, it := range v.list {
-		p.Edited = max(p.Edited, it.HistoryLen)
-	}
-	s.chain.prompts.Put(s.IDs[len(s.IDs)-1], p)
-}
-
-// overflowed takes that the provider has refused the prompt as too long. A number that can be right is learned for
-// the model; otherwise the window is guessed, for this conversation only.
-func overflowed(ctx context.Context, v *View, n PromptLimits) {
-	const tryNext = 0.8 // share of a refused prompt that is tried next if there is no number
-	s := v.session
-	declared := v.budget
-	share := 1.0 // of the window that the prompt may fill
-	if declared.Window > 0 {
-		share = float64(declared.Room()) / float64(declared.Window)
-	}
-	sent := v.size.Tokens
-	trusted := calibrate.Plausible(float64(n.Sent), float64(v.size.Counted))
-	if trusted {
-		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, WithCache: n.Sent})
-	}
-	window, why := n.Limit, fmt.Sprintf("the provider says that its window is %d", n.Limit)
-	if room := n.Limit - n.Answer; n.Answer > 0 && room > 0 {
-		window = min(window, int(float64(room)/share))
-		why += fmt.Sprintf(", %d of it for the answer", n.Answer)
-	}
-	if window <= 0 || !trusted && float64(sent) <= share*float64(window) {
-		window = 0
-		if room := sent - n.Over; n.Over > 0 && room > 0 {
-			window, why = int(float64(room)/share), fmt.Sprintf("the provider says that %d are too many", n.Over)
-		}
-	}
-	scope := "for this model"
-	if !s.chain.windows.Learn(v.req.Model, window, declared.Window) {
-		switch {
-		case window > 0 && trusted: // right about this prompt, if not for every one
-		case window > 0:
-			why += ", which cannot be right"
-			window = int(tryNext * float64(sent) / share)
-		default:
-			why = "the provider does not say how many it accepts"
-			window = int(tryNext * float64(sent) / share)
-		}
-		window, scope = max(1, window), "for this conversation"
-		s.State.conversation.guess.Guess("", window)
-	}
-	s.chain.report(ctx, v.req, Event{
-		Kind: Notice, By: "middleware", Before: sent, After: sent,
-		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d %s from now on",
-			sent, why, window, scope),
-	})
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // Slog returns an observer for [Observe] that logs each event: at level Warn if it is a [Event.Warning], at level Debug if
-// it is [Called], else at level Info. Details of this module are logged by [LogValue]. No event of this module has text of
+// it is [Called], else at level Info. A struct in an event, such as its Detail, is a group with a key
+// in snake_case for each field: money in dollars, a list as its length. No event of this module has text of
 // the conversation in what is logged, but an error may have what a provider, a store or a function of the caller puts
 // into it.
 func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
@@ -34,20 +35,28 @@ func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
 		if e.Err != nil {
 			attrs = append(attrs, slog.Any("err", e.Err))
 		}
-		if e.Detail != nil {
+		if e.Call != nil {
+			attrs = append(attrs, slog.Any("call", group(reflect.ValueOf(*e.Call))))
+		}
+		if e.Economics != nil {
+			attrs = append(attrs, slog.Any("economics", group(reflect.ValueOf(*e.Economics))))
+		}
+		if d := reflect.ValueOf(e.Detail); d.Kind() == reflect.Struct {
+			attrs = append(attrs, slog.Any("detail", group(d)))
+		} else if e.Detail != nil {
 			attrs = append(attrs, slog.Any("detail", e.Detail))
 		}
 		l.LogAttrs(ctx, level, string(e.Kind), attrs...)
 	}
 }
 
-// LogValue returns a struct, such as the Detail of an event, as a group with a key in snake_case for each exported field:
-// numbers as they are, a [models.Cost] in dollars, a list as its length, a struct as a group. Costs of 0, which are
-// unknown, and empty texts, lists and structs are left out.
-func LogValue(v any) slog.Value {
+// group returns a struct as a group with a key in snake_case for each exported field: numbers as they are, a [models.Cost] in
+// dollars, a list as its length, a struct as a group. Costs of 0, which are unknown, and empty texts, lists and structs are
+// left out.
+func group(v reflect.Value) slog.Value {
 	const dollar = models.USD * models.USD
 	var attrs []slog.Attr
-	for f, field := range reflect.ValueOf(v).Fields() {
+	for f, field := range v.Fields() {
 		number := field.CanInt() || field.CanFloat() || field.Kind() == reflect.Bool
 		if !f.IsExported() || field.IsZero() && (!number || f.Type == reflect.TypeFor[models.Cost]()) {
 			continue
@@ -58,7 +67,7 @@ func LogValue(v any) slog.Value {
 		}
 		switch field.Kind() { //nolint:exhaustive // others are logged as they are
 		case reflect.Struct:
-			value = LogValue(value)
+			value = group(field)
 		case reflect.Slice:
 			value = field.Len()
 		}

@@ -13,14 +13,14 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// Some models accept the thinking of an answer only behind what it was made with: the same system messages and tools, and
+// Some models accept the thinking of an answer only after what it was made with: the same system messages and tools, and
 // the same messages before it; see [models.ThinkingBound]. The chain leaves out what they would not accept:
 //
 //	session.recallThinking   what is left out already, by the journal
 //	session.leftOutWith      what edits add to it: all thinking after the first change
 //	prepare                  what system messages, tools and repairs add to it, before the model is called
 //
-// What is left out stays left out, and the thinking of later answers stays. So at any time what goes is an unbroken run at
+// What is left out remains left out, and the thinking of later answers is kept. So at any time what is sent is an unbroken run at
 // the end, and the rest is as the provider has made it. The journal has it under the IDs of the history, so that a process
 // that was restarted and a replica leave out the same; if it has nothing, all thinking so far is left out.
 
@@ -48,22 +48,9 @@ type thinking struct {
 	leftOut edit.Positions    // as the history was opened
 }
 
-// binds reports whether thinking is bound to what stands before it.
-func (t *thinking) binds() bool { return t.rule == models.ThinkingBound }
-
 // terms returns what a request demands of edits; leftOut is the thinking that is left out.
 func (s *session) terms(leftOut edit.Positions) edit.Terms {
 	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == models.ThinkingCalls, LeftOut: leftOut}
-}
-
-// thinkingOf returns what a model demands of thinking. Of one that nothing is known of, it is what its provider has said.
-func (c *chain) thinkingOf(m *namedModel, known *journal.Thinking) models.Thinking {
-	if m.thinking == models.ThinkingFree && m.Provider == "" {
-		if _, binding := c.binding.Load(m.name); binding || known != nil {
-			return models.ThinkingBound
-		}
-	}
-	return m.thinking
 }
 
 // recallThinking sets what is left out of the thinking by what the journal has.
@@ -80,14 +67,19 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
-	t.at, t.rule = at, s.chain.thinkingOf(s.model, known)
+	t.at, t.rule = at, s.model.thinking
+	if t.rule == models.ThinkingFree && s.model.Provider == "" { // nothing is known of the model but what its provider has answered
+		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil {
+			t.rule = models.ThinkingBound
+		}
+	}
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
 	if t.known = known; t.rule == models.ThinkingRefused {
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
 	}
-	if !t.binds() {
+	if t.rule != models.ThinkingBound {
 		return
 	}
 	last := len(s.Body) - 1
@@ -106,7 +98,7 @@ func (s *session) recallThinking(found entries.Known) {
 // leftOutWith returns the positions whose thinking is left out with a list of edits.
 func (s *session) leftOutWith(l edit.List) edit.Positions {
 	t := &s.thinking
-	if !t.binds() {
+	if t.rule != models.ThinkingBound {
 		return t.leftOut
 	}
 	first := s.Stale(l, t.before, t.leftOut)
@@ -116,7 +108,7 @@ func (s *session) leftOutWith(l edit.List) edit.Positions {
 	return t.leftOut.With(message.Run{First: first, Last: len(s.Body) - 1})
 }
 
-// apply returns the history with edits, and without the thinking that goes with them; see [edit.History.Apply].
+// apply returns the history with edits, and without the thinking that they make void; see [edit.History.Apply].
 func (s *session) apply(l edit.List, before *edit.Result, from int) edit.Result {
 	return s.Apply(s.all, l, s.leftOutWith(l), before, from)
 }
@@ -152,7 +144,7 @@ func thinkingTokens(s *session, m *message.Message) (tokens int, ok bool) {
 // voidPrice returns the price of the thinking from one message to another, as that of the same output, in input tokens, if an
 // edit before them makes it void.
 func (v *View) voidPrice(from, to int) float64 {
-	if !v.session.thinking.binds() {
+	if v.session.thinking.rule != models.ThinkingBound {
 		return 0
 	}
 	counted := 0
@@ -189,7 +181,6 @@ func (v *View) keepsThinking() func(i int) bool {
 func (v *View) reportRecalled(ctx context.Context) {
 	t := &v.session.thinking
 	switch {
-	case !t.binds():
 	case t.known == nil:
 		v.reportLoss(ctx, nil, "nothing is remembered of the requests for which it was made; let processes share a journal")
 	case t.branch:
@@ -212,12 +203,9 @@ func (v *View) reportLoss(ctx context.Context, before edit.Positions, why string
 	}
 }
 
-// forItsModel returns the view for the model of its request, if a layer has changed that: another one may demand something
-// else of thinking.
+// forItsModel returns the view for the model of its request, which a layer has changed: it may demand something else of
+// thinking.
 func (v *View) forItsModel() *View {
-	if v.model == v.session.model {
-		return v
-	}
 	s, w := *v.session, *v
 	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.State.Known)
@@ -233,7 +221,7 @@ func (v *View) forItsModel() *View {
 func (v *View) leavingOut(p edit.Positions) *View {
 	w := *v
 	w.result = v.session.Apply(v.session.all, v.list, p, nil, 0)
-	w.told = min(v.told, w.result.After(len(v.session.Lead), p.Differs(v.result.LeftOut)-1))
+	w.reported = min(v.reported, p.Differs(v.result.LeftOut))
 	w.measure()
 	return &w
 }

@@ -30,7 +30,7 @@ type View struct {
 	unsaved    bool          // list differs from what the journal had
 	repaired   bool          // messages were repaired after all edits
 	unrepaired int           // number of messages before the first one that was
-	told       int           // position in the view from which on events of this call say what differs from the call before; untold
+	reported   int           // first position of the history whose change an event of this call has reported
 	unarchived bool          // the archive has failed, and edits are made without it
 	removed    []store.Named // in a dry run: what its edits remove
 	attempts   []attempt     // of the editors in this call
@@ -174,9 +174,13 @@ func (v *View) Env() Env {
 // returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
 	known := v.session.chain.windows.Of(v.req.Model)
-	for _, guess := range [...]int{v.session.State.conversation.guess.Of(""), v.session.State.tokens.Limit()} {
-		if guess > 0 && (known == 0 || guess < known) {
-			known = guess
+	limits := []int{v.session.State.tokens.Limit()}
+	if guess := v.session.State.conversation.guess.Load(); guess != nil {
+		limits = append(limits, guess.Of(""))
+	}
+	for _, limit := range limits {
+		if limit > 0 && (known == 0 || limit < known) {
+			known = limit
 		}
 	}
 	return v.within(known)
@@ -398,7 +402,7 @@ func (v *View) Report(ctx context.Context, e Event) {
 }
 
 // isNews reports whether something is to be reported once in the conversation. An agent that sends one text per call begins a conversation
-// with each, so the chain reports it for one conversation without an answer only; others are told in their second call.
+// with each, so the chain reports it for one conversation without an answer only; others get it in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
 	if s.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {
@@ -425,7 +429,7 @@ func (v *View) with(req *Request) *View {
 	if v.req.Budget != req.Budget || v.req.Model != req.Model {
 		w.model, w.budget = v.session.chain.modelOf(req)
 	}
-	if !sameSlice(req.Tools, v.req.Tools) {
+	if !slices.Equal(req.Tools, v.req.Tools) {
 		w.tools = v.session.chain.meter.Tools(req.Tools)
 	}
 	if w.model != v.model || w.tools != v.tools {

@@ -10,15 +10,16 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 )
 
 // prepare returns a view without the thinking that its provider would not accept, as it is remembered, and the same with
-// repairs, as it is sent. refusal is what the provider has said against thinking in this call; "": nothing.
+// repairs, as it is sent. refusal is the reason of the provider against thinking in this call; "": nothing.
 func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, done []repairs, err error) {
 	s := v.session
-	if sent, done, err = repair(ctx, v); err != nil || !s.thinking.binds() || len(s.IDs) == 0 {
+	if sent, done, err = repair(ctx, v); err != nil || s.thinking.rule != models.ThinkingBound || len(s.IDs) == 0 {
 		return v, sent, done, err
 	}
 	own = v
@@ -78,12 +79,12 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 			return nil
 		}
 	}
-	now.Again = here || s.answered
+	now.Again = here || s.before != nil && history.Shared(s.before.history.IDs, s.IDs) == len(s.IDs)
 	return now
 }
 
-// resend repeats a call whose thinking the model has refused, with no thinking so far. changed is what the provider says of the
-// reason, and is reported.
+// resend repeats a call whose thinking the model has refused, with no thinking so far. changed is the reason that the provider
+// gives, and is reported.
 func (o *outgoing) resend(
 	ctx context.Context, req *Request, changed string, refusal error, next Model, emit Emit,
 ) (*Response, error) {
@@ -106,7 +107,7 @@ func (o *outgoing) resend(
 	w.result = s.apply(w.list, nil, 0)
 	w.measure()
 	if again.view = &w; !o.replaced {
-		again.carry(&w)
+		again.Messages = slices.Clip(w.result.Messages)
 	}
 	out, err := closeCall(ctx, &again, why)
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *session) head(sent *View) message.ID {
 	return h.sum
 }
 
-// head is what stands before all messages of a request, and its hash.
+// head is what is before all messages of a request, and its hash.
 type head struct {
 	lead  []message.Message
 	tools []message.ToolDef
@@ -200,7 +201,7 @@ func repairsOf(v, sent *View, before *journal.Repairs) (now *journal.Repairs, vo
 }
 
 // firstRepair returns the position of the first repair from message i of a repaired view on, and the first position whose
-// thinking has the repair before it. Both are the length of the history if there is none.
+// thinking has the repair before it. Both are the length of the history without a repair.
 func firstRepair(v, sent *View, i int) (at, behind int) {
 	end := len(v.session.Body)
 	k := i

@@ -223,7 +223,7 @@ func (d *Dir) read(ctx context.Context, h Handle) (Content, error) {
 func (d *Dir) pathOf(h Handle) string { return d.folder + "/" + h.String() }
 
 // Delete removes all contents of a scope or, if conversations are named, those that belong
-// to no other conversation; the zero ID stands for contents that were put for none. What
+// to no other conversation; the zero ID is that of contents without a conversation. What
 // killed processes left of them is removed, too. If Delete fails or is interrupted, some
 // may remain, and Delete can be called again. Contents that are put during the call may be
 // kept or removed.

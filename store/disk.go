@@ -61,7 +61,7 @@ func (d *disk) open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// temp writes a temporary file and syncs it to disk. Its name says of which file it is.
+// temp writes a temporary file and syncs it to disk. Its name contains that of the file.
 // After an error no file is left.
 func (d *disk) temp(ctx context.Context, of, head, data string) (string, error) {
 	if _, err := d.mkdir(tempFolder); err != nil {

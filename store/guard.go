@@ -20,13 +20,13 @@ type Limits struct {
 // Guard returns a store that keeps one that is slow or down from holding up model calls and
 // tools. A Put or Get that takes longer than the Timeout fails, even if the store ignores its
 // context; it may still keep something later. After some failures in a row, calls fail at
-// once, with an error that has the last failure and says when the store is tried again. A
-// panic of the store is a failure. [ErrNotFound], [ErrConflict] and [ErrDamaged] are none,
+// once, with an error that has the last failure and names the time when the store is tried again. A
+// panic of the store is a failure. [ErrNotFound], [ErrConflict] and [ErrDamaged] are not,
 // nor is the end of a caller's context.
 //
 // A chain gives all calls of journal and archive for one request the Timeout together, whatever
 // their guards. The first read of a conversation in a process may take five times as long and is
-// repeated once, since the whole prompt is sent anew if it fails.
+// repeated once, since the whole prompt is sent again if it fails.
 //
 // While the archive fails, a chain edits nothing that it would have to keep, or, as fit does,
 // edits without handles, and reports it by an event; a model that recalls something gets an

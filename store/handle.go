@@ -67,7 +67,7 @@ func (h Handle) String() string {
 // IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h == Handle{} }
 
-// Scope names the contents of one tenant. Without the secret nobody can tell from the
+// Scope names the contents of one tenant. Without the secret one cannot see from the
 // names in two scopes whether the contents are equal, or whether a scope has a content
 // that he knows. The zero value is not a scope.
 type Scope struct{ key [sha256.Size]byte }

@@ -76,7 +76,7 @@ func (m *Memory) Get(ctx context.Context, h Handle) (Content, error) {
 }
 
 // Delete removes all contents of a scope or, if conversations are named, those that belong
-// to no other conversation; the zero ID stands for contents that were put for none.
+// to no other conversation; the zero ID is that of contents without a conversation.
 func (m *Memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()

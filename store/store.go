@@ -48,7 +48,7 @@ type Store interface {
 	Handle(h message.ContentHash) Handle
 
 	// Put keeps contents, and remembers that they belong to a conversation; the zero ID
-	// stands for none. It may modify neither the contents nor the slice. One content may
+	// means no conversation. It may modify neither the contents nor the slice. One content may
 	// be there twice. A Named with a handle alone, whose Hash is zero, is kept for the
 	// conversation too if it is there.
 	//

@@ -55,11 +55,11 @@ type (
 	}
 )
 
-func (j wiredJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j wiredJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if err := j.wire.step("find"); err != nil {
 		return journal.Found{}, err
 	}
-	return j.texts.Find(ctx, scope, ids)
+	return j.texts.Find(ctx, scope, first, ids)
 }
 
 func (j wiredJournal) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {

@@ -87,7 +87,8 @@ var rules = []rule{
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
-	{of: "replay", may: []string{"middleware", "middleware/...", "message", "message/openai", "tokens", "models", "store"}},
+	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
+	{of: "internal/replay", may: []string{"middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
@@ -146,7 +147,7 @@ func TestImportRule(t *testing.T) {
 				require.True(t, fits("cmd/...", name), "%s imports %s: the protocol is for the command alone", name, imp)
 			}
 		}
-		if strings.HasPrefix(name, "replay") {
+		if strings.HasPrefix(name, "internal/replay") {
 			for _, imp := range p.Imports {
 				require.NotContains(t, imp, module+"/agent/", "%s: replay does without the adapters", name)
 			}

@@ -44,7 +44,7 @@ func newTexts() *texts {
 	return &texts{entries: map[string]string{}, heads: map[string]message.ID{}, owners: map[string]message.ID{}}
 }
 
-func (j *texts) Find(_ context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *texts) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (journal.Found, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, id := range slices.Backward(ids) {
@@ -118,8 +118,8 @@ type moody struct {
 
 var errMood = errors.New("not in the mood")
 
-func (j *moody) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := j.Journal.Find(ctx, scope, ids)
+func (j *moody) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := j.Journal.Find(ctx, scope, first, ids)
 	if !j.on || found.At < 0 {
 		return found, err
 	}
@@ -132,7 +132,7 @@ func (j *moody) Find(ctx context.Context, scope string, ids []message.ID) (journ
 	case 0:
 		return journal.Found{}, errMood
 	case 1: // has forgotten the newest
-		return j.Journal.Find(ctx, scope, ids[:found.At])
+		return j.Journal.Find(ctx, scope, first, ids[:found.At])
 	case 2:
 		found.At = len(ids) + j.dice.roll("index", 3)
 	case 3:
@@ -242,7 +242,7 @@ func TestJournalFails(t *testing.T) {
 // broken is a journal that always fails.
 type broken struct{}
 
-func (broken) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (broken) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{}, errMood
 }
 
@@ -515,11 +515,11 @@ type planted struct {
 	entry journal.Entry
 }
 
-func (j *planted) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *planted) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if k := slices.Index(ids, j.id); k >= 0 {
 		return journal.Found{At: k, Entries: []journal.Entry{j.entry}}, nil
 	}
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }
 
 // revision is the hash that an entry must have to be believed.
@@ -605,7 +605,7 @@ func TestRevision(t *testing.T) {
 	j := newTexts()
 	history, _ := turns(2, 4)
 	view(t, middleware.With(middleware.Env{Journal: j}, layers(editor{name: "clear", plan: clears(2)}, editor{name: "fold", plan: folds(2)})...), history)
-	found, err := j.Find(t.Context(), "", message.IDs(history))
+	found, err := j.Find(t.Context(), "", journal.ConversationOf(history), message.IDs(history))
 	require.NoError(t, err)
 	require.NotEmpty(t, found.Entries)
 	for _, e := range found.Entries {

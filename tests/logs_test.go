@@ -32,15 +32,22 @@ func TestLogsOfDetails(t *testing.T) {
 	var out bytes.Buffer
 	log := middleware.Slog(slog.New(slog.NewJSONHandler(&out, nil)))
 	for _, detail := range []any{
-		&middleware.Report{}, &middleware.Economics{}, &contextedit.Report{}, &microcompact.Report{}, &trim.Report{}, &trim.Change{},
+		&contextedit.Report{}, &microcompact.Report{}, &trim.Report{}, &trim.Change{},
 		&summarize.Report{}, &[]message.Fix{{}},
 	} {
 		fill(reflect.ValueOf(detail).Elem())
+		e := middleware.Event{Kind: middleware.Edited, Detail: reflect.ValueOf(detail).Elem().Interface()}
+		e.Call, e.Economics = new(middleware.Report), new(middleware.Economics)
+		fill(reflect.ValueOf(e.Call).Elem())
+		fill(reflect.ValueOf(e.Economics).Elem())
 		out.Reset()
-		log(t.Context(), middleware.Event{Kind: middleware.Edited, Detail: reflect.ValueOf(detail).Elem().Interface()})
+		log(t.Context(), e)
 		var logged map[string]any
 		require.NoError(t, json.Unmarshal(out.Bytes(), &logged))
-		checkLogged(t, fmt.Sprintf("%T", detail), "detail", logged["detail"])
+		for _, key := range []string{"detail", "call", "economics"} {
+			require.NotEmpty(t, logged[key])
+			checkLogged(t, fmt.Sprintf("%T", detail), key, logged[key])
+		}
 	}
 }
 

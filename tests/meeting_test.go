@@ -161,12 +161,12 @@ type onceBroken struct {
 	calls int
 }
 
-func (j *onceBroken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *onceBroken) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	j.calls++
 	if j.calls <= 2 {
 		return journal.Found{}, errMood
 	}
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }
 
 // TestJournalRecovers finds old edits once the journal can be read again, also

@@ -34,12 +34,12 @@ type counted struct {
 
 var errEngine = errors.New("engine is down")
 
-func (c *counted) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (c *counted) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	c.finds++
 	if c.fault == replicas.Down {
 		return journal.Found{}, errEngine
 	}
-	return c.Journal.Find(ctx, scope, ids)
+	return c.Journal.Find(ctx, scope, first, ids)
 }
 
 func (c *counted) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
@@ -292,11 +292,11 @@ func (e *moodyEngine) act() error {
 	return nil
 }
 
-func (e *moodyEngine) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (e *moodyEngine) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if err := e.act(); err != nil {
 		return journal.Found{}, err
 	}
-	return e.Journal.Find(ctx, scope, ids)
+	return e.Journal.Find(ctx, scope, first, ids)
 }
 
 func (e *moodyEngine) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

@@ -66,9 +66,9 @@ func (j *taken) wait() {
 	}
 }
 
-func (j *taken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *taken) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	j.wait()
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }
 
 func (j *taken) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

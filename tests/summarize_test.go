@@ -140,7 +140,7 @@ func (a *account) write(_ context.Context, f *summarize.Fold) (string, error) {
 	a.asked++
 	switch {
 	case a.honest:
-		words := fmt.Sprintf("No. %d", a.asked)
+		words := "No. " + strings.Map(func(digit rune) rune { return digit - '0' + 'a' }, strconv.Itoa(a.asked)) // a number may be an invention
 		a.read[words] = map[int]bool{}
 		for _, m := range f.Messages {
 			a.read[words][int(m.Time.Unix())] = true

@@ -21,7 +21,7 @@ import (
 // op is the name of this package in errors and events.
 const op = "wire"
 
-// call is a request that goes through the chain.
+// call is a request that passes through the chain.
 type call struct {
 	*engine
 

@@ -9,13 +9,14 @@
 // chain; what the chain does not edit is sent byte for byte as the client has written it. Answers reach the client as the
 // provider sends them, streams frame by frame. The chain reads usage and errors while they pass, so the Response of a model
 // here has a usage and a reason to stop, and a message without parts. If the provider refuses a request as too long,
-// package fit shortens it and asks again before the client hears of it. The end of an answer is passed on when the chain
+// package fit shortens it and asks again before the client gets anything. The end of an answer is passed on when the chain
 // has learned from it: the next request finds that.
 //
 // What cannot be edited passes untouched: other paths and methods, token counting, batches, compressed and signed bodies,
 // bodies above [Options.MaxBody], bodies that are not read without doubt, and Responses whose conversation is with the
-// provider. [Options.Observe] is told of every POST with a JSON body, and why it was not edited: some clients ignore the
-// http.Client that they are given, and then it is told nothing. Package wiretest has a check for tests.
+// provider. [Options.Observe] gets a [Decision] for every POST with a JSON body, with the reason if it was not edited: some
+// clients ignore the http.Client that they are given, and then there are no decisions. Package wiretest has a check for
+// tests.
 //
 // The chain knows a conversation by its content, so one transport serves any number of them at once, and the retries of a
 // client send the same bytes. Conversations are remembered up to a limit of memory.
@@ -54,8 +55,8 @@ type Options struct {
 	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB
 	Strict  bool  // a chain that fails is an error of the request; false: the request is sent as the client wrote it
 
-	// Observe is told what was done with each POST with a JSON body, when its answer begins. It must be fast and safe for
-	// concurrent use. nil: nobody.
+	// Observe gets what was done with each POST with a JSON body, when its answer begins. It must be fast and safe for
+	// concurrent use. nil: nothing is observed.
 	Observe func(ctx context.Context, d Decision)
 }
 

@@ -1,17 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store/engine"
 )
@@ -20,11 +20,12 @@ var applyCommand = command{
 	name:  "apply",
 	args:  "--chain FILE [FLAGS] [CONVERSATION]",
 	short: "apply a chain to a conversation, as before one model call",
-	long: `Reads a conversation in the format of OpenAI chat completions,
-{"messages": […], "tools": […]} or the bare list of messages, applies the chain
-as before one model call, and writes the conversation as it would be sent to the
-model, with a report of the edits. Unknown fields and messages without edits are
-written byte for byte as they were read. A conversation that a provider would
+	long: `Reads a conversation, applies the chain as before one model call, and writes the
+conversation as it would be sent to the model, with a report of the edits. The
+conversation is a request of OpenAI's chat completions or Responses, of
+Anthropic's Messages or of Gemini, a list of such messages, or a session of
+Claude Code. Unknown fields and messages without edits are written byte for byte
+as they were read. A conversation that a provider would
 reject is an error, unless the chain repairs it, as with {use: fit} at its end.
 The model is that of --model, or of the conversation, or of the chain file.`,
 	flags: func(fs *flag.FlagSet) action {
@@ -76,7 +77,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 			}
 			fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(n.By+what+n.Why))
 		default:
-			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing says why
+			if len(r.Edits) == 0 { // the report has it, but a chain that does nothing gives the reason
 				fmt.Fprintf(std.err, "laconic: apply: %s\n", oneLine(fmt.Sprintf("%s: %s: %s", n.By, n.Kind, n.Why)))
 			}
 		}
@@ -88,15 +89,14 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 // transform returns the conversation as it would be sent to the model, with a report of the edits. The model is the
 // given one, or that of the conversation, or that of the chain file.
 func transform(ctx context.Context, file *chainfile.File, model string, in input) ([]byte, *report, error) {
-	if err := checkFormat(in.data); err != nil {
-		return nil, nil, in.errorf(err)
-	}
-	conv, err := openai.Parse(in.data)
+	conv, err := transcript.Parse(in.data)
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	history := conv.History()
-	req := &middleware.Request{Messages: history, Tools: conv.Tools, Model: cmp.Or(model, conv.Model, file.Model)}
+	body := conv.Body
+	req := body.Request()
+	history := req.Messages
+	req.Model = cmp.Or(model, body.Model, file.Model)
 	env := middleware.Env{Explain: true}
 	meter, counter, exact := meterFor(req.Model, file.Counter)
 	if exact {
@@ -106,21 +106,19 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	if err != nil {
 		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
 	}
-	body, err := conv.Body(req.Messages, req.Tools)
+	sent := *req
+	sent.Model = body.Model
+	out, err := body.Encode(&sent)
 	if err != nil {
 		return nil, nil, in.errorf(err)
 	}
-	sent, err := openai.Parse(body)
-	if err != nil {
-		return nil, nil, in.errorf(err)
-	}
-	if err := checkSent(sent.History(), history); err != nil {
+	if err := checkSent(req.Messages, history); err != nil {
 		return nil, nil, in.errorf(err)
 	}
 	r := newReport(events, message.Leading(history))
 	r.Counter = counter
 	var added []message.ToolDef
-	if len(conv.Tools) == 0 {
+	if len(body.Tools) == 0 {
 		added = req.Tools
 	}
 	if v := req.View(); v != nil {
@@ -131,11 +129,10 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := sent.JSON(sent.Messages, openai.Field{Name: "report", Value: text})
-	if err != nil {
+	if out, err = transcript.With(out, "report", string(text)); err != nil {
 		return nil, nil, err
 	}
-	return append(bytes.TrimRight(out, " \t\r\n"), '\n'), r, nil
+	return []byte(strings.TrimRight(out, " \t\r\n") + "\n"), r, nil
 }
 
 // checkSent returns an error unless a provider would accept the messages.

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/chainfile"
-	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -22,9 +22,9 @@ var countCommand = command{
 	name:  "count",
 	args:  "[--counter NAME] [--text] [--json] [FILE]",
 	short: "count the tokens of a text or a conversation",
-	long: `Counts the tokens of a text, or of a conversation in the format of OpenAI chat
-completions: messages, tool definitions, and what a provider adds around them.
-What is JSON and has messages is a conversation; with --text it is a text.
+	long: `Counts the tokens of a text, or of a conversation in one of the formats of
+apply: messages, tool definitions, and what a provider adds around them. What is
+JSON and has messages is a conversation; with --text it is a text.
 
 It counts by auto, cautious, chars4, cjk15, cl100k_base,
 estimate, o200k_base, o200k_harmony.
@@ -79,11 +79,6 @@ func (c *count) run(_ context.Context, args []string, std stdio) error {
 }
 
 func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
-	if !c.text {
-		if err := checkFormat(data); err != nil {
-			return counted{}, fmt.Errorf("%w; --text counts any text", err)
-		}
-	}
 	if c.text || !isConversation(data) {
 		data = bytes.TrimPrefix(data, []byte("\ufeff"))
 		if !utf8.Valid(data) {
@@ -92,14 +87,15 @@ func (c *count) count(counter tokens.Counter, data []byte) (counted, error) {
 		meter, name, exact := meterFor("", counter)
 		return counted{Kind: "text", Counter: name, Exact: exact, Tokens: meter.Counter.Count(string(data))}, nil
 	}
-	conv, err := openai.Parse(data)
+	conv, err := transcript.Parse(data)
 	if err != nil {
-		return counted{}, err
+		return counted{}, fmt.Errorf("%w; --text counts any text", err)
 	}
-	meter, name, exact := meterFor(conv.Model, counter)
+	req := conv.Body.Request()
+	meter, name, exact := meterFor(req.Model, counter)
 	return counted{
-		Kind: "conversation", Counter: name, Exact: exact, Messages: len(conv.Messages), Tools: len(conv.Tools),
-		Tokens: meter.Request(conv.History(), conv.Tools),
+		Kind: "conversation", Counter: name, Exact: exact, Messages: len(req.Messages), Tools: len(req.Tools),
+		Tokens: meter.Request(req.Messages, req.Tools),
 	}, nil
 }
 
@@ -126,6 +122,9 @@ func meterFor(model string, counter tokens.Counter) (m tokens.Meter, name string
 // isConversation reports whether a text is a conversation, valid or not.
 func isConversation(data []byte) bool {
 	data = bytes.TrimLeft(bytes.TrimPrefix(data, []byte("\ufeff")), " \t\r\n")
+	if transcript.Recognised(data) {
+		return true
+	}
 	var value json.RawMessage
 	if json.NewDecoder(bytes.NewReader(data)).Decode(&value) != nil {
 		return broken.Match(data)

@@ -10,9 +10,8 @@ import (
 	"github.com/tmc/langchaingo/llms"
 )
 
-// TestOtherFormats has conversations of other systems as they write them. Each is an error that names the format,
-// of apply and of count, and never a count of its text.
-func TestOtherFormats(t *testing.T) {
+// TestFormats has conversations of other systems as they write them.
+func TestFormats(t *testing.T) {
 	t.Parallel()
 	asJSON := func(v any) string {
 		data, err := json.Marshal(v)
@@ -23,32 +22,6 @@ func TestOtherFormats(t *testing.T) {
 	answer := schema.AssistantMessage("", []schema.ToolCall{call})
 	answer.ResponseMeta = &schema.ResponseMeta{FinishReason: "tool_calls"}
 	cases := map[string]map[string]string{
-		"Anthropic's Messages API": {
-			"a system prompt":  `{"model":"claude-sonnet-4-5","max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"hi"}]}`,
-			"blocks":           `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{}}]}]`,
-			"a result":         `{"messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}]}`,
-			"tools":            `{"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"read","input_schema":{"type":"object"}}]}`,
-			"an answer":        `{"id":"msg_1","type":"message","role":"assistant","content":[{"type":"text","text":"hi"}],"stop_reason":"end_turn"}`,
-			"an image, masked": `[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}]`,
-		},
-		"OpenAI's Responses API": {
-			"a text":    `{"model":"gpt-5","input":"hi"}`,
-			"a body":    `{"instructions":"Be brief.","input":[{"role":"user","content":"hi"}]}`,
-			"items":     `[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"}]`,
-			"a message": `[{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}]`,
-			"an answer": `{"object":"response","output":[{"type":"reasoning","id":"rs_1","summary":[]}]}`,
-		},
-		"the Gemini API": {
-			"a body":  `{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"systemInstruction":{"parts":[{"text":"Be brief."}]}}`,
-			"a list":  `[{"role":"user","parts":[{"text":"hi"}]},{"role":"model","parts":[{"functionCall":{"name":"read","args":{}}}]}]`,
-			"no role": `{"contents":[{"parts":[{"text":"hi"}]}]}`,
-		},
-		"Claude Code's logs (JSONL)": {
-			"a log": `{"type":"summary","summary":"Fix the build","leafUuid":"u2"}` + "\n" +
-				`{"type":"user","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"user","content":"hi"}}` + "\n",
-			"a snapshot first": `{"type":"file-history-snapshot","messageId":"m","snapshot":{}}` + "\n" +
-				`{"type":"assistant","sessionId":"s","uuid":"u1","parentUuid":null,"message":{"role":"assistant","content":[]}}` + "\n",
-		},
 		"eino (schema.Message)": {
 			"an answer": asJSON([]*schema.Message{schema.UserMessage("hi"), answer}),
 			"a result":  asJSON([]*schema.Message{schema.ToolMessage("ok", "c1", schema.WithToolName("read"))}),
@@ -77,10 +50,10 @@ func TestOtherFormats(t *testing.T) {
 			t.Run(name+", "+what, func(t *testing.T) {
 				t.Parallel()
 				for _, in := range []string{text, "\ufeff\n" + text} {
-					for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}} {
+					for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}, {"convert", "--to", "chat"}} {
 						status, _, stderr := exec(t, in, args...)
 						require.Equal(t, 1, status, args[0])
-						require.Contains(t, stderr, "standard input: is a conversation in the format of "+name+": want the format of OpenAI", text)
+						require.Contains(t, stderr, "standard input: is a conversation in the format of "+name+": want a request of OpenAI", text)
 					}
 				}
 				status, _, _ := exec(t, text, "count", "--text")
@@ -90,16 +63,30 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestOwnFormat has what is no conversation of another system.
-func TestOwnFormat(t *testing.T) {
+// TestFormatsOfApply has the same history in each format. The chain clears the first result in each, and nothing else
+// changes; what is counted is about the same.
+func TestFormatsOfApply(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{
-		"hi", "", "1", "null", "[]", "{}", `["a"]`, `{"input":"a"}`, `{"contents":["a"],"system":"linux"}`, `{"type":"human"}`,
-		`[{"name":"a","type":"tool"}]`, `{"role":"admin"}`, `{"parts":[1,2]}`, `{"type":"message","text":"a"}`,
-		`{"messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}]}`,
-		`[{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}],"reasoning_content":"a"}]`,
-		`[{"role":"tool","tool_name":"read","content":"ok"}]`, strings.Repeat(`{"a":1}`+"\n", 200),
-	} {
-		require.NoError(t, checkFormat([]byte(text)), text)
+	long := strings.Repeat("a long line of a log ", 100)
+	chat := `{"model":"gpt-4o","messages":[{"role":"user","content":"Why?"},{"role":"assistant","content":"I look.","tool_calls":[` +
+		`{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"` + long + `"},` +
+		`{"role":"assistant","content":"And here.","tool_calls":[{"id":"c2","type":"function","function":{"name":"read","arguments":"{}"}}]},` +
+		`{"role":"tool","tool_call_id":"c2","content":"It is a long answer which has several words in it, more than a placeholder."},{"role":"assistant","content":"So."},{"role":"user","content":"Go on."}]}`
+	chain := write(t, "chain: [{use: contextedit, trigger: {tokens: 50}, keep: 1, digest: none}, {use: fit}]")
+	for _, format := range []string{"chat", "messages", "responses", "gemini"} {
+		status, in, stderr := exec(t, chat, "convert", "--to", format)
+		require.Zero(t, status, stderr)
+		status, out, stderr := exec(t, in, "apply", "--chain", chain)
+		require.Zero(t, status, stderr)
+		require.NotContains(t, out, long, out[len(out)-600:])
+		require.Contains(t, out, "[cleared]", format)
+		require.Contains(t, out, `"by":"contextedit"`, format)
+		without, _, found := strings.Cut(out, `,"report"`)
+		require.True(t, found, out)
+		want := strings.Replace(strings.TrimRight(in, "}\n"), long, "[cleared]", 1)
+		require.Equal(t, want, strings.TrimRight(without, "}\n"), "only the result changes")
+		status, n, stderr := exec(t, in, "count", "--json", "--counter", "chars4")
+		require.Zero(t, status, stderr)
+		require.Contains(t, n, `"messages":7`, format)
 	}
 }

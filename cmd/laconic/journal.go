@@ -196,7 +196,7 @@ func (j *journaled) remove(ctx context.Context, e *engine.Engine, kept []engine.
 			byScope[scope] = nil
 		}
 	}
-	remove := e.DeleteShared // a scope, or what is old, is removed whoever shares it
+	remove := e.DeleteShared // a scope, or what is old, is removed even if others share it
 	if j.conversation != "" && j.age == 0 {
 		remove = e.Delete
 	}

@@ -103,7 +103,7 @@ func TestUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 2, "laconic: no command: want apply, replay, count, models, journal, serve, mcp, help or version; see laconic help\n"},
+		{"", 2, "laconic: no command: want apply, replay, count, convert, models, journal, serve, mcp, help or version; see laconic help\n"},
 		{"aply", 2, "laconic: no command \"aply\": want apply"},
 		{"help aply", 2, "laconic: no command \"aply\": want apply"},
 		{"apply", 2, "laconic: apply: no chain: want --chain FILE; see laconic help apply\n"},
@@ -168,13 +168,13 @@ func TestInput(t *testing.T) {
 	t.Parallel()
 	chain := write(t, "chain: [{use: contextedit}]")
 	for name, c := range map[string]struct{ in, want string }{
-		"nothing":        {"", "standard input: openai: empty"},
-		"one a line":     {"{\"messages\":[]}\n{\"messages\":[]}\n", "standard input: openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line"},
-		"rest":           {"[]\r\nbye", "standard input: openai: line 2, column 1: there is text after the JSON: want none"},
-		"not UTF-8":      {"[{\"role\":\"\xff\"}]", "standard input: openai: line 1, column 11: not UTF-8"},
-		"UTF-16":         {"\xff\xfe[\x00]\x00", "standard input: openai: line 1, column 1: not UTF-8"},
-		"half":           {`[{"role":`, "standard input: openai: line 1, column 10: not JSON: it ends in the middle"},
-		"a break inside": {"[{\"role\":\"a\\nb\"}]", `standard input: openai: messages[0].role is "a\nb", want system, developer, user, assistant or tool`},
+		"nothing":        {"", "standard input: empty"},
+		"one a line":     {"{\"messages\":[]}\n{\"messages\":[]}\n", "standard input: line 2, column 1: a second JSON value begins here: want one conversation, not one a line"},
+		"rest":           {"[]\r\nbye", "standard input: line 2, column 1: there is text after the JSON: want none"},
+		"not UTF-8":      {"[{\"role\":\"\xff\"}]", "standard input: line 1, column 11: not UTF-8"},
+		"UTF-16":         {"\xff\xfe[\x00]\x00", "standard input: line 1, column 1: not UTF-8"},
+		"half":           {`[{"role":`, "standard input: line 1, column 10: not JSON: it ends in the middle"},
+		"a break inside": {"[{\"role\":\"a\\nb\"}]", `standard input: messages[0].role is "a\nb", want system, developer, user, assistant or tool`},
 		"unanswered":     {`[{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}]`, `standard input: a provider would reject the conversation: message: message 0: unanswered call "c"`},
 		"empty message":  {`[{"role":"user","content":" "}]`, `standard input: a provider would reject the conversation: message: message 0: empty message`},
 	} {
@@ -214,9 +214,9 @@ func TestCount(t *testing.T) {
 		"in JSON":             {in: conversation, args: []string{"--json"}, want: `{"kind":"conversation","counter":"chars4","tokens":14,"messages":1,"tools":1}` + "\n"},
 		"text in JSON":        {in: "1", args: []string{"--json", "-"}, want: `{"kind":"text","counter":"chars4","tokens":1}` + "\n"},
 		"not as it may stand": {in: "\xff", want: "laconic: count: standard input: is not UTF-8: want a text in that encoding\n"},
-		"a broken one":        {in: `{"messages":5}`, want: "laconic: count: standard input: openai: messages is a number, want a list of messages\n"},
-		"half of one":         {in: "[ {\n\"role\":", want: "laconic: count: standard input: openai: line 2, column 8: not JSON: it ends in the middle\n"},
-		"several":             {in: conversation + "\n" + conversation, want: "laconic: count: standard input: openai: line 2, column 1: a second JSON value begins here: want one conversation, not one a line\n"},
+		"a broken one":        {in: `{"messages":5}`, want: "laconic: count: standard input: messages is not a list; --text counts any text\n"},
+		"half of one":         {in: "[ {\n\"role\":", want: "laconic: count: standard input: line 2, column 8: not JSON: it ends in the middle; --text counts any text\n"},
+		"several":             {in: conversation + "\n" + conversation, want: "laconic: count: standard input: line 2, column 1: a second JSON value begins here: want one conversation, not one a line; --text counts any text\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -269,7 +269,7 @@ func TestBrokenPipes(t *testing.T) {
 	chain := write(t, "chain: [{use: contextedit}]")
 	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}, {"count", "--json"}, {"help"}, {"help", "count"}, {"version"}} {
 		var stderr strings.Builder
-		require.Equal(t, 1, run(t.Context(), args, strings.NewReader("[]"), brokenPipe{}, &stderr), "%v", args)
+		require.Equal(t, 1, run(t.Context(), args, strings.NewReader(`[{"role":"user","content":"hi"}]`), brokenPipe{}, &stderr), "%v", args)
 		require.Contains(t, stderr.String(), "broken pipe")
 	}
 	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}} {

@@ -25,7 +25,7 @@ import (
 var mcpCommand = command{
 	name:  "mcp",
 	args:  "--chain FILE [--scope NAME]",
-	short: "serve the archive of a chain to clients of the Model Context Protocol",
+	short: "serve the archive of a chain by the Model Context Protocol",
 	long: `Serves the archive that a chain file names to one client of the Model Context
 Protocol, over standard input and output, until the input ends. There is one
 tool, recall: it reads what the chain has cleared, by the handle in the
@@ -35,7 +35,7 @@ else that of the chain file.`,
 	flags: func(fs *flag.FlagSet) action {
 		var m served
 		fs.StringVar(&m.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
-		fs.Func("scope", "`NAME` of the scope, in place of the one in the chain file; it may be empty", func(name string) error {
+		fs.Func("scope", "scope `NAME`, in place of that of the chain file", func(name string) error {
 			m.scope = &name
 			return nil
 		})
@@ -138,7 +138,8 @@ func newServer(archive store.Store) *mcp.Server {
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		parts, err := tool.Call(ctx, string(req.Params.Arguments))
 		if err != nil { // the model is told, and can do it better
-			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: err.Error()}}}, nil //nolint:nilerr // as the protocol has it
+			told := &mcp.TextContent{Text: err.Error()}
+			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{told}}, nil //nolint:nilerr // as the protocol has it
 		}
 		out := &mcp.CallToolResult{}
 		for _, p := range parts {

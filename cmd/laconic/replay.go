@@ -18,10 +18,10 @@ import (
 	"golang.org/x/term"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/replay"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/replay"
 )
 
 var replayCommand = command{
@@ -146,7 +146,7 @@ func chainOf(name, file string, data []byte) (replay.Chain, error) {
 			panic(err) // it was parsed before
 		}
 		f.Summarizer = side
-		if env.Journal == nil { // a recording is nobody's conversation
+		if env.Journal == nil { // a recording belongs to no tenant
 			env.Journal = journal.NewMemory(0)
 		}
 		return f.With(env)

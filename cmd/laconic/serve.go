@@ -24,13 +24,13 @@ var serveCommand = command{
 	args:  "--chain FILE --upstream URL [FLAGS]",
 	short: "a gateway: a chain between clients of any language and the API",
 	long: `Listens for requests of OpenAI chat completions, OpenAI Responses, Anthropic
-Messages and Gemini generateContent, applies the chain to them, and sends them to
-the upstream: clients set their base URL to this server. All else passes
-untouched. --routes names several upstreams in a file, a line NAME: URL for each,
-and requests to /NAME/… go there; --upstream gets the others. Each credential is a
-tenant of its own. SIGHUP reads the chain file and the certificate again; SIGTERM
-and SIGINT make /readyz say no, and end the server after the last request. The log
-goes to standard error and has no content. docs/gateway.md tells more.`,
+Messages and Gemini generateContent, applies the chain, and sends them to the
+upstream: clients set their base URL to this server. All else passes untouched.
+--routes names several upstreams in a file, a line NAME: URL for each, and
+requests to /NAME/… go there; --upstream gets the others. Each credential is a
+tenant of its own. SIGHUP reads the chain file and certificate again; SIGTERM
+and SIGINT make /readyz say no, and end the server after the last request. The
+log goes to standard error and has no content. See docs/gateway.md.`,
 	flags: func(fs *flag.FlagSet) action {
 		var s serving
 		o := &s.opts
@@ -38,25 +38,25 @@ goes to standard error and has no content. docs/gateway.md tells more.`,
 		fs.StringVar(&s.upstream, "upstream", "", "`URL` of the API, as https://api.openai.com")
 		fs.StringVar(&s.routes, "routes", "", "`FILE` with a line NAME: URL for each of several upstreams")
 		fs.StringVar(&s.listen, "listen", "127.0.0.1:8787", "`ADDRESS` to listen on")
-		fs.StringVar(&s.secret, "secret", "", "`FILE` with a secret, of which the names of the scopes are made")
-		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` that gives the scope in place of the credential")
-		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` that gives the name of the conversation")
-		fs.Func("fail", "what a chain that fails means: `open` sends the request as it came, closed is an error", func(how string) error {
+		fs.StringVar(&s.secret, "secret", "", "`FILE` with the key of the scopes' names")
+		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` of the scope, not the credential")
+		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` of the conversation")
+		fs.Func("fail", "if the chain fails: `open` sends the request as it came", func(how string) error {
 			o.FailClosed = how == "closed"
 			if how != "open" && how != "closed" {
 				return errors.New("want open or closed")
 			}
 			return nil
 		})
-		fs.Int64Var(&o.MaxBody, "max-body", 32<<20, "`BYTES` of a body; a longer one passes untouched")
-		fs.IntVar(&o.MaxActive, "max-active", 4096, "`NUMBER` of requests at once; above them is the answer 503")
-		fs.DurationVar(&o.DrainDelay, "drain-delay", 3*time.Second, "`TIME` between /readyz saying no and the end of listening")
+		fs.Int64Var(&o.MaxBody, "max-body", 32<<20, "`BYTES`; a longer body passes untouched")
+		fs.IntVar(&o.MaxActive, "max-active", 4096, "`NUMBER` of requests at once; else 503")
+		fs.DurationVar(&o.DrainDelay, "drain-delay", 3*time.Second, "`TIME` from /readyz saying no to the end")
 		fs.DurationVar(&o.Drain, "drain", 5*time.Minute, "`TIME` that requests have to end")
 		fs.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` of the certificate")
 		fs.StringVar(&o.TLSKey, "tls-key", "", "`FILE` of its key")
 		fs.StringVar(&s.log, "log", "json", "`FORMAT` of the log: json, text or off")
-		fs.BoolVar(&s.check, "check", false, "check the chain file, the stores and the upstreams, and end")
-		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind the gateway, and print what to try")
+		fs.BoolVar(&s.check, "check", false, "check chain, stores and upstreams, and end")
+		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind it")
 		return s.run
 	},
 }

@@ -38,7 +38,7 @@ const system = `You audit Go source trees with the tools you have. ` +
 const audits = `Find the exported names without a doc comment, the five longest files, and the packages without an Example. ` +
 	`Answer in JSON: {"undocumented": [{"file", "name"}], "longest": [{"file", "lines"}], "packages_without_example": []}.`
 
-// What is said before the task. The orders are folded after some rounds, and have to be in each view nevertheless.
+// The messages before the task. The orders are folded after some rounds, and have to be in each view nevertheless.
 const (
 	greeting = "I would like an audit of a source tree."
 	ready    = "Gladly. What do I have to observe?"
@@ -106,7 +106,7 @@ func work(
 
 		MaxSteps:     1000, // long files need more than the defaults
 		MaxToolCalls: 4000,
-		MaxRepeats:   5, // a small model may repeat one invalid call for ever
+		MaxRepeats:   5, // a small model may repeat one invalid call without end
 	}
 	start := []message.Message{
 		message.System(system),

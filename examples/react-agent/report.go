@@ -169,7 +169,7 @@ func equalSets[T comparable](a, b []T) bool {
 	return len(a) == len(b) && firstDifference(a, b) == ""
 }
 
-// firstDifference describes an element that only one of two lists has; "" if there is none.
+// firstDifference describes an element that only one of two lists has; "" if they have the same.
 func firstDifference[T comparable](got, want []T) string {
 	for _, e := range want {
 		if !slices.Contains(got, e) {

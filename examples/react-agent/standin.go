@@ -23,7 +23,7 @@ const maxRecalls = 200
 // player is the model of the example that needs neither key nor network. It plays back an audit that was written before
 // the run: it lists the files, reads them page by page, and notes what it finds in each. But it sees only the messages of
 // the request, as a model does: it notes only what it was shown, and its answer has only the notes and the list of files
-// that are in view. What was removed behind a handle it recalls; if a chain removes it otherwise, the answer is wrong.
+// that are in view. It recalls what was removed if there is a handle; otherwise its answer is wrong.
 type player struct {
 	window int
 	steps  []step

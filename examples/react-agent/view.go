@@ -76,7 +76,7 @@ func look(msgs []message.Message) view {
 	return v
 }
 
-// line reads a line of a text: a note of its own, or what stands in the place of removed messages.
+// line reads a line of a text: a note of its own, or what is in the place of removed messages.
 func (v *view) line(role message.Role, line string) {
 	switch {
 	case role == message.RoleAssistant && noteLine.MatchString(line):
@@ -117,7 +117,7 @@ func (v *view) recall(call message.ToolCall, text string) []string {
 	return lines
 }
 
-// list reads the list of files: a head, and a line for each file. A list that is not complete is none.
+// list reads the list of files: a head, and a line for each file. A list that is not complete does not count.
 func (v *view) list(lines []string) {
 	at := slices.IndexFunc(lines, listHead.MatchString)
 	if at < 0 || v.files != nil {
@@ -135,7 +135,7 @@ func (v *view) list(lines []string) {
 	}
 }
 
-// answer returns the report: what is in view, and what is said now.
+// answer returns the report: what is in view, and the notes of this message.
 func (v *view) answer(said []string) answer {
 	var found []name
 	var bare []string

@@ -201,7 +201,7 @@ func (a *Answer) read(data []byte) {
 	}
 }
 
-// take takes what a frame says.
+// take reads a frame.
 func (a *Answer) take(f *frame) {
 	for _, u := range []*usage{f.Usage, f.UsageMetadata} {
 		if u != nil {

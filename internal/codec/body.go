@@ -20,7 +20,7 @@ type Body struct {
 	Format    *Format
 	Model     string
 	Tools     []message.ToolDef
-	MaxTokens int // of the answer; 0: the request does not say it
+	MaxTokens int // of the answer; 0: the request does not have it
 
 	// Untouched is why the request must be sent as it is, such as "previous_response_id: the provider has the rest of the
 	// conversation"; "": it may be edited. Then Encode returns it as it was.
@@ -37,7 +37,7 @@ type Body struct {
 // Decode reads a request. A Memo does it faster for conversations that grow.
 func (f *Format) Decode(data []byte) (*Body, error) { return NewMemo(0).Decode(f, "", string(data)) }
 
-// Context returns a context that tells a chain that the messages never change in their memory.
+// Context returns a context by which a chain knows that the messages never change in their memory.
 func (b *Body) Context(ctx context.Context) context.Context { return b.talk.Context(ctx) }
 
 // Encode returns the request with the messages, tools and model of req, which a chain has made of [Body.Request]. What is

@@ -33,7 +33,7 @@ type Format struct {
 	list   string   // the member of a request with the messages
 	lead   string   // the member with the system prompt; "": it is a message
 	inner  string   // the member of a message with its pieces, if several messages of ours can be in one; "": none
-	limits []string // where the longest answer stands
+	limits []string // the members with the longest answer
 	api    api
 }
 
@@ -140,7 +140,7 @@ func (codec) Same(it *Item, m *message.Message) (same, whole bool) {
 	return same, same
 }
 
-// Exact says that texts are not joined.
+// Exact makes texts stay apart.
 func (codec) Exact() {}
 
 // Kept reports that an item is exported again as it was: all of it is in the origin.

@@ -253,7 +253,7 @@ func writeResponse(parts []message.Part, base string, was []message.Part) (strin
 	} else if id != "" && !strings.HasPrefix(id, unnamed) {
 		r = r.Set("id", jsonedit.Quote(id))
 	}
-	text, rest := textsOf(content) // only media can stand beside the response
+	text, rest := textsOf(content) // only media can be next to the response
 	before, old := textsOf(old)
 	if base == "" || text != before {
 		member := "output"

@@ -26,7 +26,7 @@ type Memo struct {
 // maxTracks is how many conversations a memo remembers at most.
 const maxTracks = 4096
 
-// NewMemo returns an empty memo, which keeps at most so many bytes, counted without overheads.
+// NewMemo returns an empty memo, which keeps at most limit bytes, counted without overheads.
 func NewMemo(limit int) *Memo {
 	return &Memo{limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{})}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// messages is Anthropic's Messages. Each tool result is a message of ours, as is what stands between them.
+// messages is Anthropic's Messages. Each tool result is a message of ours, as is what is between them.
 type messages struct{}
 
 func (messages) prompt(raw string) (*Item, error) {
@@ -284,7 +284,7 @@ func (messages) tools(raw string) ([]message.ToolDef, error) {
 
 func (messages) newTool(def message.ToolDef) string { return declaration(def, "input_schema") }
 
-// adjust moves the cache marks of blocks that are gone to the block before them, so a prefix that was cached up to a mark
+// adjust moves the cache marks of removed blocks to the block before them, so a prefix that was cached up to a mark
 // ends with one again. There are never more marks than before.
 func (messages) adjust(b *Body, out []*Item) {
 	place := map[*Item]int{} // of the items in out, by what they were made from
@@ -307,7 +307,7 @@ func (messages) adjust(b *Body, out []*Item) {
 		}
 		target := last
 		for !kept && target+1 < len(out) && out[target+1].origin == nil && out[target+1].edited {
-			target++ // what stands in the place of the item
+			target++ // what is in the place of the item
 		}
 		if target >= b.leads {
 			out[target] = marked(out[target], marks[len(marks)-1])

@@ -9,7 +9,7 @@ import (
 )
 
 // responses is OpenAI Responses. The items of an answer that follow each other are one assistant message: reasoning and
-// calls of the provider's tools are opaque there, so they leave together with the calls behind them.
+// calls of the provider's tools are opaque there, so they leave together with the calls after them.
 type responses struct{}
 
 // opaqueCalls are the types of items that a client answers, in a form of their own: both are pinned.

@@ -149,7 +149,7 @@ func (g *Gateway) Check(ctx context.Context) (all []Check) {
 	_, _, err := middleware.Apply(ctx, file.With(middleware.Env{}), &middleware.Request{Messages: []message.Message{probe}})
 	all = append(all, Check{"chain " + g.opts.Chain, err})
 	if file.Journal != nil {
-		_, err = file.Journal.Find(ctx, "", message.IDs([]message.Message{probe}))
+		_, err = file.Journal.Find(ctx, "", message.ID{}, message.IDs([]message.Message{probe}))
 		all = append(all, Check{"journal", err})
 	}
 	if file.Archive != nil {

@@ -1,5 +1,5 @@
 // Package guard keeps an engine that is slow or down from holding up its callers: each call
-// has a time limit, and after some failures in a row the engine is left alone for a while.
+// has a time limit, and after some failures in a row the engine is not called for a while.
 //
 //	g := guard.New("journal", guard.Limits{}, nil)
 //	found, err := guard.Do(ctx, g, func(ctx context.Context) (Found, error) { return engine.Find(ctx, ids) })
@@ -19,7 +19,7 @@ import (
 // Limits are when a call is given up, and when no call is made at all.
 type Limits struct {
 	Timeout  time.Duration // of one call, or of all with a context of Share; five times as much with one of Patient; 0: 1 s
-	Failures int           // after so many in a row, calls fail at once; 0: 3
+	Failures int           // number of failures in a row after which calls fail at once; 0: 3
 	Pause    time.Duration // until one call tries the engine again; 0: 1 s
 }
 
@@ -178,7 +178,7 @@ func (g *Guard) leave(ctx, limited context.Context, limit time.Duration, err err
 	return noAnswerError{err}
 }
 
-// State returns how many calls in a row have failed, and whether the engine is left alone now. nil: 0, false.
+// State returns how many calls in a row have failed, and whether the engine is not called now. nil: 0, false.
 func (g *Guard) State() (failures int, resting bool) {
 	if g == nil {
 		return 0, false

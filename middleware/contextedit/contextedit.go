@@ -91,7 +91,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	case len(edits) == 0: // the trigger cannot be met
 		return nil, nil
 	}
-	return &middleware.Plan{Why: "cleared " + c.String(), Detail: Report{Results: len(c.results)}.withEconomics, Edits: edits}, nil
+	return &middleware.Plan{Why: "cleared " + c.String(), Detail: Report{Results: len(c.results)}, Edits: edits}, nil
 }
 
 // stopped reports whether StopAfter has ended clearing for this history. A call

@@ -3,7 +3,6 @@ package contextedit
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -143,15 +142,5 @@ func (o Options) validateTools() error {
 
 // Report is the Detail of an event of kind [middleware.Edited].
 type Report struct {
-	Results   int // tool results that were cleared
-	Economics middleware.Economics
+	Results int // tool results that were cleared
 }
-
-// withEconomics returns the report with the economics of the edit.
-func (r Report) withEconomics(e middleware.Economics) any {
-	r.Economics = e
-	return r
-}
-
-// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
-func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }

@@ -78,7 +78,7 @@ func (s *sketch) fixedAlone() load {
 // short as the steps make it.
 func (s *sketch) floor() *sketch {
 	f := *s
-	f.allow(false, false)
+	f.archiver, f.line = nil, 0
 	f.now, f.loads, f.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
 	f.own = make([]bool, len(f.now))
 	f.foldOldest(room{})

@@ -12,16 +12,6 @@ import (
 // once the plan is known, since they have only what the rest of the view does not show.
 // Until then, each counts as long as it may be.
 
-// allow says whether what is removed may leave handles, and with handles facts as well.
-func (s *sketch) allow(handles, facts bool) {
-	if !handles {
-		s.archiver = nil
-	}
-	if !handles || !facts {
-		s.line = 0
-	}
-}
-
 // isPlaceholder reports whether a result is only a placeholder, perhaps with facts.
 func (s *sketch) isPlaceholder(at int, id string) bool {
 	for _, r := range s.index.Pieces(s.now[at].Parts, id) {

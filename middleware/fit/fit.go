@@ -56,7 +56,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if excess == nil {
 		return nil, nil
 	}
-	if ctx.Value(secondKey{}) == nil && core.Repeated(v, Name) && j.withoutMargin().excess() == nil {
+	if !core.Refused(v) && core.Repeated(v, Name) && j.withoutMargin().excess() == nil {
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.fitting(ctx, j)
@@ -71,67 +71,92 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	return plan, err
 }
 
-// fitting returns the edits that make a view fit, or nil if there are none. What can only be made
-// to fit into the whole room has no margin; it is sent as short as possible if the provider has just
-// refused it.
+// attempt is a way to make a view fit.
+type attempt struct {
+	margin     bool // tokens are kept free for the error of the count; skipped if there is no such error
+	sure       bool // the window is not a guess; skipped if it was none
+	refused    bool // skipped unless the provider has just refused the request
+	whole      bool // nothing is removed
+	handles    bool // what is removed leaves handles, and facts
+	lastResort bool // calls and results of protected tools and arguments of the newest calls are cut
+	least      bool // as little as possible is left
+}
+
+// attempts are made in this order; the first plan that fits is taken. A window that is only a guess is no
+// reason to fail: what does not fit into it is sent whole, or as short as possible if that was just refused.
+var attempts = [...]attempt{
+	{margin: true, handles: true},
+	{margin: true, refused: true, least: true},
+	{whole: true},
+	{handles: true},
+	{},
+	{least: true},
+	{lastResort: true, handles: true},
+	{lastResort: true},
+	{lastResort: true, least: true},
+	{sure: true, refused: true, lastResort: true, least: true},
+	{sure: true, whole: true},
+	{sure: true, handles: true},
+	{sure: true},
+	{sure: true, least: true},
+	{sure: true, lastResort: true, handles: true},
+	{sure: true, lastResort: true},
+	{sure: true, lastResort: true, least: true},
+}
+
+// fitting returns the first plan that makes a view fit. It is nil if the view fits without one, or if no plan helps.
 func (f *fitter) fitting(ctx context.Context, j *judgement) (*middleware.Plan, error) {
-	if j.margin > 0 {
-		plan, after, err := f.milder(ctx, j)
-		j = j.withoutMargin()
-		if err == nil && plan == nil && ctx.Value(secondKey{}) != nil {
-			plan, after, err = f.shortest(ctx, j)
+	var failed error
+	whole, sure, refused := j.withoutMargin(), f.judge(j.view, true), core.Refused(j.view)
+	for _, a := range attempts {
+		if a.margin && j.margin == 0 || a.sure && sure.room == whole.room || a.refused && !refused {
+			continue
 		}
-		if err == nil && plan != nil && after.excess() == nil {
-			return plan, nil
+		from := whole
+		switch {
+		case a.sure:
+			from = sure
+		case a.margin && !a.least:
+			from = j
 		}
-		if ctx.Err() != nil || j.excess() == nil {
+		if a.whole {
+			if from.excess() == nil {
+				return nil, nil
+			}
+			continue
+		}
+		plan, err := f.try(ctx, from, a)
+		if plan != nil || ctx.Err() != nil {
+			return plan, ctx.Err()
+		}
+		failed = err
+	}
+	return nil, failed
+}
+
+// try returns the plan of an attempt, or nil if it does not fit.
+func (f *fitter) try(ctx context.Context, j *judgement, a attempt) (*middleware.Plan, error) {
+	var missing load
+	for try := range 6 { // repairs and facts may take more tokens than expected
+		s := f.sketch(ctx, j, a)
+		if try > 2 {
+			s.line = 0 // no facts
+		}
+		if !s.shrink(s.room(j.free(s.before, missing)), j.target(f.opts.Target)) || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-	}
-	plan, after, err := f.shorter(ctx, j)
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err == nil && after.excess() == nil:
-		return plan, nil
-	}
-	sure := f.judge(j.view, true)
-	if sure.room == j.room {
-		return nil, err
-	}
-	// A window that is only a guess is no reason to fail: what does not fit into it is
-	// sent whole, or as short as possible if the provider has just refused that.
-	if err == nil && ctx.Value(secondKey{}) != nil && f.judge(after.view, true).excess() == nil {
-		return plan, nil
-	}
-	if sure.excess() == nil {
-		return nil, nil
-	}
-	if plan, after, err = f.shorter(ctx, sure); err != nil || after.excess() != nil {
-		return nil, err
-	}
-	return plan, nil
-}
-
-// shorter returns the plan that makes a view fit and keeps the most of it, and what
-// the view is then. Calls and results of protected tools and arguments of the newest calls
-// are cut only if nothing else helps. If no plan makes the view fit, it returns the one that keeps the least.
-func (f *fitter) shorter(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
-	plan, after, err := f.milder(ctx, j)
-	if ctx.Err() != nil || err == nil && after.excess() == nil || !f.hasLastResort(j.view) {
-		return plan, after, err
-	}
-	return f.milder(ctx, j.asLastResort())
-}
-
-// hasLastResort reports whether a view has what is cut only if nothing else helps.
-func (f *fitter) hasLastResort(v *middleware.View) bool {
-	for i := range v.Len() {
-		if v.Protected(i)&middleware.ProtectTool != 0 || isNewestAnswer(v, i) {
-			return true
+		plan, after, err := f.planOf(s, j)
+		if err != nil { // for example if messages of a broken history cannot be folded alone
+			return nil, err
 		}
+		left := after.excess()
+		if left == nil {
+			f.remember(after)
+			return plan, nil
+		}
+		missing = missing.plus(above(left))
 	}
-	return false
+	return nil, nil
 }
 
 // isNewestAnswer reports whether a message is the one with the calls of the newest round, and
@@ -141,64 +166,8 @@ func isNewestAnswer(v *middleware.View, i int) bool {
 	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.ProtectNewest != 0 && (e == nil || e.Kind != journal.Fold)
 }
 
-// milder is shorter, with or without the last resort. It returns nil if there is no plan that leaves
-// a margin and all handles and notes.
-func (f *fitter) milder(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
-	var best *middleware.Plan // with the most tokens in its view
-	var after *judgement
-	var margin load      // kept free for repairs
-	handles := true      // until they have no room
-	for try := range 6 { // repairs and facts may take more or less tokens than expected
-		s := f.sketch(ctx, j)
-		s.allow(handles, try < 3)
-		fits := s.shrink(s.room(j.free(s.before, margin)), j.target(f.opts.Target))
-		switch {
-		case ctx.Err() != nil:
-			return nil, nil, ctx.Err()
-		case !fits && j.margin > 0: // handles and notes are worth more than a margin
-			return best, after, nil
-		case !fits && best == nil && s.archiver != nil:
-			handles = false
-			continue
-		}
-		if !fits {
-			break
-		}
-		plan, then, err := f.try(s, j)
-		if err != nil { // for example if messages of a broken history cannot be folded alone
-			break
-		}
-		if left := then.excess(); left != nil {
-			margin = margin.plus(above(left))
-			continue
-		}
-		if best == nil || then.view.Size().Counted > after.view.Size().Counted {
-			best, after = plan, then
-		}
-		spare := j.view.Size().Charged(j.added-then.added) + margin.tokens // kept free for repairs of removed messages
-		if spare <= j.room/10 {
-			break
-		}
-		margin.tokens -= spare
-	}
-	if best != nil || j.margin > 0 {
-		return best, after, nil
-	}
-	return f.shortest(ctx, j)
-}
-
-// shortest returns the plan that keeps the least, and what the view is then.
-func (f *fitter) shortest(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
-	s := f.sketch(ctx, j)
-	s.shrinkAll()
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	}
-	return f.try(s, j)
-}
-
-// try returns the plan of a sketch, and what the view is then.
-func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
+// planOf returns the plan of a sketch, and what the view is then.
+func (f *fitter) planOf(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
 	edits := s.edits()
 	s.leaveFacts(edits)
 	plan := &middleware.Plan{Edits: edits, Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
@@ -209,9 +178,6 @@ func (f *fitter) try(s *sketch, j *judgement) (*middleware.Plan, *judgement, err
 	after := f.judge(v, j.sure)
 	if j.margin == 0 {
 		after = after.withoutMargin()
-	}
-	if after.excess() == nil {
-		f.remember(after)
 	}
 	return plan, after, nil
 }
@@ -274,7 +240,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		}
 		for attempt := 2; ; attempt++ {
 			refusal := err
-			resp, err = next(context.WithValue(ctx, secondKey{}, true), core.Again(req), watched)
+			resp, err = next(ctx, core.Again(req, true), watched)
 			if e, ok := errors.AsType[*Irreducible](err); ok {
 				return nil, &middleware.Error{
 					Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
@@ -303,14 +269,11 @@ func restart(next middleware.Model) middleware.Model {
 			if resp, err = next(ctx, req, emit); !errors.Is(err, errAvoidable) {
 				break
 			}
-			req = core.Again(req)
+			req = core.Again(req, false)
 		}
 		return resp, err
 	}
 }
-
-// secondKey is the key in the context of the second attempt of a call.
-type secondKey struct{}
 
 // isNear reports whether a refusal names a number of tokens that is at most 3 % of the window too high.
 func isNear(e middleware.PromptLimits) bool {

@@ -29,8 +29,6 @@ type judgement struct {
 	room   int  // tokens that the request may have, less the margin
 	margin int  // for the error of the count; 0 if sure
 
-	lastResort bool // nothing helps but to cut calls and results of protected tools
-
 	repaired *message.Repaired // what is sent instead of the view; nil: the view itself
 	added    int               // tokens by the meter that repairs add
 	called   []message.ToolDef // declarations of the called tools, if the provider demands them
@@ -86,14 +84,6 @@ func (j *judgement) withoutMargin() *judgement {
 // target returns the share of the room that is to be filled: a margin does not make it smaller.
 func (j *judgement) target(share float64) float64 {
 	return min(1, share*float64(j.room+j.margin)/float64(j.room))
-}
-
-// asLastResort returns the judgement for a plan that may cut calls and results of protected
-// tools.
-func (j *judgement) asLastResort() *judgement {
-	last := *j
-	last.lastResort = true
-	return &last
 }
 
 // examine finds violations, called tools and the load of the view. The first messages,
@@ -273,7 +263,9 @@ func (e *Irreducible) Error() string {
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	_, least, err := f.shortest(ctx, j.asLastResort())
+	s := f.sketch(ctx, j, attempt{lastResort: true, least: true})
+	s.shrinkAll()
+	_, least, err := f.planOf(s, j)
 	if err != nil {
 		least = j
 	}

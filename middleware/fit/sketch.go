@@ -27,8 +27,7 @@ type sketch struct {
 	bytes    bool // loads have bytes: they are close to a limit
 	turn     int  // history position of the newest turn
 
-	lastResort bool // calls and results of protected tools and arguments of the newest calls may be cut
-	keepNote   bool // the note is not left out
+	attempt // what may be done
 
 	keepsThinking func(i int) bool // of message i it must stay; nil: not asked yet
 
@@ -76,12 +75,12 @@ type room struct {
 	charged int // the tokens as the provider charges them, for the whole request
 }
 
-func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
+func (f *fitter) sketch(ctx context.Context, j *judgement, a attempt) *sketch {
 	v, n := j.view, j.view.Len()
 	s := &sketch{
 		Options: &f.opts, view: v, limits: j.limits, toolLoad: j.toolLoad, bytes: j.measured, turn: shorten.NewestTurn(v.History()),
-		lastResort: j.lastResort, keepNote: j.margin > 0,
-		now: slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n), own: make([]bool, n),
+		attempt: a,
+		now:     slices.Clone(v.Messages()), loads: make([]load, n), state: make([]state, n), own: make([]bool, n),
 		watch: new(shorten.NewWatch(ctx)),
 	}
 	for i := range s.now {
@@ -92,6 +91,9 @@ func (f *fitter) sketch(ctx context.Context, j *judgement) *sketch {
 		s.before = s.before.plus(s.loads[i])
 	}
 	s.total = s.before
+	if !a.handles {
+		return s
+	}
 	s.line = max(0, f.opts.Digest)
 	if v.Env().Archive != nil {
 		if f.opts.Digest == 0 {

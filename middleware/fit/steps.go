@@ -10,10 +10,14 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// shrink makes a sketch fit into the room, and reports whether it does. What is
-// larger than the room by itself is cut first. Then the steps follow, the mildest
-// first, each until a share of the room is filled.
+// shrink makes a sketch fit into the room, and reports whether it does, or makes it as small as possible
+// if the attempt is one for the least. What is larger than the room by itself is cut first. Then the steps follow, the
+// mildest first, each until a share of the room is filled.
 func (s *sketch) shrink(r room, share float64) bool {
+	if s.least {
+		s.shrinkAll()
+		return true
+	}
 	s.keepLimits(share)
 	s.cutOversized(r)
 	s.cutFixed(r, share)
@@ -32,7 +36,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 	if !s.fits(r) {
 		s.foldOldest(target)
 	}
-	if !s.fits(r) && !s.keepNote {
+	if !s.fits(r) && !s.margin {
 		s.dropNote()
 	}
 	return s.fits(r)
@@ -40,7 +44,6 @@ func (s *sketch) shrink(r room, share float64) bool {
 
 // shrinkAll makes a sketch as small as possible.
 func (s *sketch) shrinkAll() {
-	s.allow(false, false) // handles and facts take room
 	s.foldOldest(room{})
 	for _, step := range steps {
 		s.apply(step, room{})

@@ -11,7 +11,7 @@ import (
 // Guard returns a journal that keeps one that is slow or down from holding up model calls. A
 // Find or Put that takes longer than the Timeout fails, even if the journal ignores its
 // context; it may still store something later. After some failures in a row, calls fail at
-// once, with an error that has the last failure and says when the journal is tried again. The
+// once, with an error that has the last failure and names the time when the journal is tried again. The
 // end of a caller's context does not count as a failure. The Timeout is that of all calls of
 // journal and archive for one request of a chain together; see store.Guard.
 //
@@ -30,8 +30,8 @@ type guarded struct {
 }
 
 // Find implements [Journal].
-func (g guarded) Find(ctx context.Context, scope string, ids []message.ID) (Found, error) {
-	return guard.Do(ctx, g.guard, func(ctx context.Context) (Found, error) { return g.Journal.Find(ctx, scope, ids) })
+func (g guarded) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (Found, error) {
+	return guard.Do(ctx, g.guard, func(ctx context.Context) (Found, error) { return g.Journal.Find(ctx, scope, first, ids) })
 }
 
 // Put implements [Journal].

@@ -26,7 +26,7 @@ func TestGuardIsAJournal(t *testing.T) {
 // stuck is a journal that hangs.
 type stuck struct{ journal.Journal }
 
-func (stuck) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (stuck) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	<-time.After(time.Hour)
 	return journal.Found{}, nil
 }
@@ -37,7 +37,7 @@ func TestGuardGivesUp(t *testing.T) {
 		j := journal.Guard(stuck{journal.NewMemory(0)}, store.Limits{})
 		start := time.Now()
 		for range 10 {
-			_, err := j.Find(t.Context(), "", []message.ID{{1}})
+			_, err := j.Find(t.Context(), "", message.ID{}, []message.ID{{1}})
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		}
 		require.Equal(t, 3*time.Second, time.Since(start), "three calls wait for a second each")
@@ -53,14 +53,14 @@ func TestGuardGivesUp(t *testing.T) {
 // down is a journal that cannot be reached.
 type down struct{ journal.Journal }
 
-func (down) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (down) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{}, errors.New("connection refused")
 }
 
 func ExampleGuard() {
 	shared := journal.Guard(down{}, store.Limits{Timeout: 200 * time.Millisecond, Failures: 2, Pause: time.Hour})
 	for range 3 {
-		_, err := shared.Find(context.Background(), "acme", nil)
+		_, err := shared.Find(context.Background(), "acme", message.ID{}, nil)
 		fmt.Println(err)
 	}
 	// Output:

@@ -37,17 +37,19 @@ const MaxDepth = 32
 // callers modify an entry. Package middlewaretest has a conformance test.
 type Journal interface {
 	// Find returns the entry of the last of these IDs that has one, with those that it
-	// builds on. The IDs are in the order of the history. Entries that are damaged, and those
+	// builds on. The IDs are in the order of the history, and first is the ID of its first
+	// message, by which a journal may choose where to look. Entries that are damaged, and those
 	// that build on them, count as dropped.
-	Find(ctx context.Context, scope string, ids []message.ID) (Found, error)
+	Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (Found, error)
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
 	// Over, and if the base of its entry is kept: it may have expired. If that is not so
-	// for the first write, nothing is stored; another one is skipped. An entry that is
+	// for the first write, nothing is stored; another one is skipped. Writes whose First is
+	// another one than that of the first write may be stored a moment later. An entry that is
 	// there already counts as stored, so a Put may be repeated. An entry that is
 	// damaged is replaced. Put returns the entry that is kept under the first ID afterwards,
-	// or the zero Entry if there is none.
+	// or the zero Entry if nothing is kept.
 	Put(ctx context.Context, scope string, writes []Write) (winner Entry, err error)
 
 	// Delete removes all entries of a scope, or only those that were written for some
@@ -70,6 +72,7 @@ type Found struct {
 // Write is one entry to store.
 type Write struct {
 	ID           message.ID // where to store it
+	First        message.ID // of the first message of the history that ID is of
 	Over         message.ID // revision of the entry that it replaces; zero: none
 	Conversation message.ID // as [NameOf] or else [ConversationOf] returns it
 	Entry        Entry
@@ -84,10 +87,10 @@ type Entry struct {
 	Edits []*Record  `json:"edits"`           // in the order of their positions; they replace edits of the base at the same positions
 
 	// Conversation is the ID of the named conversation that has written the entry, and is part of its content: an entry
-	// belongs to one conversation, builds on entries of that one only, and goes with it. Zero: one without a name.
+	// belongs to one conversation, builds on entries of that one only, and is removed with it. Zero: one without a name.
 	Conversation message.ID `json:"conversation,omitzero"`
 
-	// Thinking is what was sent of a conversation with a model that binds its thinking to what stands before it. nil:
+	// Thinking is what was sent of a conversation with a model that binds its thinking to what precedes it. nil:
 	// nothing is known; that of the base does not count.
 	Thinking *Thinking `json:"thinking,omitempty"`
 }
@@ -99,8 +102,8 @@ type Thinking struct {
 	LeftOut []message.Run `json:"left_out,omitempty"` // positions whose thinking is not sent any more; in order, not adjoining
 	Repairs *Repairs      `json:"repairs,omitempty"`  // that were made; nil: none
 
-	// Again says that the model may have answered another request with the same history, one with other edits or tools. So
-	// the thinking behind it may be of either.
+	// Again means that the model may have answered another request with the same history, one with other edits or tools. So
+	// the thinking after it may be of either.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -112,7 +115,7 @@ type Repairs struct {
 }
 
 // NameOf returns the ID in journals and archives of a conversation that has a name, as in
-// middleware.Request: a hash, so that nobody reads the name there.
+// middleware.Request: a hash, so that the name cannot be read there.
 func NameOf(name string) message.ID {
 	sum := sha256.Sum256([]byte("laconic conversation\x00" + name))
 	return message.ID(sum[:len(message.ID{})])

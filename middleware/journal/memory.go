@@ -54,7 +54,7 @@ func (m *Memory) Bytes() int {
 }
 
 // Find implements [Journal].
-func (m *Memory) Find(_ context.Context, scope string, ids []message.ID) (Found, error) {
+func (m *Memory) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (Found, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.heads) == 0 {

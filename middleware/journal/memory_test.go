@@ -24,7 +24,7 @@ func entry(rev byte) journal.Entry {
 func TestMemoryFindsTheNewestEntry(t *testing.T) {
 	t.Parallel()
 	m, ctx := journal.NewMemory(0), t.Context()
-	found, err := m.Find(ctx, "", []message.ID{id(1)})
+	found, err := m.Find(ctx, "", message.ID{}, []message.ID{id(1)})
 	require.NoError(t, err)
 	require.Equal(t, journal.Found{At: -1}, found, "an empty journal has nothing")
 
@@ -32,7 +32,7 @@ func TestMemoryFindsTheNewestEntry(t *testing.T) {
 		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: entry(10 + n)}})
 		require.NoError(t, err)
 	}
-	found, err = m.Find(ctx, "", []message.ID{id(1), id(2), id(9)})
+	found, err = m.Find(ctx, "", message.ID{}, []message.ID{id(1), id(2), id(9)})
 	require.NoError(t, err)
 	require.Equal(t, 1, found.At, "the last id that has an entry")
 	require.Equal(t, id(12), found.Entries[0].Rev)
@@ -57,11 +57,11 @@ func TestMemoryScopesDoNotMeet(t *testing.T) {
 	m, ctx := journal.NewMemory(0), t.Context()
 	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Entry: entry(10)}})
 	require.NoError(t, err)
-	found, err := m.Find(ctx, "tenant b", []message.ID{id(1)})
+	found, err := m.Find(ctx, "tenant b", message.ID{}, []message.ID{id(1)})
 	require.NoError(t, err)
 	require.Empty(t, found.Entries, "an entry of another scope")
 	require.NoError(t, m.Delete(ctx, "tenant a"))
-	found, err = m.Find(ctx, "tenant a", []message.ID{id(1)})
+	found, err = m.Find(ctx, "tenant a", message.ID{}, []message.ID{id(1)})
 	require.NoError(t, err)
 	require.Empty(t, found.Entries, "a deleted scope")
 	require.Zero(t, m.Bytes())
@@ -72,7 +72,7 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 	const limit = 4000
 	m, ctx := journal.NewMemory(limit), t.Context()
 	find := func(n byte) int {
-		found, err := m.Find(ctx, "", []message.ID{id(n)})
+		found, err := m.Find(ctx, "", message.ID{}, []message.ID{id(n)})
 		require.NoError(t, err)
 		return len(found.Entries)
 	}
@@ -115,7 +115,7 @@ func TestMemoryForgetsBasesLast(t *testing.T) {
 				if (n+other)%2 > 0 {
 					continue
 				}
-				found, err := m.Find(ctx, "", []message.ID{id(c + n)})
+				found, err := m.Find(ctx, "", message.ID{}, []message.ID{id(c + n)})
 				require.NoError(t, err)
 				if found.At < 0 {
 					gone++
@@ -132,7 +132,7 @@ func TestMemoryForgetsBasesLast(t *testing.T) {
 		e.Base = id(n)
 		_, err := small.Put(ctx, "", []journal.Write{{ID: id(1), Over: id(n), Entry: e}})
 		require.NoError(t, err)
-		found, err := small.Find(ctx, "", []message.ID{id(1)})
+		found, err := small.Find(ctx, "", message.ID{}, []message.ID{id(1)})
 		require.NoError(t, err)
 		require.Len(t, found.Entries, int(n)+1, "the newest entry stays even if it is too large")
 	}

@@ -3,7 +3,6 @@ package microcompact
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -37,17 +36,7 @@ type Report struct {
 	Results   int // results; for NewResults, those reduced to head and tail
 	Arguments int // calls whose arguments were shortened
 	Texts     int // texts of assistant messages with calls
-	Economics middleware.Economics
 }
-
-// withEconomics returns the report with the economics of the edit.
-func (r Report) withEconomics(e middleware.Economics) any {
-	r.Economics = e
-	return r
-}
-
-// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
-func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
 
 // items returns the number of shortened payloads.
 func (r Report) items() int { return r.Results + r.Arguments + r.Texts }
@@ -140,7 +129,7 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	}
 	plan := &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
-		Detail: s.done.withEconomics, Edits: s.edits,
+		Detail: s.done, Edits: s.edits,
 		Saved: s.freed, Calls: core.CallsSince(v, Name),
 	}
 	if o.asks && !core.Forced(v, Name) {

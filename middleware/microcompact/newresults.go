@@ -43,7 +43,7 @@ func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.P
 	}
 	return &middleware.Plan{
 		Why:    fmt.Sprintf("%s of more than %d tokens became head and tail", done.list(), limit),
-		Detail: done.withEconomics, Edits: edits,
+		Detail: done, Edits: edits,
 	}, nil
 }
 

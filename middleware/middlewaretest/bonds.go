@@ -176,7 +176,7 @@ func (b *bonds) sign(w *wire, parts []message.Part) {
 	}
 }
 
-// note keeps the beginnings of a request, to tell later where one differs.
+// note keeps the beginnings of a request, to find later where one differs.
 func (b *bonds) note(w *wire) {
 	if b.before == nil {
 		b.before = map[digest]digest{}
@@ -209,7 +209,7 @@ func lastIndex(all []digest, one digest) int {
 	return -1
 }
 
-// digest stands for messages: equal ones are equal.
+// digest is equal for equal messages.
 type digest [sha256.Size]byte
 
 // and returns the digest of these messages and one more. A message without parts other than thinking changes nothing.

@@ -110,6 +110,12 @@ var journalCases = []storageCase[journal.Journal]{
 		find("s", []byte{2, 5}, 0, 20),
 		put("s", 12, write(1, 10, 12), write(2, 20, 22)), find("s", []byte{2}, 0, 22),
 	)},
+	{"two histories", "the writes of a call may be of histories with different first messages, and each is found with its own", steps(
+		put("s", 10, write(1, 0, 10), under(60, write(2, 0, 20)), under(61, write(3, 0, 30)), write(4, 0, 40)),
+		find("s", []byte{1}, 0, 10), find("s", []byte{4}, 0, 40), findUnder(60, 2, 20), findUnder(61, 3, 30),
+		put("s", 10, write(1, 9, 11), under(60, write(5, 0, 50))), findUnder(60, 5),
+		remove("s", 255), find("s", []byte{1, 4}, -1), findUnder(60, 2), findUnder(61, 3),
+	)},
 	{"same entry", "one entry may be stored under several IDs, also by one call", steps(
 		put("s", 10, write(1, 0, 10), write(2, 0, 10)), put("s", 10, write(3, 0, 10)),
 		find("s", []byte{1}, 0, 10), find("s", []byte{2}, 0, 10), find("s", []byte{3}, 0, 10),
@@ -196,10 +202,10 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 	if seen := put("s", 7, write(2, 0, 7))(ctx, j); seen != "" {
 		return seen
 	}
-	if _, err := j.Put(ctx, "s", []journal.Write{{ID: message.ID{1}, Conversation: message.ID{255}, Entry: e}}); err != nil {
+	if _, err := j.Put(ctx, "s", []journal.Write{{ID: message.ID{1}, First: root, Conversation: message.ID{255}, Entry: e}}); err != nil {
 		return fmt.Sprintf("Put: %v", err)
 	}
-	found, err := j.Find(ctx, "s", []message.ID{{1}})
+	found, err := j.Find(ctx, "s", root, []message.ID{{1}})
 	if err != nil || len(found.Entries) != 2 {
 		return fmt.Sprintf("Find returned %d entries and error %v, want 2 entries", len(found.Entries), err)
 	}
@@ -220,7 +226,7 @@ func findsInLong(ctx context.Context, j journal.Journal) string {
 	for i := range ids {
 		ids[i] = message.ID{1, byte(i), byte(i >> 8), byte(i >> 16)}
 	}
-	if found, err := j.Find(ctx, "s", ids); err != nil || found.At != 0 || len(found.Entries) != 1 {
+	if found, err := j.Find(ctx, "s", root, ids); err != nil || found.At != 0 || len(found.Entries) != 1 {
 		return fmt.Sprintf("Find returned index %d, %d entries and error %v, want index 0 and 1 entry", found.At, len(found.Entries), err)
 	}
 	return ""
@@ -260,7 +266,7 @@ func storesOne(ctx context.Context, j journal.Journal) string {
 		if errs[i] != nil || winners[i] != winners[0] {
 			return fmt.Sprintf("writer 0 got entry %x, writer %d got %x, error %v", winners[0], i, winners[i], errs[i])
 		}
-		if found, err := j.Find(ctx, "s", []message.ID{{byte(100 + i)}}); err == nil && len(found.Entries) > 0 {
+		if found, err := j.Find(ctx, "s", root, []message.ID{{byte(100 + i)}}); err == nil && len(found.Entries) > 0 {
 			stored++
 		}
 	}
@@ -274,7 +280,7 @@ func losesNone(ctx context.Context, j journal.Journal) string {
 	const writers, each, tries = 8, journal.MaxDepth / 8, 10_000
 	replace := func(rev byte) error { // repeats until it is stored
 		for range tries {
-			found, err := j.Find(ctx, "s", []message.ID{{1}})
+			found, err := j.Find(ctx, "s", root, []message.ID{{1}})
 			if err != nil {
 				return err
 			}
@@ -298,7 +304,7 @@ func losesNone(ctx context.Context, j journal.Journal) string {
 		})
 	}
 	wg.Wait()
-	found, err := j.Find(ctx, "s", []message.ID{{1}})
+	found, err := j.Find(ctx, "s", root, []message.ID{{1}})
 	errs[writers] = err
 	if err := errors.Join(errs...); err != nil || len(found.Entries) != writers*each {
 		return fmt.Sprintf("%d entries are found, and error %v, after %d writes that were stored", len(found.Entries), err, writers*each)
@@ -322,7 +328,7 @@ func storesAllOrNothing(ctx context.Context, j journal.Journal) string {
 		})
 		wg.Go(cancel)
 		wg.Wait()
-		_, findErr := j.Find(during, "s", []message.ID{{n}})
+		_, findErr := j.Find(during, "s", root, []message.ID{{n}})
 		for _, err := range []error{err, findErr} {
 			if err != nil && !errors.Is(err, context.Canceled) {
 				return fmt.Sprintf("the error is %v, want one for which errors.Is(err, context.Canceled) holds", err)
@@ -330,8 +336,8 @@ func storesAllOrNothing(ctx context.Context, j journal.Journal) string {
 		}
 		seen := ""
 		for range 3 { // a write may arrive between two reads
-			first, err1 := j.Find(ctx, "s", []message.ID{{n}})
-			other, err2 := j.Find(ctx, "s", []message.ID{{100 + n}})
+			first, err1 := j.Find(ctx, "s", root, []message.ID{{n}})
+			other, err2 := j.Find(ctx, "s", root, []message.ID{{100 + n}})
 			seen = ""
 			if err1 != nil || err2 != nil || first.At != other.At || err == nil && first.At < 0 {
 				seen = fmt.Sprintf("a Put of two writes returned error %v; index of the first one: %d, of the other: %d; errors %v",
@@ -347,10 +353,14 @@ func storesAllOrNothing(ctx context.Context, j journal.Journal) string {
 	return ""
 }
 
+// root is the first ID of the histories.
+var root = message.ID{250}
+
 // write returns a write under ID n, over a revision, of an entry with revision rev.
 func write(n, over, rev byte) journal.Write {
 	w := journal.Write{
-		ID: message.ID{n}, Conversation: message.ID{255}, Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}},
+		ID: message.ID{n}, First: root, Conversation: message.ID{255},
+		Entry: journal.Entry{Rev: message.ID{rev}, Edits: []*journal.Record{}},
 	}
 	if over > 0 {
 		w.Over = message.ID{over}
@@ -368,6 +378,21 @@ func on(base byte, w journal.Write) journal.Write {
 func of(conversation byte, w journal.Write) journal.Write {
 	w.Conversation = message.ID{conversation}
 	return w
+}
+
+// under returns a write for a history that begins with another message.
+func under(first byte, w journal.Write) journal.Write {
+	w.First = message.ID{first}
+	return w
+}
+
+// findUnder is find of one ID of such a history; without revisions, it wants none.
+func findUnder(first, id byte, want ...byte) journalStep {
+	at := 0
+	if len(want) == 0 {
+		at = -1
+	}
+	return findIn("s", message.ID{first}, []byte{id}, at, want...)
 }
 
 // put writes, and wants the entry with revision want as the winner.
@@ -393,10 +418,10 @@ func damages(rev byte) journalStep {
 	}
 }
 
-// skips reads, and wants that Find says that it has left out something.
+// skips reads, and wants that Find reports that it has left out something.
 func skips(scope string, ids ...byte) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
-		if found, err := j.Find(ctx, scope, idsOf(ids)); err != nil || found.Skipped == nil {
+		if found, err := j.Find(ctx, scope, root, idsOf(ids)); err != nil || found.Skipped == nil {
 			return fmt.Sprintf("Find of IDs %d returned error %v, and nothing in Skipped, though an entry is damaged", ids, err)
 		}
 		return ""
@@ -415,8 +440,12 @@ func remove(scope string, conversations ...byte) journalStep {
 
 // find reads, and wants the entries with these revisions for the ID at an index; -1: none.
 func find(scope string, ids []byte, at int, want ...byte) journalStep {
+	return findIn(scope, root, ids, at, want...)
+}
+
+func findIn(scope string, first message.ID, ids []byte, at int, want ...byte) journalStep {
 	return func(ctx context.Context, j journal.Journal) string {
-		found, err := j.Find(ctx, scope, idsOf(ids))
+		found, err := j.Find(ctx, scope, first, idsOf(ids))
 		var got []byte
 		for _, e := range found.Entries {
 			got = append(got, e.Rev[0])

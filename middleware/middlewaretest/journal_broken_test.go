@@ -23,14 +23,14 @@ type brokenJournal struct {
 	delete func(ctx context.Context, j journal.Journal, scope string, conversations []message.ID) error
 }
 
-func (j brokenJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j brokenJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if j.scope != nil {
 		scope = j.scope(scope)
 	}
 	if j.ids != nil {
 		ids = j.ids(ids)
 	}
-	found, err := j.Journal.Find(ctx, scope, ids)
+	found, err := j.Journal.Find(ctx, scope, first, ids)
 	if j.found != nil && found.At >= 0 {
 		j.found(&found)
 	}
@@ -107,7 +107,10 @@ func TestJournalFindsFaults(t *testing.T) {
 			}
 			return w
 		})},
-		"batch":      {writes: one},
+		"batch": {writes: one},
+		"two histories": {writes: changed(func(w []journal.Write) []journal.Write {
+			return slices.DeleteFunc(w, func(o journal.Write) bool { return o.First != w[0].First })
+		})},
 		"same entry": {writes: changed(func(w []journal.Write) []journal.Write { return w[:1] })},
 		"again": {writes: changed(func(w []journal.Write) []journal.Write {
 			if len(w) == 3 {
@@ -145,6 +148,6 @@ func TestJournalFindsFaults(t *testing.T) {
 // zeroJournal returns zero values.
 type zeroJournal struct{ journal.Journal }
 
-func (zeroJournal) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (zeroJournal) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{}, nil
 }

@@ -82,7 +82,7 @@ func sameError(got, want error, kind middleware.ErrorKind) error {
 	case !errors.Is(got, want):
 		return fmt.Errorf("error %s, want one that is %s", fmt.Sprint(got), fmt.Sprint(want))
 	case k != kind:
-		return fmt.Errorf("error %s is of kind %v, want %v", fmt.Sprint(got), k, kind)
+		return fmt.Errorf("error %s is of kind %s, want %s", fmt.Sprint(got), fmt.Sprint(k), fmt.Sprint(kind))
 	}
 	return nil
 }

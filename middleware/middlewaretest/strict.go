@@ -27,7 +27,7 @@ const (
 	BoundThinking Demand = "bound"
 
 	// ManualThinking is the demand of the Claude models up to 4.5 with a budget of thinking: in the newest turn,
-	// which begins behind the last user message, each message with calls begins with thinking. In the newest message
+	// which begins after the last user message, each message with calls begins with thinking. In the newest message
 	// of the assistant, blocks that follow one another must all be there, or none.
 	ManualThinking Demand = "manual"
 
@@ -52,7 +52,7 @@ type StrictModel struct {
 	refused []error
 }
 
-// Strict returns a model with the answers of another one, such as [Say]. Thinking in an answer is signed anew; an answer
+// Strict returns a model with the answers of another one, such as [Say]. Thinking in an answer gets a new signature; an answer
 // without thinking gets a block at its beginning, which is not among the pieces of a stream. With [DeepSeekThinking] and
 // [KimiThinking], thinking is not signed. Thinking of other models, or that was changed, is refused as well.
 //

@@ -3,7 +3,6 @@ package summarize
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ type Fold struct {
 // the tally line with the handle of the archive, in one text. Header of the options replaces
 // the given one. In a system message all but the tally line is in a frame, since models do
 // what a system message contains.
-func (j *job) compose(header, words string, s text.Sections) message.Message {
+func (j *job) compose(header, words string, s text.Sections, t text.Tally) message.Message {
 	headings := j.language.Headings()
 	s.Words = text.Defused(words)
 	lines := []string{cmp.Or(j.Header, header)}
@@ -55,7 +54,7 @@ func (j *job) compose(header, words string, s text.Sections) message.Message {
 		lines[0] = headings.Frame + " " + lines[0]
 		lines = append(lines, headings.End)
 	}
-	lines = append(lines, store.Placeholder(j.counts.line(j.language, j.fold.Dropped), j.handle))
+	lines = append(lines, store.Placeholder(t.Line(j.language), j.handle))
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 	return message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
 }
@@ -140,8 +139,7 @@ func (e *editor) markers() []string {
 type written struct {
 	text.Sections
 
-	counts  tally
-	dropped int // messages that it leaves out
+	tally text.Tally
 }
 
 // read returns what an earlier fold has written. It returns false for the messages of a
@@ -151,48 +149,6 @@ func (e *editor) read(r *journal.Record) (w written, ok bool) {
 		return written{}, false
 	}
 	sections, last := text.SectionsOf(strings.TrimPrefix(r.Messages[0].Text(), e.Header))
-	w.Sections = sections
-	w.counts, w.dropped = parseTally(last)
-	return w, w.counts.all > 0
-}
-
-// tally is the number of messages that a summary covers.
-type tally struct{ all, user, assistant int }
-
-func (t tally) plus(o tally) tally {
-	return tally{t.all + o.all, t.user + o.user, t.assistant + o.assistant}
-}
-
-func tallyOfMessage(m message.Message) tally {
-	t := tally{all: 1}
-	if m.Role == message.RoleUser {
-		t.user = 1
-	}
-	if m.Role == message.RoleAssistant {
-		t.assistant = 1
-	}
-	return t
-}
-
-// line returns the last line of a summary. dropped is the number of messages that the
-// summary leaves out.
-func (t tally) line(l text.Language, dropped int) string {
-	if l == text.Chinese {
-		line := fmt.Sprintf("(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条", t.all, t.user, t.assistant)
-		if dropped > 0 {
-			line += fmt.Sprintf(",有 %d 条未写入摘要", dropped)
-		}
-		return line + ")"
-	}
-	line := fmt.Sprintf("(%d messages compacted: %d of the user, %d of the assistant", t.all, t.user, t.assistant)
-	if dropped > 0 {
-		line += fmt.Sprintf("; %d of them left out", dropped)
-	}
-	return line + ")"
-}
-
-// parseTally reads the last line of a summary. The result is zero for any other line.
-func parseTally(line string) (t tally, dropped int) {
-	n := text.Counts(line)
-	return tally{all: n[0], user: n[1], assistant: n[2]}, n[3]
+	w = written{sections, text.TallyOf(last)}
+	return w, w.tally[0] > 0
 }

@@ -29,7 +29,7 @@ type job struct {
 	orders   []string          // standing orders of the user that are known
 	ruled    error             // why rules alone decide what is a standing order, or nil
 	adopted  map[int]written   // of these: earlier summaries that the caller has made part of the history
-	counts   tally             // messages that the summary covers
+	counts   text.Tally        // messages that the summary covers
 	sources  []message.Message // what rules read: the originals without those that are dropped now
 	key      key               // in the cache
 	handle   store.Handle      // of what is folded, in the archive; zero without an archive
@@ -75,7 +75,7 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 			j.turns = append(j.turns, k)
 		}
 		if earlier, ok := j.adopted[k]; ok {
-			j.counts = j.counts.plus(earlier.counts)
+			j.counts = j.counts.Plus(earlier.tally)
 			for _, topic := range rulewriter.Topics(earlier.Words) {
 				j.sources = append(j.sources, message.User(topic))
 			}
@@ -85,7 +85,7 @@ func (e *editor) job(ctx context.Context, o *origins, b block, pre *prepared) *j
 		if !dropped[k] {
 			j.sources = append(j.sources, v.History()[k])
 		}
-		j.counts = j.counts.plus(tallyOfMessage(v.History()[k]))
+		j.counts = j.counts.With(v.History()[k].Role)
 	}
 	if j.language = text.Language(e.Language); j.language == "" {
 		j.language = text.LanguageOf(v.History())
@@ -103,7 +103,8 @@ func (j *job) readPieces(o *origins, pre *prepared, watch *shorten.Watch) (known
 	f := j.fold
 	if pre != nil {
 		f.Earlier = []string{pre.words}
-		j.orders = append(j.orders, quotes.Orders(pre.messages[0].Text())...)
+		sections, _ := text.SectionsOf(pre.messages[0].Text())
+		j.orders = append(j.orders, quotes.Orders(sections.Quotes)...)
 	}
 	known, dropped = make([]bool, len(j.ids)), make([]bool, len(j.ids))
 	inPieces := make([]bool, len(j.ids))
@@ -150,7 +151,7 @@ func (j *job) readSummary(o *origins, p piece) (earlier written, ok bool) {
 	if len(at) == 1 && o.view.History()[at[0]].Equal(p.earlier.Messages[0]) {
 		j.adopted[at[0]] = earlier
 	}
-	j.fold.Dropped += earlier.dropped
+	j.fold.Dropped += earlier.tally[3]
 	j.orders = append(j.orders, quotes.Orders(earlier.Quotes)...)
 	j.sectionsSoFar += j.count(earlier.Quotes + earlier.Facts)
 	return earlier, true
@@ -179,7 +180,7 @@ func (j *job) limit(ctx context.Context) {
 	if j.most = most; j.Strategy.kind != custom {
 		j.section = j.sections(ctx)
 	}
-	frame := f.View.Meter().Message(j.compose(j.language.Headings().Model, "…", j.section))
+	frame := f.View.Meter().Message(j.compose(j.language.Headings().Model, "…", j.section, j.tally()))
 	words := min(fresh/half, j.before-j.before/quarter-frame)
 	f.Tokens = min(j.SummaryTokens, max(earlier, words))
 	j.estimate = frame + f.Tokens
@@ -302,7 +303,7 @@ func (j *job) write(ctx context.Context) (*product, error) {
 		if err != nil {
 			return nil, err
 		}
-		return j.shorter(j.language.Headings().Model, words, j.section, "in the words of the summariser")
+		return j.shorter(j.language.Headings().Model, words, j.section, j.tally(), "in the words of the summariser")
 	})
 	switch {
 	case refused == nil:
@@ -336,7 +337,7 @@ func (j *job) byRules(ctx context.Context) (*product, error) {
 		{headings.Extract, rulewriter.Extract, "as an extract, since no summary of them is shorter"},
 	} {
 		if words := way.write(j.sources, o); words != "" || j.section != (text.Sections{}) {
-			if p, err := j.shorter(way.header, words, j.section, way.how); err == nil {
+			if p, err := j.shorter(way.header, words, j.section, j.tally(), way.how); err == nil {
 				return p, nil
 			}
 		}
@@ -344,9 +345,16 @@ func (j *job) byRules(ctx context.Context) (*product, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	note, fold := *j, *j.fold
-	fold.Dropped, note.fold = j.counts.all, &fold
-	return note.shorter(j.language.Headings().Model, "", text.Sections{}, "left out, since no summary of them is shorter")
+	all := j.counts
+	all[3] = all[0]
+	return j.shorter(headings.Model, "", text.Sections{}, all, "left out, since no summary of them is shorter")
+}
+
+// tally returns the numbers in the last line of the summary.
+func (j *job) tally() text.Tally {
+	t := j.counts
+	t[3] = j.fold.Dropped
+	return t
 }
 
 func (j *job) custom(ctx context.Context) (*product, error) {
@@ -356,7 +364,7 @@ func (j *job) custom(ctx context.Context) (*product, error) {
 	}
 	msgs = j.framed(msgs)
 	if !j.handle.IsZero() {
-		line := store.Placeholder(j.counts.line(j.language, 0), j.handle)
+		line := store.Placeholder(j.counts.Line(j.language), j.handle)
 		msgs = append(msgs, message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: line}}})
 	}
 	return &product{messages: msgs, how: "by the caller's strategy"}, nil
@@ -364,8 +372,8 @@ func (j *job) custom(ctx context.Context) (*product, error) {
 
 // shorter composes a summary. It returns an error if that is not shorter than what it
 // replaces.
-func (j *job) shorter(header, words string, section text.Sections, how string) (*product, error) {
-	p := &product{messages: []message.Message{j.compose(header, words, section)}, words: words, how: how}
+func (j *job) shorter(header, words string, section text.Sections, t text.Tally, how string) (*product, error) {
+	p := &product{messages: []message.Message{j.compose(header, words, section, t)}, words: words, how: how}
 	if n := j.size(p); n >= j.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, j.before)
 	}

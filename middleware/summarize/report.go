@@ -1,7 +1,6 @@
 package summarize
 
 import (
-	"log/slog"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -31,19 +30,8 @@ type Report struct {
 	// [Options.Inventions]. Of kind Attempted; nil: nothing was found.
 	Inventions []string
 
-	Economics middleware.Economics // Edited
-
 	request bool // the event reports one request
 }
-
-// withEconomics returns the report with the economics of the edit.
-func (r Report) withEconomics(e middleware.Economics) any {
-	r.Economics = e
-	return r
-}
-
-// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
-func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
 
 // ModelUsage returns the tokens and the cost of one request to a model. They are 0
 // for all kinds but [Attempted], so the sum over all events counts each request once.

@@ -132,7 +132,7 @@ func (e *editor) planOf(jobs []*job) *middleware.Plan {
 		into += ", with the earlier one updated"
 	}
 	plan.Why = fmt.Sprintf("folded %s into %s", count(fresh, "message"), into)
-	plan.Detail = Report{Messages: fresh}.withEconomics
+	plan.Detail = Report{Messages: fresh}
 	return plan
 }
 

@@ -223,8 +223,8 @@ func TestCold(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, tt.want, len(events) == 1)
 				if tt.want && tt.ttl == 0 {
-					e := events[0].Detail.(contextedit.Report).Economics
-					require.Equal(t, middleware.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, e, "nothing is written again")
+					e := events[0].Economics
+					require.Equal(t, middleware.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, *e, "nothing is written again")
 				}
 			}
 		})
@@ -246,7 +246,7 @@ func TestColdByAnotherEdit(t *testing.T) {
 		e := edits[5]
 		require.Equal(t, contextedit.Name, e.By)
 		require.Equal(t, 7, e.First, "the result before the first edit would cost")
-		require.Zero(t, e.Detail.(contextedit.Report).Economics.Rewritten)
+		require.Zero(t, e.Economics.Rewritten)
 	}
 }
 
@@ -260,10 +260,10 @@ func TestEconomics(t *testing.T) {
 	var edited middleware.Economics
 	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
 		if e.Kind == middleware.Called {
-			report = e.Detail.(middleware.Report)
+			report = *e.Call
 		}
 		if e.Kind == middleware.Edited {
-			edited = e.Detail.(contextedit.Report).Economics
+			edited = *e.Economics
 		}
 	})
 	call := middleware.Chain(observe, middleware.With(env, mw))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
@@ -417,7 +417,7 @@ func TestReasonIsOfTheAppliedPlan(t *testing.T) {
 				}
 				paid += at.Read * float64(calls*(meter.Message(was)-meter.Message(is)))
 			}
-			price := (at.Write - at.Read) * float64(e.Detail.(contextedit.Report).Economics.Rewritten)
+			price := (at.Write - at.Read) * float64(e.Economics.Rewritten)
 			require.LessOrEqual(t, price, paid+1e-6, "%v", e)
 			var reading, writing float64
 			_, reason, _ := strings.Cut(e.Why, "(")

@@ -31,6 +31,6 @@
 // With [middleware.Env.Archive], what is removed is archived first, and one note in
 // the view has a handle that leads to all of it.
 //
-// The event of an edit has a [Report] as its detail. [middleware.SumEdits] adds
+// The event of an edit has a [Report] as its detail. [trim.SumEdits] adds
 // them up.
 package trim

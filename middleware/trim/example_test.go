@@ -17,7 +17,7 @@ import (
 // removed until eight tenths are, and then nothing changes until nine tenths are filled
 // again. The history is not changed.
 func Example() {
-	var stats atomic.Pointer[middleware.Statistics]
+	var stats atomic.Pointer[trim.Statistics]
 	levels := func(_ context.Context, e middleware.Event) {
 		if e.By == trim.Name {
 			fmt.Println(e.Why)
@@ -25,7 +25,7 @@ func Example() {
 	}
 	model := middleware.Chain(
 		middleware.Observe(levels),
-		middleware.Observe(middleware.SumEdits(trim.Name, stats.Store)),
+		middleware.Observe(trim.SumEdits(trim.Name, stats.Store)),
 		trim.New(trim.Options{}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		text := strings.Repeat("and so on ", 20)

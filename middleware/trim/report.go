@@ -2,9 +2,7 @@ package trim
 
 import (
 	"fmt"
-	"log/slog"
 
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
@@ -42,9 +40,6 @@ type Change struct {
 	Utilisation float64 // Tokens as a share of Room; 0 if Room is
 }
 
-// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
-func (c Change) LogValue() slog.Value { return middleware.LogValue(c) }
-
 func (c Change) text() string {
 	if c.Room == 0 {
 		return fmt.Sprintf("%s → %s: the window is not known", c.From, c.To)
@@ -63,17 +58,7 @@ type Report struct {
 	Messages   int      // removed by this edit
 	Units      int      // removed by this edit
 	Kept       int      // messages left in the view
-	Economics  middleware.Economics
 }
-
-// withEconomics returns the report with the economics of the edit.
-func (r Report) withEconomics(e middleware.Economics) any {
-	r.Economics = e
-	return r
-}
-
-// LogValue implements [slog.LogValuer]: see [middleware.LogValue].
-func (r Report) LogValue() slog.Value { return middleware.LogValue(r) }
 
 // why describes an edit for people.
 func (t *trimmer) why(r Report) string {

@@ -68,7 +68,7 @@ func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Pla
 		Target: target, Reached: core.Without(v, s.freed(out)).Size().Tokens <= target,
 		Messages: out.messages, Units: len(out.units), Kept: out.kept,
 	}
-	return &middleware.Plan{Why: t.why(r), Detail: r.withEconomics, Edits: edits}, nil
+	return &middleware.Plan{Why: t.why(r), Detail: r, Edits: edits}, nil
 }
 
 // idle returns a plan without edits that reports why nothing is removed.

@@ -41,15 +41,16 @@ import (
 type Backend interface { //nolint:interfacebloat // what a database does for two things; an adapter per thing would be a second layer
 	// Find returns the entry under the last of these IDs that has one, followed by those
 	// that it builds on, newest first, and the index of the ID. It stops at a base that is
-	// missing. at is -1 if there is none. ids may be empty.
-	Find(ctx context.Context, scope string, ids []message.ID, b Bounds) (at int, rows []Row, err error)
+	// missing. at is -1 if there is none. ids may be empty. first is what the entries were
+	// put with, by which rows may be spread over servers.
+	Find(ctx context.Context, scope string, first message.ID, ids []message.ID, b Bounds) (at int, rows []Row, err error)
 
 	// Put stores rows; there is at least one. Each is stored and its ID points at it from
 	// then on, if no entry is kept under its ID, or one of revision Over, or already this
 	// one, and if its base is zero or kept. An entry that is kept already gets this data: what
 	// is there may be damaged. If that is not so for the first, nothing is
-	// stored; another one is skipped. All of this is one atomic step, durable when Put
-	// returns. Put returns the row that is kept under the first ID afterwards, or the zero
+	// stored; another one is skipped. All of this is one atomic step for rows with the same First,
+	// and durable when Put returns. Put returns the row that is kept under the first ID afterwards, or the zero
 	// Row if there is none. The error is a [FullError] if the scope is full.
 	Put(ctx context.Context, scope string, rows []Write, b Bounds) (winner Row, err error)
 
@@ -96,6 +97,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	Close() error
 }
 
+// lossy is a [Backend] that knows when it has lost everything; see there.
+type lossy interface{ Lost(err error) error }
+
 // Bounds is how long and how much a backend keeps.
 type Bounds struct {
 	TTL   time.Duration // since the last use; 0: without end
@@ -112,9 +116,10 @@ type Row struct {
 
 // Write is a row to store, and where.
 type Write struct {
-	ID   message.ID // will point at the row
-	Over message.ID // revision that ID may point at before; zero: it must have none
-	Row  Row
+	ID    message.ID // will point at the row
+	First message.ID // of the first message of the history that ID is of
+	Over  message.ID // revision that ID may point at before; zero: it must have none
+	Row   Row
 }
 
 // Content is a content of the archive.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"fmt"
@@ -49,35 +48,3 @@ type plain struct{}
 
 func (plain) Seal(_ string, data []byte) ([]byte, error) { return data, nil }
 func (plain) Open(_ string, data []byte) ([]byte, error) { return data, nil }
-
-// Resealed is how far [Engine.Reseal] has come.
-type Resealed struct {
-	Rows    int // that were looked at
-	Written int // that the first cipher had not sealed
-	Unread  int // that no cipher opens or that are damaged, which stay as they are
-}
-
-// Reseal writes all rows again that the first cipher of [Options] has not sealed. It can be
-// repeated, and continues with what is left if it was interrupted. progress is called before
-// each row that is written; nil: not. Bytes of old rows may remain in files until [Engine.Vacuum].
-func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
-	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {
-		err := e.db().Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
-			r.Rows++
-			by, packed, _, err := e.codec.unpack(e.codec.contents, scope, row)
-			switch {
-			case err != nil:
-				r.Unread++
-				return nil, nil //nolint:nilerr // it is counted
-			case by == 0:
-				return nil, nil
-			}
-			r.Written++
-			if progress != nil {
-				progress(r)
-			}
-			return e.codec.seal(scope, packed)
-		})
-		return r, err
-	})
-}

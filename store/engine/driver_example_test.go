@@ -50,7 +50,7 @@ func (d *driver) open(scope string) (t *tables, unlock func()) {
 	return t, d.mu.Unlock
 }
 
-func (d *driver) Find(_ context.Context, scope string, ids []message.ID, _ engine.Bounds) (int, []engine.Row, error) {
+func (d *driver) Find(_ context.Context, scope string, _ message.ID, ids []message.ID, _ engine.Bounds) (int, []engine.Row, error) {
 	t, unlock := d.open(scope)
 	defer unlock()
 	for at, id := range slices.Backward(ids) {

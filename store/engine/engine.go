@@ -95,7 +95,7 @@ func isAnswer(err error) bool {
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
-		_, _, err := e.db().Find(ctx, "", []message.ID{{1}}, Bounds{})
+		_, _, err := e.db().Find(ctx, "", message.ID{}, []message.ID{{1}}, Bounds{})
 		return struct{}{}, err
 	})
 	return err
@@ -157,6 +157,38 @@ func (e *Engine) Entries(ctx context.Context, scope string, conversation message
 			return nil, err
 		}
 		return e.codec.toEntries(scope, rows)
+	})
+}
+
+// Resealed is how far [Engine.Reseal] has come.
+type Resealed struct {
+	Rows    int // that were looked at
+	Written int // that the first cipher had not sealed
+	Unread  int // that no cipher opens or that are damaged, which stay as they are
+}
+
+// Reseal writes all rows again that the first cipher of [Options] has not sealed. It can be
+// repeated, and continues with what is left if it was interrupted. progress is called before
+// each row that is written; nil: not. Bytes of old rows may remain in files until [Engine.Vacuum].
+func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
+	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {
+		err := e.db().Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
+			r.Rows++
+			by, packed, _, err := e.codec.unpack(e.codec.contents, scope, row)
+			switch {
+			case err != nil:
+				r.Unread++
+				return nil, nil //nolint:nilerr // it is counted
+			case by == 0:
+				return nil, nil
+			}
+			r.Written++
+			if progress != nil {
+				progress(r)
+			}
+			return e.codec.seal(scope, packed)
+		})
+		return r, err
 	})
 }
 
@@ -222,7 +254,7 @@ func (e *Engine) db() Backend { return *e.backend.Load() }
 // renew opens a database again that has lost everything, and returns an error about that; nil:
 // it has not. err is that of a call; nil: before a call. See [Backend].
 func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
-	l, ok := b.(interface{ Lost(err error) error })
+	l, ok := b.(lossy)
 	if !ok || e.open == nil {
 		return nil
 	}
@@ -252,6 +284,18 @@ func limited[T any](
 	return observed(ctx, e, g, name, scope, func(ctx context.Context) (T, error) {
 		return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
 	})
+}
+
+// drop removes entries of which the last one is damaged and the others build on it, and says
+// so in the error. What another key or a newer program may read is kept.
+func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
+	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
+		return err
+	}
+	if failed := e.db().Drop(ctx, scope, rows); failed != nil {
+		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
+	}
+	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)
 }
 
 func (e *Engine) bounds() Bounds { return Bounds{TTL: e.options.TTL, Limit: e.options.Limit} }

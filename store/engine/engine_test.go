@@ -176,7 +176,7 @@ type down struct {
 	data  []byte
 }
 
-func (d *down) Find(context.Context, string, []message.ID, Bounds) (int, []Row, error) {
+func (d *down) Find(context.Context, string, message.ID, []message.ID, Bounds) (int, []Row, error) {
 	d.calls++
 	return -1, nil, d.err
 }
@@ -213,7 +213,7 @@ func TestObserve(t *testing.T) {
 			require.ErrorIs(t, o.Err, store.ErrNoAnswer)
 		}
 		require.Equal(t, 4, b.calls, "the guard has refused the last one")
-		_, err = e.Journal().Find(t.Context(), "s", nil)
+		_, err = e.Journal().Find(t.Context(), "s", message.ID{}, nil)
 		require.Error(t, err)
 		last := seen[len(seen)-1]
 		require.Equal(t, []any{"find", 1, false}, []any{last.Name, last.Failures, last.Resting}, "the journal has a guard of its own")
@@ -239,13 +239,13 @@ func TestDatabaseIsLeftAlone(t *testing.T) {
 		require.NoError(t, err)
 		h := e.Archive("s").Handle(message.ContentHash{1})
 		for range 10 {
-			_, err := e.Journal().Find(t.Context(), "s", nil)
+			_, err := e.Journal().Find(t.Context(), "s", message.ID{}, nil)
 			require.ErrorContains(t, err, "connection refused")
 			_, err = e.Archive("s").Get(t.Context(), h)
 			require.ErrorContains(t, err, "connection refused")
 		}
 		require.Equal(t, 6, b.calls, "three of the journal, and three of the archives")
-		_, err = e.Journal().Find(t.Context(), "s", nil)
+		_, err = e.Journal().Find(t.Context(), "s", message.ID{}, nil)
 		require.EqualError(t, err,
 			"engine: find: not called for 1s, since 3 calls in a row have failed; the last one: connection refused")
 		time.Sleep(5 * time.Second) //nolint:forbidigo // it is the time of synctest

@@ -18,29 +18,29 @@ type entries struct{ *Engine }
 
 // Epoch implements [journal.Lossy].
 func (j entries) Epoch() int64 {
-	if l, ok := j.db().(interface{ Lost(err error) error }); ok && l.Lost(nil) != nil {
+	if l, ok := j.db().(lossy); ok && l.Lost(nil) != nil {
 		return -1
 	}
 	return j.epoch.Load()
 }
 
 // Find implements [journal.Journal].
-func (j entries) Find(ctx context.Context, scope string, ids []message.ID) (found journal.Found, err error) {
-	found, lost := j.findOnce(ctx, scope, ids)
+func (j entries) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (found journal.Found, err error) {
+	found, lost := j.findOnce(ctx, scope, first, ids)
 	if errors.Is(lost, ErrLost) { // what is there now has nothing, or what others have written since
-		found, err = j.findOnce(ctx, scope, ids)
+		found, err = j.findOnce(ctx, scope, first, ids)
 		found.Skipped = errors.Join(lost, found.Skipped)
 		return found, err
 	}
 	return found, lost
 }
 
-func (j entries) findOnce(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j entries) findOnce(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	found, err := limited(ctx, j.Engine, j.find, "find", scope, func(ctx context.Context) (journal.Found, error) {
 		const tries = 8
 		var skipped []error
 		for range tries {
-			at, rows, err := j.db().Find(ctx, scope, ids, j.bounds())
+			at, rows, err := j.db().Find(ctx, scope, first, ids, j.bounds())
 			if err != nil || at < 0 {
 				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
 			}
@@ -167,7 +167,8 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 			return Write{}, fmt.Errorf("entry %s: %w", w.Entry.Rev, err)
 		}
 	}
-	return Write{ID: w.ID, Over: w.Over, Row: Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}}, nil
+	row := Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}
+	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: row}, nil
 }
 
 // checkSize returns an error for the JSON of an entry that is larger than all that is kept.
@@ -226,16 +227,4 @@ func (c *codec) toEntries(scope string, rows []Row) ([]journal.Entry, error) {
 		all = append(all, e)
 	}
 	return all, nil
-}
-
-// drop removes entries of which the last one is damaged and the others build on it, and says
-// so in the error. What another key or a newer program may read is kept.
-func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
-	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
-		return err
-	}
-	if failed := e.db().Drop(ctx, scope, rows); failed != nil {
-		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
-	}
-	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)
 }

@@ -119,9 +119,9 @@ func (l *lazy) do(call func(b Backend) error) error {
 }
 
 // Find implements [Backend].
-func (l *lazy) Find(ctx context.Context, scope string, ids []message.ID, b Bounds) (at int, rows []Row, err error) {
+func (l *lazy) Find(ctx context.Context, scope string, first message.ID, ids []message.ID, b Bounds) (at int, rows []Row, err error) {
 	at = -1
-	err = l.do(func(d Backend) (err error) { at, rows, err = d.Find(ctx, scope, ids, b); return err })
+	err = l.do(func(d Backend) (err error) { at, rows, err = d.Find(ctx, scope, first, ids, b); return err })
 	return at, rows, err
 }
 
@@ -219,7 +219,7 @@ func (l *lazy) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err 
 // Lost asks the backend, if it can, whether the database has lost everything.
 func (l *lazy) Lost(err error) (lost error) {
 	_ = l.do(func(d Backend) error {
-		if d, ok := d.(interface{ Lost(err error) error }); ok {
+		if d, ok := d.(lossy); ok {
 			lost = d.Lost(err)
 		}
 		return nil

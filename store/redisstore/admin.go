@@ -25,18 +25,28 @@ func (b *backend) Delete(ctx context.Context, scope string, conversations ...mes
 	for i := range conversations {
 		args = append(args, conversations[i][:])
 	}
-	for more := int64(1); more > 0; {
-		var err error
-		if more, err = deleteScript.Run(ctx, b.client, []string{b.keys(scope)}, args...).Int64(); err != nil {
-			return named(ctx, "delete", err)
+	for _, part := range b.keys(scope) {
+		for more := int64(1); more > 0; {
+			r, err := b.run(ctx, deleteScript, part, args...)
+			if err == nil {
+				more, err = r.number(), r.err
+			}
+			if err != nil {
+				return named(ctx, "delete", err)
+			}
 		}
 	}
 	if len(conversations) > 0 {
 		return nil
 	}
 	// What is in no index: keys that another version or a torn restore has left.
-	return named(ctx, "delete", b.scan(ctx, b.keys(scope)+"*", func(keys []string) error {
-		return b.client.Unlink(ctx, keys...).Err()
+	return named(ctx, "delete", b.scan(ctx, b.allOf(scope)+"*", func(keys []string) error {
+		p := b.client.Pipeline() // they may be in several slots
+		for _, key := range keys {
+			p.Unlink(ctx, key)
+		}
+		_, err := p.Exec(ctx)
+		return err
 	}))
 }
 
@@ -68,34 +78,25 @@ func (b *backend) scan(ctx context.Context, pattern string, found func(keys []st
 	return errors.New("unknown kind of client")
 }
 
-// scopes returns the scopes that have something.
-func (b *backend) scopes(ctx context.Context) ([]string, error) {
-	var scopes []string
-	err := b.scan(ctx, b.prefix+":{s:*}:x", func(keys []string) error {
-		for _, key := range keys {
-			if scope, ok := scopeOf(key); ok {
-				scopes = append(scopes, scope)
-			}
-		}
-		return nil
-	})
-	slices.Sort(scopes)
-	return slices.Compact(scopes), err
-}
-
 // List implements [engine.Backend].
 func (b *backend) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
-	if len(scopes) == 0 {
-		if scopes, err = b.scopes(ctx); err != nil {
-			return nil, named(ctx, "list", err)
-		}
-	}
+	of := map[string][]string{}
 	for _, scope := range scopes {
-		of, err := b.list(ctx, scope)
+		of[scope] = b.keys(scope)
+	}
+	if len(scopes) == 0 {
+		of, err = b.filled(ctx)
+	}
+	for scope, parts := range of {
 		if err != nil {
-			return nil, named(ctx, "list", err)
+			break
 		}
-		all = append(all, of...)
+		var some []engine.Usage
+		some, err = b.list(ctx, scope, parts)
+		all = append(all, some...)
+	}
+	if err != nil {
+		return nil, named(ctx, "list", err)
 	}
 	slices.SortFunc(all, func(a, b engine.Usage) int {
 		return cmp.Or(strings.Compare(a.Scope, b.Scope), b.Used.Compare(a.Used), bytes.Compare(a.Conversation[:], b.Conversation[:]))
@@ -103,29 +104,33 @@ func (b *backend) List(ctx context.Context, scopes ...string) (all []engine.Usag
 	return all, nil
 }
 
-// list returns what a scope has by conversation, in pages, so that no script runs for long.
-func (b *backend) list(ctx context.Context, scope string) ([]engine.Usage, error) {
+// list returns what parts of a scope have by conversation, in pages, so that no script runs for long.
+func (b *backend) list(ctx context.Context, scope string, parts []string) ([]engine.Usage, error) {
 	of := map[message.ID]engine.Usage{}
-	for rank := int64(0); ; {
-		r, err := b.run(ctx, listScript, scope, 0, rank)
-		if err != nil {
-			return nil, err
-		}
-		n := r.number()
-		for !r.done() {
-			u := r.usage(scope)
-			if u.Conversation.IsZero() { // its contents come one by one
-				u = plus(u, of[u.Conversation])
+	for _, part := range parts {
+		seen := map[message.ID]bool{} // a use during this call puts a conversation on a page again
+		for rank := int64(0); ; {
+			r, err := b.run(ctx, listScript, part, 0, rank)
+			if err != nil {
+				return nil, err
 			}
-			of[u.Conversation] = u
-		}
-		if r.err != nil {
-			return nil, r.err
-		}
-		if rank += n; n == 0 {
-			return slices.Collect(maps.Values(of)), nil
+			n := r.number()
+			for !r.done() {
+				u := r.usage(scope)
+				if !seen[u.Conversation] {
+					of[u.Conversation] = plus(u, of[u.Conversation])
+				}
+				seen[u.Conversation] = !u.Conversation.IsZero() // its contents come one by one
+			}
+			if r.err != nil {
+				return nil, r.err
+			}
+			if rank += n; n == 0 {
+				break
+			}
 		}
 	}
+	return slices.Collect(maps.Values(of)), nil
 }
 
 func (r *reply) usage(scope string) engine.Usage {
@@ -148,13 +153,15 @@ func plus(a, b engine.Usage) engine.Usage {
 
 // Rewrite implements [engine.Backend].
 func (b *backend) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
-	scopes, err := b.scopes(ctx)
-	for _, scope := range scopes {
-		for cursor, more := uint64(0), true; more && err == nil; more = cursor > 0 {
-			var members []string // with their scores
-			members, cursor, err = b.client.ZScan(ctx, b.keys(scope)+"x", cursor, "", 100).Result()
-			for i := 0; i < len(members) && err == nil; i += 2 {
-				err = b.rewriteMember(ctx, scope, members[i], change)
+	of, err := b.filled(ctx)
+	for scope, parts := range of {
+		for _, part := range parts {
+			for cursor, more := uint64(0), true; more && err == nil; more = cursor > 0 {
+				var members []string // with their scores
+				members, cursor, err = b.client.ZScan(ctx, part+"x", cursor, "", 100).Result()
+				for i := 0; i < len(members) && err == nil; i += 2 {
+					err = b.rewriteMember(ctx, scope, part, members[i], change)
+				}
 			}
 		}
 	}
@@ -162,8 +169,8 @@ func (b *backend) Rewrite(ctx context.Context, change func(scope string, data []
 }
 
 // rewriteMember rewrites a content, or the entries of a conversation.
-func (b *backend) rewriteMember(ctx context.Context, scope, member string, change func(string, []byte) ([]byte, error)) error {
-	fields, err := b.client.HGetAll(ctx, b.keys(scope)+member[:1]+":"+member[1:]).Result()
+func (b *backend) rewriteMember(ctx context.Context, scope, part, member string, change func(string, []byte) ([]byte, error)) error {
+	fields, err := b.client.HGetAll(ctx, part+member[:1]+":"+member[1:]).Result()
 	for field, value := range fields {
 		head := 0
 		switch {
@@ -176,7 +183,7 @@ func (b *backend) rewriteMember(ctx context.Context, scope, member string, chang
 		}
 		var data []byte
 		if data, err = change(scope, []byte(value[head:])); err == nil && data != nil {
-			_, err = b.run(ctx, changeScript, scope, 0, member, field, value, value[:head]+string(data))
+			_, err = b.run(ctx, changeScript, part, 0, member, field, value, value[:head]+string(data))
 		}
 	}
 	return err
@@ -185,30 +192,34 @@ func (b *backend) rewriteMember(ctx context.Context, scope, member string, chang
 // Vacuum implements [engine.Backend]. It rewrites the append-only file, if the server has
 // one and lets this user do so.
 func (b *backend) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
-	scopes, err := b.scopes(ctx)
-	if err != nil {
-		return 0, named(ctx, "vacuum", err)
-	}
-	for _, scope := range scopes {
-		n, err := b.vacuum(ctx, scope, ttl)
-		if removed += n; err != nil {
-			return removed, named(ctx, "vacuum", err)
+	of, err := b.filled(ctx)
+	for _, parts := range of {
+		if err != nil {
+			break
 		}
+		var n int
+		n, err = b.vacuum(ctx, parts, ttl)
+		removed += n
 	}
-	return removed, named(ctx, "vacuum", b.rewrite(ctx))
+	if err == nil {
+		err = b.rewrite(ctx)
+	}
+	return removed, named(ctx, "vacuum", err)
 }
 
-func (b *backend) vacuum(ctx context.Context, scope string, ttl time.Duration) (removed int, err error) {
-	rank, cursor := "0", "0"
-	for rank != "" || cursor != "" {
-		r, err := b.run(ctx, vacuumScript, scope, ttl.Milliseconds(), rank, cursor)
-		if err != nil {
-			return removed, err
-		}
-		rank, cursor = r.text(), r.text()
-		removed += int(r.number())
-		if r.err != nil {
-			return removed, r.err
+func (b *backend) vacuum(ctx context.Context, parts []string, ttl time.Duration) (removed int, err error) {
+	for _, part := range parts {
+		rank, cursor := "0", "0"
+		for rank != "" || cursor != "" {
+			r, err := b.run(ctx, vacuumScript, part, ttl.Milliseconds(), rank, cursor)
+			if err != nil {
+				return removed, err
+			}
+			rank, cursor = r.text(), r.text()
+			removed += int(r.number())
+			if r.err != nil {
+				return removed, r.err
+			}
 		}
 	}
 	return removed, nil

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
@@ -12,7 +13,8 @@ import (
 // Get implements [engine.Backend].
 func (b *backend) Get(ctx context.Context, scope, handle string, bounds engine.Bounds) (engine.Content, error) {
 	c := engine.Content{Handle: handle}
-	r, err := b.run(ctx, getScript, scope, bounds.TTL.Milliseconds(), handle)
+	part := b.part(scope, []byte(handle))
+	r, err := b.run(ctx, getScript, part, bounds.TTL.Milliseconds(), handle)
 	if err == nil && r.done() {
 		err = fmt.Errorf("%s: %w", handle, store.ErrNotFound)
 	}
@@ -24,6 +26,7 @@ func (b *backend) Get(ctx context.Context, scope, handle string, bounds engine.B
 	if r.err != nil {
 		return engine.Content{}, named(ctx, "get", r.err)
 	}
+	b.renew(ctx, scope, part, r, bounds)
 	return c, nil
 }
 
@@ -34,19 +37,32 @@ func (b *backend) PutContents(
 	if len(contents) == 0 {
 		return nil
 	}
-	args := make([]any, 0, 4+3*len(contents))
-	args = append(args, bounds.TTL.Milliseconds(), bounds.Limit, engine.Overhead, conversation[:])
-	for i := range contents {
-		c := &contents[i]
-		args = append(args, c.Handle, c.Key[:], c.Data)
-	}
-	r, err := b.run(ctx, contentsScript, scope, args...)
-	if err == nil && !r.done() {
-		if handle, ok := r.rest[0].(string); ok {
-			err = fmt.Errorf("%s: %w", handle, store.ErrConflict)
-		} else {
-			err = full(scope, &r, bounds)
+	err := b.within(ctx, scope, bounds, func(left func(part string) int64) error {
+		var calls []partCall
+		for i := range contents {
+			c := &contents[i]
+			part := b.part(scope, []byte(c.Handle))
+			k := slices.IndexFunc(calls, func(p partCall) bool { return p.part == part })
+			if k < 0 {
+				k = len(calls)
+				calls = append(calls, partCall{part, []any{
+					bounds.TTL.Milliseconds(), atLeastOne(left(part), bounds), engine.Overhead, conversation[:],
+				}})
+			}
+			calls[k].args = append(calls[k].args, c.Handle, c.Key[:], c.Data)
 		}
-	}
+		replies, err := b.runAll(ctx, contentsScript, calls)
+		for i := range replies {
+			r := &replies[i]
+			if err != nil || r.done() {
+				continue
+			}
+			if handle, ok := r.rest[0].(string); ok {
+				return fmt.Errorf("%s: %w", handle, store.ErrConflict)
+			}
+			return full(scope, r, bounds, left(calls[i].part))
+		}
+		return err
+	})
 	return named(ctx, "put contents", err)
 }

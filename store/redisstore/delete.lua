@@ -4,9 +4,9 @@
 if #ARGV > 1 then
   for at = 2, #ARGV do drop(ARGV[at]) end
   clean()
-  return 0
+  return {0}
 end
 local some = call('ZRANGE', X, 0, 99)
 for _, member in ipairs(some) do dropMember(member) end
 clean()
-return #some
+return {#some}

@@ -149,7 +149,7 @@ func TestReseal(t *testing.T) {
 	after, err := b.List(ctx)
 	require.NoError(t, err)
 	require.Equal(t, before, after, "bytes and times of last use are as before")
-	found, err := open(2).Journal().Find(ctx, "1", []message.ID{id(8)})
+	found, err := open(2).Journal().Find(ctx, "1", message.ID{}, []message.ID{id(8)})
 	require.NoError(t, err)
 	require.Equal(t, id(8), found.Entries[0].Rev)
 }

@@ -14,7 +14,12 @@ func Client(b engine.Backend) redis.UniversalClient {
 	return b.(*backend).client
 }
 
-// Keys returns what the keys of a scope begin with.
+// Keys returns what the keys of a scope of a server begin with.
 func Keys(b engine.Backend, scope string) string {
+	return b.(*backend).allOf(scope)
+}
+
+// Parts returns what the keys of each part of a scope begin with.
+func Parts(b engine.Backend, scope string) []string {
 	return b.(*backend).keys(scope)
 }

@@ -8,7 +8,10 @@ pcall(function() -- a full or read-only server answers
   if not due(b, 2) then return end
   used(member, b)
   for _, f in ipairs(call('HKEYS', b)) do
-    if f:sub(1, 1) == 'c' and alive(f) then used(f, p .. 'c:' .. f:sub(2)) end
+    if f:sub(1, 1) == 'c' and alive(f) then
+      used(f, p .. 'c:' .. f:sub(2))
+      renewed[#renewed + 1] = f:sub(2)
+    end
   end
   keep()
 end)

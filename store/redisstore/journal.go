@@ -6,12 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
 // Find implements [engine.Backend].
-func (b *backend) Find(ctx context.Context, scope string, ids []message.ID, bounds engine.Bounds) (at int, rows []engine.Row, err error) {
+func (b *backend) Find(ctx context.Context, scope string, first message.ID, ids []message.ID, bounds engine.Bounds) (
+	at int, rows []engine.Row, err error,
+) {
 	if len(ids) == 0 {
 		return -1, nil, nil
 	}
@@ -20,7 +24,8 @@ func (b *backend) Find(ctx context.Context, scope string, ids []message.ID, boun
 	for i := range ids {
 		args = append(args, ids[i][:])
 	}
-	r, err := b.run(ctx, findScript, scope, args...)
+	part := b.part(scope, first[:])
+	r, err := b.run(ctx, findScript, part, args...)
 	if err != nil || r.done() {
 		return -1, nil, named(ctx, "find", err)
 	}
@@ -32,6 +37,7 @@ func (b *backend) Find(ctx context.Context, scope string, ids []message.ID, boun
 	if r.err != nil {
 		return -1, nil, named(ctx, "find", r.err)
 	}
+	b.renew(ctx, scope, part, r, bounds)
 	return at, rows, nil
 }
 
@@ -51,34 +57,67 @@ func (r *reply) row(conversation message.ID) engine.Row {
 // valueHead is the length of what is before the data.
 const valueHead = 16 + 4
 
-// Put implements [engine.Backend].
+// Put implements [engine.Backend]. It makes one call for the writes of each history.
 func (b *backend) Put(ctx context.Context, scope string, writes []engine.Write, bounds engine.Bounds) (winner engine.Row, err error) {
+	err = b.within(ctx, scope, bounds, func(left func(part string) int64) error {
+		for rest := writes; len(rest) > 0; {
+			var some, others []engine.Write
+			part := b.part(scope, rest[0].First[:])
+			for _, w := range rest {
+				if b.part(scope, w.First[:]) == part {
+					some = append(some, w)
+				} else {
+					others = append(others, w)
+				}
+			}
+			is, err := b.put(ctx, scope, part, some, bounds, left(part))
+			first := len(rest) == len(writes)
+			if first {
+				winner = is
+			}
+			if err != nil || first && is.Rev != writes[0].Row.Rev {
+				return err
+			}
+			rest = others
+		}
+		return nil
+	})
+	return winner, named(ctx, "put", err)
+}
+
+// put stores rows of one part, which has left bytes.
+func (b *backend) put(
+	ctx context.Context, scope, part string, writes []engine.Write, bounds engine.Bounds, left int64,
+) (winner engine.Row, err error) {
 	args := make([]any, 0, 3+6*len(writes))
-	args = append(args, bounds.TTL.Milliseconds(), bounds.Limit, engine.Overhead)
+	args = append(args, bounds.TTL.Milliseconds(), atLeastOne(left, bounds), engine.Overhead)
 	for i := range writes {
 		w := &writes[i]
 		args = append(args, w.ID[:], w.Over[:], w.Row.Rev[:], w.Row.Conversation[:], w.Row.Base[:], w.Row.Data)
 	}
-	r, err := b.run(ctx, putScript, scope, args...)
+	r, err := b.run(ctx, putScript, part, args...)
+	if err != nil {
+		return engine.Row{}, err
+	}
+	b.renew(ctx, scope, part, r, bounds)
 	switch {
-	case err != nil:
-		return engine.Row{}, named(ctx, "put", err)
 	case r.done():
 		return writes[0].Row, nil
 	case len(r.rest) == 1:
-		return engine.Row{}, named(ctx, "put", full(scope, &r, bounds))
+		return engine.Row{}, full(scope, &r, bounds, left)
 	case len(r.rest) == 2: // the base is missing
 		return engine.Row{}, nil
 	}
-	if winner = r.row(r.id()); r.err != nil {
-		return engine.Row{}, named(ctx, "put", r.err)
-	}
-	return winner, nil
+	winner = r.row(r.id())
+	return winner, r.err
 }
 
-// full is the error of a full scope.
-func full(scope string, r *reply, bounds engine.Bounds) error {
-	e := &engine.FullError{Scope: scope, Use: r.number(), Limit: bounds.Limit}
+// atLeastOne returns what a script takes as a limit, where 0 means no limit.
+func atLeastOne(left int64, bounds engine.Bounds) int64 { return max(left, min(bounds.Limit, 1)) }
+
+// full is the error of a full scope, of which one part had left bytes.
+func full(scope string, r *reply, bounds engine.Bounds, left int64) error {
+	e := &engine.FullError{Scope: scope, Use: r.number() + bounds.Limit - left, Limit: bounds.Limit}
 	if r.err != nil {
 		return r.err
 	}
@@ -91,7 +130,11 @@ func (b *backend) Drop(ctx context.Context, scope string, rows []engine.Row) err
 	for i := range rows {
 		args = append(args, rows[i].Conversation[:], rows[i].Rev[:], rows[i].Data)
 	}
-	_, err := b.run(ctx, dropScript, scope, args...)
+	var calls []partCall
+	for _, part := range b.keys(scope) {
+		calls = append(calls, partCall{part, args})
+	}
+	_, err := b.runAll(ctx, dropScript, calls)
 	return named(ctx, "drop", err)
 }
 
@@ -103,23 +146,29 @@ func (b *backend) Entries(ctx context.Context, scope string, conversation messag
 		number uint32
 	}
 	var found []numbered
-	fields, err := b.client.HGetAll(ctx, b.keys(scope)+"c:"+string(conversation[:])).Result()
-	if err != nil {
+	p := b.client.Pipeline()
+	var parts []*redis.MapStringStringCmd
+	for _, part := range b.keys(scope) {
+		parts = append(parts, p.HGetAll(ctx, part+"c:"+string(conversation[:])))
+	}
+	if _, err := p.Exec(ctx); err != nil {
 		return nil, named(ctx, "entries", err)
 	}
-	for field, value := range fields {
-		rev, ok := strings.CutPrefix(field, "e")
-		if !ok {
-			continue
+	for _, part := range parts {
+		for field, value := range part.Val() {
+			rev, ok := strings.CutPrefix(field, "e")
+			if !ok {
+				continue
+			}
+			r := reply{rest: []any{rev, value}}
+			row := r.row(conversation)
+			if r.err != nil {
+				return nil, named(ctx, "entries", r.err)
+			}
+			found = append(found, numbered{row, binary.BigEndian.Uint32([]byte(value[16:]))})
 		}
-		r := reply{rest: []any{rev, value}}
-		row := r.row(conversation)
-		if r.err != nil {
-			return nil, named(ctx, "entries", r.err)
-		}
-		found = append(found, numbered{row, binary.BigEndian.Uint32([]byte(value[16:]))})
 	}
-	slices.SortFunc(found, func(a, b numbered) int { return int(a.number) - int(b.number) })
+	slices.SortStableFunc(found, func(a, b numbered) int { return int(a.number) - int(b.number) })
 	for _, f := range found {
 		rows = append(rows, f.Row)
 	}

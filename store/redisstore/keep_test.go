@@ -280,7 +280,7 @@ func TestDeleteOfAScopeLeavesNothing(t *testing.T) {
 	require.NoError(t, redisstore.Client(b).Set(t.Context(), redisstore.Keys(b, "s")+"stray", "x", 0).Err())
 	require.NoError(t, b.Delete(t.Context(), "s"))
 	require.Empty(t, remains(t, b, string(content("a").Data), content("a").Handle, "{s:"+base64.RawURLEncoding.EncodeToString([]byte("s"))+"}"))
-	at, _, err := b.Find(t.Context(), "s2", []message.ID{id(3)}, hour)
+	at, _, err := b.Find(t.Context(), "s2", message.ID{}, []message.ID{id(3)}, hour)
 	require.NoError(t, err)
 	require.Zero(t, at, "another scope keeps what it has")
 	require.NoError(t, b.Delete(t.Context(), "s2"))

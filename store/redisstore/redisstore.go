@@ -14,8 +14,9 @@
 // New takes a client of the caller's. The option prefix (default laconic) is what all keys begin with. The others are those of
 // go-redis: pool_size, dial_timeout, read_timeout, max_retries and more.
 //
-// All keys of a scope are in one slot, so a scope is on one node of a cluster. Each call is
-// one script, which runs as one atomic step and is one round trip. What Redis has answered
+// In a cluster, the histories of a scope and its contents are spread over the nodes. Each call is one script, which
+// runs as one atomic step and is one round trip; in a cluster, a Limit costs one more, and contents are stored by one
+// step for each node. What Redis has answered
 // survives its crash only with appendfsync always; docs/stores.md has what other settings
 // can lose.
 package redisstore
@@ -24,7 +25,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -44,13 +44,20 @@ func init() { //nolint:gochecknoinits // as drivers of database/sql do
 	engine.Register("rediss", open)
 }
 
-// schema is the version of the keys and their values; see scope.lua.
-const schema = 1
+// Versions of the keys and their values; see scope.lua. The key of the version shows which one is used, so a server whose
+// keys were moved to a cluster, or from one, is read as it was written.
+const (
+	onePart   = 1 // a scope is in one slot; what a server begins with
+	manyParts = 2 // a scope is in partCount slots; what a cluster begins with
+)
+
+const partCount = 32
 
 // backend is an [engine.Backend].
 type backend struct {
 	client redis.UniversalClient
 	prefix string // of all keys
+	parts  uint32 // of each scope
 
 	// Of a client that the backend has made; it is nil for one of the caller's.
 	dials    context.Context //nolint:containedctx // ends dials that run when Close is called
@@ -132,7 +139,8 @@ func (b *backend) connect(ctx context.Context, rawURL string) error {
 		return errURL
 	}
 	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
-	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr) // else go-redis would try again and again, and not say why
+	// Otherwise go-redis would try again and again, and hide the cause.
+	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr)
 	switch {
 	case err != nil && o.TLSConfig != nil:
 		return fmt.Errorf("no connection with TLS (the URL of a server without it begins with redis:): %w", err)
@@ -218,7 +226,11 @@ func (f failed) SetWriteDeadline(time.Time) error { return f.err }
 func (b *backend) check(ctx context.Context) error {
 	key := b.prefix + ":version"
 	p := b.client.Pipeline()
-	p.SetNX(ctx, key, schema, 0)
+	first := onePart
+	if _, cluster := b.client.(*redis.ClusterClient); cluster {
+		first = manyParts
+	}
+	p.SetNX(ctx, key, first, 0)
 	version := p.Get(ctx, key)
 	if _, err := p.Exec(ctx); err != nil && version.Val() == "" { // one that may not write reads what others write
 		return err
@@ -227,9 +239,12 @@ func (b *backend) check(ctx context.Context) error {
 	switch {
 	case err != nil || n < 1:
 		return fmt.Errorf("key %s is not a version: choose another prefix", key)
-	case n > schema:
+	case n > manyParts:
 		return fmt.Errorf("the keys have version %d, and this program knows version %d: update the program, or choose another prefix",
-			n, schema)
+			n, manyParts)
+	}
+	if b.parts = 1; n == manyParts {
+		b.parts = partCount
 	}
 	return nil
 }
@@ -255,17 +270,4 @@ func named(ctx context.Context, what string, err error) error {
 		err = ctx.Err()
 	}
 	return fmt.Errorf("redisstore: %s: %w", what, err)
-}
-
-// keys is what the keys of a scope begin with. The tag in braces chooses the slot.
-func (b *backend) keys(scope string) string {
-	return b.prefix + ":{s:" + base64.RawURLEncoding.EncodeToString([]byte(scope)) + "}:"
-}
-
-// scopeOf returns the scope of a key.
-func scopeOf(key string) (string, bool) {
-	_, tag, _ := strings.Cut(key, ":{s:")
-	tag, _, ok := strings.Cut(tag, "}:")
-	scope, err := base64.RawURLEncoding.DecodeString(tag)
-	return string(scope), ok && err == nil
 }

@@ -86,7 +86,7 @@ func find(tb testing.TB, b engine.Backend, bounds engine.Bounds, ids ...byte) (i
 	for i, n := range ids {
 		all[i] = id(n)
 	}
-	at, rows, err := b.Find(tb.Context(), "s", all, bounds)
+	at, rows, err := b.Find(tb.Context(), "s", message.ID{}, all, bounds)
 	require.NoError(tb, err)
 	return at, rows
 }
@@ -124,7 +124,7 @@ func TestFindAmongThousandsOfIDs(t *testing.T) {
 	for _, at := range []int{0, 999, 1000, 3320, 3321, 4320} {
 		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[at], Row: row(byte(at|1), 0)}}, forever)
 		require.NoError(t, err)
-		got, rows, err := b.Find(t.Context(), "s", ids, forever)
+		got, rows, err := b.Find(t.Context(), "s", message.ID{}, ids, forever)
 		require.NoError(t, err)
 		require.Equal(t, at, got)
 		require.Len(t, rows, 1)
@@ -171,12 +171,12 @@ func TestConversationIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, fields, int64(2*4200), "an entry and an ID each")
 	for i := all - 2000; i < all; i++ {
-		at, rows, err := b.Find(t.Context(), "s", []message.ID{name(i)}, forever)
+		at, rows, err := b.Find(t.Context(), "s", message.ID{}, []message.ID{name(i)}, forever)
 		require.NoError(t, err)
 		require.Zero(t, at)
 		require.Len(t, rows, i%32+1, "entry %d with all that it builds on", i)
 	}
-	at, _, err := b.Find(t.Context(), "s", []message.ID{name(0), name(500)}, forever)
+	at, _, err := b.Find(t.Context(), "s", message.ID{}, []message.ID{name(0), name(500)}, forever)
 	require.NoError(t, err)
 	require.Equal(t, -1, at, "what is too old is planned again")
 	rows, err := b.Entries(t.Context(), "s", id(100))
@@ -260,7 +260,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	b := openURL(t, u)
 	version := strings.SplitN(redisstore.Keys(b, ""), ":", 2)[0] + ":version"
 	for value, want := range map[string]string{
-		"2": "the keys have version 2, and this program knows version 1: update the program, or choose another prefix",
+		"3": "the keys have version 3, and this program knows version 2: update the program, or choose another prefix",
 		"x": "is not a version: choose another prefix",
 	} {
 		require.NoError(t, redisstore.Client(b).Set(t.Context(), version, value, 0).Err())
@@ -337,6 +337,6 @@ func TestCloseEndsRunningCallsAndConnections(t *testing.T) {
 	require.Eventually(t, func() bool { return !strings.Contains(clients(t, b), name) }, 10*time.Second, time.Millisecond,
 		"no connection is left")
 	require.NoError(t, other.Close(), "a second time")
-	_, _, err = other.Find(t.Context(), "s", []message.ID{id(1)}, forever)
+	_, _, err = other.Find(t.Context(), "s", message.ID{}, []message.ID{id(1)}, forever)
 	require.ErrorIs(t, err, redis.ErrClosed)
 }

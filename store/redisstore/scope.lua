@@ -1,7 +1,9 @@
 -- What all scripts share. It is put before each of them.
 --
--- KEYS[1] is the prefix of the keys of a scope. It has a hash tag, so that they are in
--- one slot of a cluster. IDs, revisions and conversations are 16 bytes each.
+-- KEYS[1] is the prefix of the keys of a part of a scope. It has a hash tag, so that they
+-- are in one slot of a cluster. On a server, a scope has one part. In a cluster, the entries
+-- of a history are in one part, and each content is in one; a conversation has a hash in each
+-- part that has something of it. IDs, revisions and conversations are 16 bytes each.
 --
 --   h         hash        ID → conversation of the entry that it points at
 --   c:CONV    hash        'h' ID → revision; 'e' revision → base, number and data;
@@ -22,6 +24,8 @@ local ttl = tonumber(ARGV[1])
 local clock = call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local zero = string.rep('\0', 16)
+
+local renewed = {} -- conversations whose contents in other parts are to be renewed too
 
 local function alive(member)
   local used = call('ZSCORE', X, member)
@@ -51,18 +55,24 @@ local function used(member, key)
   expire(key, 2)
 end
 
--- use marks a conversation as used now. It does so for its contents, and for all of it if
--- not always, once in half a time to live.
-local function use(conv, always)
+-- renew marks all of a conversation as used now.
+local function renew(conv)
   local c = p .. 'c:' .. conv
-  local renew = due(c, 2)
-  if always then call('ZADD', X, now, 'c' .. conv) end
-  if not renew then return end
   used('c' .. conv, c)
   for _, f in ipairs(call('HKEYS', c)) do
     if f:sub(1, 1) == 'b' and alive(f) then used(f, p .. 'b:' .. f:sub(2)) end
   end
   keep()
+end
+
+-- use marks a conversation as used now. It does so for its contents, and for all of it if
+-- not always, once in half a time to live.
+local function use(conv, always)
+  local due = due(p .. 'c:' .. conv, 2)
+  if always then call('ZADD', X, now, 'c' .. conv) end
+  if not due then return end
+  renew(conv)
+  renewed[#renewed + 1] = conv
 end
 
 local function count(member, bytes)

@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	_ "embed" // the scripts
+	"embed"
 	"errors"
 	"fmt"
 
@@ -11,62 +11,81 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-//go:embed scope.lua
-var scopeLua string
-
-//go:embed find.lua
-var findLua string
-
-//go:embed put.lua
-var putLua string
-
-//go:embed get.lua
-var getLua string
-
-//go:embed contents.lua
-var contentsLua string
-
-//go:embed delete.lua
-var deleteLua string
-
-//go:embed list.lua
-var listLua string
-
-//go:embed drop.lua
-var dropLua string
-
-//go:embed change.lua
-var changeLua string
-
-//go:embed vacuum.lua
-var vacuumLua string
+//go:embed *.lua
+var files embed.FS
 
 var (
-	findScript     = redis.NewScript(scopeLua + findLua)
-	putScript      = redis.NewScript(scopeLua + putLua)
-	getScript      = redis.NewScript(scopeLua + getLua)
-	contentsScript = redis.NewScript(scopeLua + contentsLua)
-	deleteScript   = redis.NewScript(scopeLua + deleteLua)
-	listScript     = redis.NewScript(scopeLua + listLua)
-	dropScript     = redis.NewScript(scopeLua + dropLua)
-	changeScript   = redis.NewScript(scopeLua + changeLua)
-	vacuumScript   = redis.NewScript(scopeLua + vacuumLua)
+	findScript     = script("find")
+	putScript      = script("put")
+	getScript      = script("get")
+	contentsScript = script("contents")
+	renewScript    = script("renew")
+	deleteScript   = script("delete")
+	listScript     = script("list")
+	dropScript     = script("drop")
+	changeScript   = script("change")
+	vacuumScript   = script("vacuum")
 )
 
-// run runs a script for a scope. The server has it by its hash after the first time.
-func (b *backend) run(ctx context.Context, s *redis.Script, scope string, args ...any) (reply, error) {
-	got, err := s.Run(ctx, b.client, []string{b.keys(scope)}, args...).Slice()
+// script returns a script with what all of them share. It returns its result, and the conversations that it has renewed.
+func script(name string) *redis.Script {
+	text := func(name string) string {
+		data, _ := files.ReadFile(name + ".lua") // it is embedded
+		return string(data)
+	}
+	return redis.NewScript(text("scope") + "local function main()\n" + text(name) + "\nend\nreturn {main(), renewed}\n")
+}
+
+// run runs a script for a part of a scope. The server has it by its hash after the first time.
+func (b *backend) run(ctx context.Context, s *redis.Script, part string, args ...any) (reply, error) {
+	return newReply(s.Run(ctx, b.client, []string{part}, args...))
+}
+
+// partCall is a call of a script for a part.
+type partCall struct {
+	part string
+	args []any
+}
+
+// runAll runs a script for several parts, with one round trip to each node.
+func (b *backend) runAll(ctx context.Context, s *redis.Script, calls []partCall) ([]reply, error) {
+	p := b.client.Pipeline()
+	cmds, replies, errs := make([]*redis.Cmd, len(calls)), make([]reply, len(calls)), make([]error, len(calls))
+	for i, c := range calls {
+		cmds[i] = s.EvalSha(ctx, p, []string{c.part}, c.args...)
+	}
+	_, _ = p.Exec(ctx) // each command has its error
+	for i, c := range calls {
+		if redis.HasErrorPrefix(cmds[i].Err(), "NOSCRIPT") {
+			cmds[i] = s.Eval(ctx, b.client, []string{c.part}, c.args...)
+		}
+		replies[i], errs[i] = newReply(cmds[i])
+	}
+	return replies, errors.Join(errs...)
+}
+
+func newReply(cmd *redis.Cmd) (reply, error) {
+	got, err := cmd.Slice()
 	if err != nil {
 		return reply{}, err
 	}
-	return reply{rest: got}, nil
+	if len(got) != 2 {
+		return reply{}, errReply
+	}
+	rest, ok := got[0].([]any)
+	renewed, also := got[1].([]any)
+	if !ok || !also {
+		return reply{}, errReply
+	}
+	return reply{rest: rest, renewed: renewed}, nil
 }
 
 // reply is what a script has returned. The first value of another type than wanted is an
 // error, and all values are zero from then on.
 type reply struct {
-	rest []any
-	err  error
+	rest    []any
+	renewed []any // conversations, by name
+	err     error
 }
 
 var errReply = errors.New("the reply has another form than expected: another program may use the keys")

@@ -54,9 +54,9 @@ type counting struct {
 	finds, puts atomic.Int64
 }
 
-func (c *counting) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (c *counting) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	c.finds.Add(1)
-	return c.Journal.Find(ctx, scope, ids)
+	return c.Journal.Find(ctx, scope, first, ids)
 }
 
 func (c *counting) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

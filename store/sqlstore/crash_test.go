@@ -105,7 +105,7 @@ func TestCrash(t *testing.T) {
 		var all sync.WaitGroup
 		errs := make([]error, 3*connections)
 		for i := range connections {
-			all.Go(func() { _, _, errs[3*i] = b.Find(t.Context(), "s", []message.ID{{1}}, engine.Bounds{}) })
+			all.Go(func() { _, _, errs[3*i] = b.Find(t.Context(), "s", message.ID{}, []message.ID{{1}}, engine.Bounds{}) })
 			all.Go(func() {
 				w := engine.Write{ID: message.ID{2, byte(i), n}, Row: entryRow(100+byte(i), 11, 1)}
 				_, errs[3*i+1] = b.Put(t.Context(), "s", []engine.Write{w}, engine.Bounds{})

@@ -2,6 +2,7 @@ package sqlstore_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
-	_ "github.com/laconic-go/laconic/store/sqlstore" // registers sqlite: and postgres:
+	"github.com/laconic-go/laconic/store/sqlstore"
 )
 
 // The second process finds the edits of the first one, and reads what it has archived.
@@ -106,4 +107,35 @@ func Example_delete() {
 	// deleted: <nil>
 	// conversations: 0 <nil>
 	// vacuum: <nil>
+}
+
+// The connections are the caller's, who also closes them.
+func ExampleNewSQLite() {
+	dir, err := os.MkdirTemp("", "laconic")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is temporary
+	ctx := context.Background()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "app.db")+
+		"?_pragma=foreign_keys(1)&_pragma=secure_delete(1)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		panic(err)
+	}
+	defer db.Close() //nolint:errcheck // of an example
+	backend, err := sqlstore.NewSQLite(ctx, db)
+	if err != nil {
+		panic(err)
+	}
+	e, err := engine.New(backend, engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	handle, err := store.Keep(ctx, e.Archive("acme"), store.Content{Data: "exit status 2"})
+	if err != nil {
+		panic(err)
+	}
+	content, err := e.Archive("acme").Get(ctx, handle)
+	fmt.Println(content.Data, err, e.Close(), db.PingContext(ctx))
+	// Output: exit status 2 <nil> <nil> <nil>
 }

@@ -24,7 +24,7 @@ func try(t *testing.T, e *engine.Engine, text string) (write, read error) {
 	if _, write = e.Journal().Put(ctx, "s", []journal.Write{{ID: en.Rev, Entry: en}}); write == nil {
 		_, write = store.Keep(ctx, e.Archive("s"), store.Content{Data: text})
 	}
-	if _, read = e.Journal().Find(ctx, "s", []message.ID{en.Rev}); read == nil {
+	if _, read = e.Journal().Find(ctx, "s", message.ID{}, []message.ID{en.Rev}); read == nil {
 		_, read = e.Archive("s").Get(ctx, e.Archive("s").Handle(store.Content{Data: "first"}.Hash()))
 	}
 	return write, read
@@ -54,7 +54,7 @@ func TestLockedFile(t *testing.T) {
 	require.NoError(t, err)
 	write, _ := try(t, e, "while it is locked")
 	require.ErrorContains(t, write, "no answer within 200ms")
-	_, err = reader.Journal().Find(t.Context(), "s", []message.ID{{1}})
+	_, err = reader.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{{1}})
 	require.NoError(t, err, "readers do not wait for a writer")
 	require.NoError(t, tx.Rollback())
 	requireWorks(t, e)
@@ -92,7 +92,7 @@ func TestCloseEndsCalls(t *testing.T) {
 	tx := d.lock(t)
 	errs := make(chan error)
 	go func() {
-		_, err := e.Journal().Find(t.Context(), "s", []message.ID{{1}})
+		_, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{{1}})
 		errs <- err
 	}()
 	waiting := func() bool {
@@ -162,7 +162,7 @@ func TestServerRestarts(t *testing.T) {
 	r.mu.Unlock()
 	_, err = d.raw.ExecContext(t.Context(), "select pg_terminate_backend($1, 10000)", pid)
 	require.NoError(t, err)
-	_, _, err = p.Find(t.Context(), "s", []message.ID{{1}, {2}}, engine.Bounds{})
+	_, _, err = p.Find(t.Context(), "s", message.ID{}, []message.ID{{1}, {2}}, engine.Bounds{})
 	require.ErrorContains(t, err, "failed to connect", "the second time")
 	r.mu.Lock()
 	r.cut = false

@@ -197,7 +197,7 @@ and handle = any (array(select handle from laconic_links where (scope, conversat
 and used < now() - $3::interval / 2 and used >= now() - $3`
 
 // Find implements [engine.Backend].
-func (p *postgres) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
+func (p *postgres) Find(ctx context.Context, scope string, _ message.ID, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
 	var rows []engine.Row
 	var old []message.ID
 	at, err := again(ctx, p, func() (at int, err error) {

@@ -41,7 +41,7 @@ func find(tb testing.TB, b engine.Backend, bounds engine.Bounds, ids ...byte) (a
 	for i := range ids {
 		all[i] = message.ID{ids[i]}
 	}
-	at, rows, err := b.Find(tb.Context(), "s", all, bounds)
+	at, rows, err := b.Find(tb.Context(), "s", message.ID{}, all, bounds)
 	require.NoError(tb, err)
 	for _, r := range rows {
 		revs = append(revs, r.Rev[0])
@@ -93,7 +93,7 @@ func TestManyIDs(t *testing.T) {
 		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[17], Row: entryRow(1, 0, 1)}}, engine.Bounds{})
 		require.NoError(t, err)
 		for end, want := range map[int]int{len(ids): 17, 18: 17, 49: 17, 50: 17, 177: 17, 178: 17, 17: -1} {
-			at, rows, err := b.Find(t.Context(), "s", ids[:end], engine.Bounds{})
+			at, rows, err := b.Find(t.Context(), "s", message.ID{}, ids[:end], engine.Bounds{})
 			require.NoError(t, err)
 			require.Equal(t, want, at, "among the first %d", end)
 			require.Equal(t, want >= 0, len(rows) == 1)

@@ -246,7 +246,7 @@ func TestTwoProcesses(t *testing.T) {
 	if url := os.Getenv("LACONIC_TEST_SECOND"); url != "" {
 		e, err := engine.Open(ctx, url, engine.Options{Limits: patient})
 		require.NoError(t, err)
-		found, err := e.Journal().Find(ctx, "s", []message.ID{{1}})
+		found, err := e.Journal().Find(ctx, "s", message.ID{}, []message.ID{{1}})
 		require.NoError(t, err)
 		require.Equal(t, []journal.Entry{rewrite(message.ID{}, "of the first process")}, found.Entries)
 		second := rewrite(found.Entries[0].Rev, "of the second process")
@@ -264,7 +264,7 @@ func TestTwoProcesses(t *testing.T) {
 	out, err := second.CombinedOutput()
 	require.NotContains(t, string(out), "--- FAIL")
 	_ = err // the goroutines of the open database are reported
-	found, err := e.Journal().Find(ctx, "s", []message.ID{{1}, {2}})
+	found, err := e.Journal().Find(ctx, "s", message.ID{}, []message.ID{{1}, {2}})
 	require.NoError(t, err)
 	require.Equal(t, 1, found.At, string(out))
 	require.Equal(t, []journal.Entry{rewrite(first.Rev, "of the second process"), first}, found.Entries)

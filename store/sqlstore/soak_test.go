@@ -131,12 +131,12 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 			}
 			ids = ids[:1+rand.IntN(len(ids))]
 			begin := time.Now()
-			found, err := e.Journal().Find(ctx, scope, ids)
+			found, err := e.Journal().Find(ctx, scope, message.ID{}, ids)
 			times = append(times, time.Since(begin))
 			require.NoError(b, err)
 			require.Len(b, found.Entries, (len(ids)-1)/2%journal.MaxDepth+1)
 			begin = time.Now()
-			_, err = memory.Find(ctx, scope, ids)
+			_, err = memory.Find(ctx, scope, message.ID{}, ids)
 			inMemory = append(inMemory, time.Since(begin))
 			require.NoError(b, err)
 		}

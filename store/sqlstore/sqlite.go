@@ -67,7 +67,7 @@ select i, rev, base, conversation, data, used < ?5 from chain order by depth`
 
 // Find implements [engine.Backend]. It asks for the newest IDs first: entries are near the
 // end of a history, and nothing is between this process and the file.
-func (s *sqlite) Find(ctx context.Context, scope string, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
+func (s *sqlite) Find(ctx context.Context, scope string, _ message.ID, ids []message.ID, b engine.Bounds) (int, []engine.Row, error) {
 	now := time.Now()
 	for end, some := len(ids), 32; end > 0; some *= 4 {
 		from := max(0, end-some)

@@ -104,10 +104,10 @@ func TestOneRoundTrip(t *testing.T) {
 			return err
 		},
 		"find": func() error {
-			_, _, err := b.Find(ctx, "s", make([]message.ID, 2000), day)
+			_, _, err := b.Find(ctx, "s", message.ID{}, make([]message.ID, 2000), day)
 			return err
 		},
-		"find chain": func() error { _, _, err := b.Find(ctx, "s", []message.ID{{9}, {n}}, day); return err },
+		"find chain": func() error { _, _, err := b.Find(ctx, "s", message.ID{}, []message.ID{{9}, {n}}, day); return err },
 		"put contents": func() error {
 			n++
 			return b.PutContents(ctx, "s", message.ID{1}, []engine.Content{content(n % 20), content((n + 1) % 20)}, day)

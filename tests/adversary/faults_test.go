@@ -77,7 +77,7 @@ type diary struct {
 	entries map[string]journal.Entry
 }
 
-func (d *diary) Find(_ context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (d *diary) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (journal.Found, error) {
 	none := journal.Found{At: -1}
 	switch d.step("find") {
 	case fails, late:

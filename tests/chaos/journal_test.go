@@ -26,8 +26,8 @@ type badJournal struct {
 	write func(ctx context.Context, e journal.Entry) (keep bool, err error)
 }
 
-func (s *badJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := s.Journal.Find(ctx, scope, ids)
+func (s *badJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := s.Journal.Find(ctx, scope, first, ids)
 	if s.read != nil && err == nil {
 		if len(found.Entries) == 0 {
 			found = journal.Found{Entries: make([]journal.Entry, 1)}

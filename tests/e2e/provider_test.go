@@ -68,9 +68,7 @@ type edits struct {
 func (e *edits) observe(_ context.Context, event middleware.Event) {
 	switch event.Kind {
 	case middleware.Called:
-		if r, ok := event.Detail.(middleware.Report); ok {
-			e.caches = append(e.caches, r.Cache)
-		}
+		e.caches = append(e.caches, event.Call.Cache)
 	case middleware.Edited:
 		e.made++
 	default:

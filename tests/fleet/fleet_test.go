@@ -332,7 +332,7 @@ func (f *fleet) fresh(node int) replicas.Edits {
 	}
 	require.NoError(f, err)
 	require.Empty(f, got.Failed+got.Wrong, "%s", f.story())
-	found, err := f.engine.Journal().Find(f.Context(), f.scope, message.IDs(h))
+	found, err := f.engine.Journal().Find(f.Context(), f.scope, message.IDs(h)[0], message.IDs(h))
 	require.NoError(f, err)
 	places := map[string]message.Run{}
 	for _, e := range found.Entries {

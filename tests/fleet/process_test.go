@@ -3,6 +3,7 @@ package fleet
 import (
 	"bufio"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +17,9 @@ import (
 	"github.com/laconic-go/laconic/internal/replicas"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore"
@@ -43,6 +46,7 @@ type command struct {
 	Skew time.Duration `json:"skew,omitempty"` // of its clock
 
 	Scope string `json:"scope,omitempty"`
+	Keep  int    `json:"keep,omitempty"` // a chain that keeps so many results; 0: one that follows plans
 
 	History []message.Message `json:"history,omitempty"`
 	Plan    replicas.Edits    `json:"plan,omitempty"`
@@ -55,6 +59,8 @@ type report struct {
 	Finds  int            `json:"finds"`
 	Puts   int            `json:"puts"`
 	Failed string         `json:"failed,omitempty"` // error of the journal
+	Edited []int          `json:"edited,omitempty"` // first position of each edit that an event has reported
+	Hashes []string       `json:"hashes,omitempty"` // of each message that was sent, by a chain that keeps results
 	Wrong  string         `json:"wrong,omitempty"`  // what is wrong in the messages that were sent
 }
 
@@ -82,7 +88,9 @@ func serve(in io.Reader, out io.Writer) error {
 				e, err = engine.Open(ctx, c.URL, options())
 			}
 		case c.History == nil:
-			r = newReplica(e.Journal(), c.Scope, at)
+			if r = newReplica(e.Journal(), c.Scope, at); c.Keep > 0 {
+				r.settle(c.Scope, c.Keep)
+			}
 		default:
 			done, err = r.call(ctx, c.History, c.Plan, c.Answer)
 		}
@@ -109,17 +117,31 @@ type replica struct {
 	sent   []message.Message
 	answer message.Message
 	report report
+	keep   int
 }
 
 func newReplica(j journal.Journal, scope string, skew time.Duration) *replica {
 	r := &replica{Journal: j}
 	clock := func() time.Time { return time.Now().Add(skew) }
-	r.model = middleware.With(middleware.Env{Journal: r, Scope: scope, Clock: clock}, replicas.Editor())(
-		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			r.sent = req.Messages
-			return &middleware.Response{Message: r.answer}, nil
-		})
+	r.model = middleware.With(middleware.Env{Journal: r, Scope: scope, Clock: clock}, replicas.Editor())(r.respond)
 	return r
+}
+
+func (r *replica) respond(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+	r.sent = req.Messages
+	return &middleware.Response{Message: r.answer}, nil
+}
+
+// settle gives a replica the settings of a service.
+func (r *replica) settle(scope string, keep int) {
+	r.keep = keep
+	watch := middleware.Observe(func(_ context.Context, e middleware.Event) {
+		if len(e.Edits) > 0 {
+			r.report.Edited = append(r.report.Edited, e.First)
+		}
+	})
+	clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(300 + 100*keep), Keep: keep})
+	r.model = middleware.With(middleware.Env{Journal: r, Scope: scope}, watch, clearResults)(r.respond)
 }
 
 func (r *replica) call(ctx context.Context, h []message.Message, plan replicas.Edits, answer message.Message) (report, error) {
@@ -131,14 +153,21 @@ func (r *replica) call(ctx context.Context, h []message.Message, plan replicas.E
 		r.report.Wrong = fmt.Sprintf("%d messages instead of %d, error %v", len(r.sent), len(h), err)
 		return r.report, nil
 	}
-	r.report.Sent = replicas.Sent(h, r.sent)
+	if r.keep == 0 {
+		r.report.Sent = replicas.Sent(h, r.sent)
+		return r.report, nil
+	}
+	for _, m := range r.sent {
+		id := message.IDs([]message.Message{m})[0]
+		r.report.Hashes = append(r.report.Hashes, hex.EncodeToString(id[:]))
+	}
 	return r.report, nil
 }
 
 // Find implements [journal.Journal].
-func (r *replica) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (r *replica) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	r.report.Finds++
-	found, err := r.Journal.Find(ctx, scope, ids)
+	found, err := r.Journal.Find(ctx, scope, first, ids)
 	r.failed(err)
 	return found, err
 }

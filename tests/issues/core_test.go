@@ -223,7 +223,7 @@ type copies struct {
 	largest int
 }
 
-func (j *copies) Find(_ context.Context, _ string, ids []message.ID) (journal.Found, error) {
+func (j *copies) Find(_ context.Context, _ string, _ message.ID, ids []message.ID) (journal.Found, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for at, id := range slices.Backward(ids) {
@@ -366,7 +366,7 @@ type planted struct {
 	entry journal.Entry
 }
 
-func (j planted) Find(context.Context, string, []message.ID) (journal.Found, error) {
+func (j planted) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
 	return journal.Found{Entries: []journal.Entry{j.entry}}, nil
 }
 

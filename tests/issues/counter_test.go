@@ -94,7 +94,9 @@ func TestCounterFailsLate(t *testing.T) {
 // silent is a journal that panics.
 type silent struct{ journal.Journal }
 
-func (silent) Find(context.Context, string, []message.ID) (journal.Found, error) { panic("read") }
+func (silent) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
+	panic("read")
+}
 
 func (silent) Put(context.Context, string, []journal.Write) (journal.Entry, error) { panic("write") }
 

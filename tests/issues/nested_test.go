@@ -50,11 +50,11 @@ type faultyJournal struct {
 	journal.Journal
 }
 
-func (j faultyJournal) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j faultyJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if err := j.step("read"); err != nil {
 		return journal.Found{}, err
 	}
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }
 
 func (j faultyJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
@@ -289,7 +289,7 @@ type forgetful struct {
 	fail, reads int
 }
 
-func (j *forgetful) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *forgetful) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	j.reads++
 	switch j.reads {
 	case j.fail:
@@ -297,5 +297,5 @@ func (j *forgetful) Find(ctx context.Context, scope string, ids []message.ID) (j
 	case j.fail + 1:
 		return journal.Found{At: -1}, nil
 	}
-	return j.Journal.Find(ctx, scope, ids)
+	return j.Journal.Find(ctx, scope, first, ids)
 }

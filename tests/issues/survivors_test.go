@@ -107,8 +107,8 @@ type torn struct {
 	newest message.ID
 }
 
-func (j *torn) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := j.Journal.Find(ctx, scope, ids)
+func (j *torn) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := j.Journal.Find(ctx, scope, first, ids)
 	for i := range found.Entries {
 		if e := &found.Entries[i]; e.Rev == j.newest {
 			e.Edits = nil
@@ -128,7 +128,7 @@ func TestEntriesBeforeABrokenOne(t *testing.T) {
 		req, _ := apply(t, chain, h)
 		require.Equal(t, n+1, edited(req))
 	}
-	found, err := j.Find(t.Context(), "", message.IDs(h))
+	found, err := j.Find(t.Context(), "", journal.ConversationOf(h), message.IDs(h))
 	require.NoError(t, err)
 	require.Equal(t, len(h)-1, found.At)
 	j.newest = found.Entries[0].Rev

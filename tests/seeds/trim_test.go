@@ -239,11 +239,11 @@ func TestA8(t *testing.T) {
 	require.Empty(t, r.gone, "700 of 1000 is less than the target of 800, even if the request wants the edit")
 
 	// History of the last ten, in numbers and ids, and statistics.
-	var stats middleware.Statistics
+	var stats trim.Statistics
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	env := bare
 	env.Clock = func() time.Time { return now }
-	mw = middleware.With(env, middleware.Observe(middleware.SumEdits(trim.Name, func(s *middleware.Statistics) { stats = *s })), trim.New(trim.Options{
+	mw = middleware.With(env, middleware.Observe(trim.SumEdits(trim.Name, func(s *trim.Statistics) { stats = *s })), trim.New(trim.Options{
 		Strategy: trim.Oldest, Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
 	}))
 	h = talk("S"+dialog(34), 50)

@@ -44,7 +44,7 @@ func (l *leaky) clear() {
 }
 
 // Find implements [journal.Journal].
-func (l *leaky) Find(_ context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (l *leaky) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (journal.Found, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i, id := range slices.Backward(ids) {

@@ -80,13 +80,13 @@ type faulty struct {
 
 var errJournal = errors.New("the journal is down")
 
-func (j *faulty) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (j *faulty) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.reads {
 		return journal.Found{At: -1}, errJournal
 	}
-	return j.leaky.Find(ctx, scope, ids)
+	return j.leaky.Find(ctx, scope, first, ids)
 }
 
 func (j *faulty) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {

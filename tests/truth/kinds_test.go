@@ -29,10 +29,10 @@ func ordersOf(tb testing.TB, names ...string) (os []order) {
 	_, more := sections(tb, "orders.more.txt")
 	for _, name := range names {
 		lines := more[name]
-		if lines == nil {
+		if name == "en" || name == "zh" {
 			kinds, byKind := sections(tb, "orders."+name+".txt")
-			for _, k := range kinds {
-				lines = append(lines, byKind[k]...)
+			for _, k := range slices.Backward(kinds) {
+				lines = slices.Concat(byKind[k], lines)
 			}
 		}
 		for _, line := range lines {
@@ -47,19 +47,26 @@ type long struct{ said, answers []string }
 
 const ofUser = 80 // messages of a long talk
 
-// talkOf returns a talk that begins at a place of those of the customers. In a wordy one, a message is two of theirs.
-func talkOf(tb testing.TB, lang string, n int, wordy bool) (t long) {
+// How much customers say in a message.
+const (
+	short = iota
+	wordy // two messages in one
+	dense // nearly each sentence has a request or a value
+)
+
+// talkOf returns a talk that begins at a place of those of the customers.
+func talkOf(tb testing.TB, lang string, n, much int) (t long) {
 	tb.Helper()
 	names, lines := sections(tb, "customers.txt")
 	var all []string
 	for _, name := range names {
-		if strings.HasSuffix(name, ".zh") == (lang == "zh") {
+		if strings.HasSuffix(name, ".zh") == (lang == "zh") && strings.Contains(name, ".dense") == (much == dense) {
 			all = append(all, lines[name]...)
 		}
 	}
 	for i := range ofUser {
 		text := all[(n+i)%len(all)]
-		if wordy {
+		if much == wordy {
 			text += " " + all[(n+i+17)%len(all)]
 		}
 		t.said = append(t.said, fmt.Sprintf("%s (%d)", text, i))
@@ -203,6 +210,21 @@ var pasted = map[string][]string{
 	"a trace": {
 		`  File "/srv/app/jobs/import_%d.py", line 88, in run`, "    self.store.write(batch, retries=3)", "psycopg.OperationalError: server closed the connection unexpectedly",
 	},
+	"YAML": {
+		"  - name: import-%d", "    image: registry.example/tools/import:4.12", "    schedule: \"15 2 * * *\"", "    env:", "      POOL_SIZE: 12", "    retries: 3",
+	},
+	"SQL": {
+		"SELECT o.id, o.total_%d, c.name", "FROM orders o JOIN customers c ON c.id = o.customer_id", "WHERE o.created_at >= '2026-02-01' AND o.state IN ('open', 'late')",
+		"GROUP BY 1, 2, 3 HAVING COUNT(*) > 1;", "",
+	},
+	"a mail": {
+		"> On Tuesday the fourth we met the people from the depot %d again.", "> They have eleven trucks, of which three are in the workshop at the moment.",
+		"> The new hall was opened in May, and most of the goods are stored there now.", "",
+	},
+	"Chinese prose": {
+		"第%d章讲的是车站在三十年代的建造过程。", "建筑师之前设计过两座桥，他的哥哥是工程师。", "有些石料来自附近的采石场，那里战后就关闭了。", "到了晚上，值班的人沿着站台点灯。",
+		"旅客们还记得木头的气味和门上方大钟的声音。",
+	},
 	"prose": {
 		"Chapter %d describes how the station was built between 1931 and 1934.", "The architect had worked on two bridges before, and his brother was the engineer.",
 		"Some of the stones came from a quarry near Aalen, which has been closed since the war.", "In the evening the lamps were lit by a guard who walked along the platform.",
@@ -210,7 +232,7 @@ var pasted = map[string][]string{
 	},
 }
 
-var kindsOfPaste = []string{"log", "code", "JSON", "a table", "a trace", "prose"}
+var kindsOfPaste = []string{"log", "code", "JSON", "a table", "a trace", "prose", "YAML", "SQL", "a mail", "Chinese prose"}
 
 // paste returns material of a kind.
 func paste(kind string, lines int) string {
@@ -325,8 +347,9 @@ func TestKinds(t *testing.T) {
 	}
 	var p report
 	for _, lang := range []string{"en", "zh", "ja", "es", "de", "fr"} {
-		p.talks(t, "in talks of 80 short messages", []string{lang}, func(n int) long { return talkOf(t, lang, n, false) })
-		p.talks(t, "in talks of 80 long messages", []string{lang}, func(n int) long { return talkOf(t, lang, n, true) })
+		p.talks(t, "in talks of 80 short messages", []string{lang}, func(n int) long { return talkOf(t, lang, n, short) })
+		p.talks(t, "in talks of 80 long messages", []string{lang}, func(n int) long { return talkOf(t, lang, n, wordy) })
+		p.talks(t, "in talks of 80 dense messages", []string{lang}, func(n int) long { return talkOf(t, lang, n, dense) })
 	}
 	p.pastes(t)
 	p.commented(t)

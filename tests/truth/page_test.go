@@ -93,7 +93,7 @@ func TestOrders(t *testing.T) {
 				writers[w].name, s, parts[view{w, s}], first, before, after, of(all, isLost, elsewhere))
 			require.Equal(t, first.all, first.kept, "%s: orders in the first message", writers[w].name)
 			if w == rules || w == badModel {
-				least := map[int]float64{10: 60, 20: 97, 30: 97}[s]
+				least := map[int]float64{10: 90, 20: 97, 30: 97}[s]
 				require.GreaterOrEqual(t, min(before.percent(), after.percent()), least, "%s: orders kept in %d %% of the history", writers[w].name, s)
 			}
 		}

@@ -138,7 +138,7 @@ func (h *History) answered(i int, callID string) bool {
 	return false
 }
 
-// lost returns the first of some protected positions that no message of a fold stands for,
+// lost returns the first of some protected positions that no message of a fold replaces,
 // or -1. The messages are in the order of the positions, and each counts for one.
 func (h *History) lost(protected []int, product []message.Message) int {
 	for _, i := range protected {

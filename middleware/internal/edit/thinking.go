@@ -81,8 +81,8 @@ func (p Positions) Differs(o Positions) int {
 }
 
 // Stale returns the first position whose thinking a provider does not accept if the edits of the list are sent in place of
-// those that were sent before: of a model that binds thinking to all that stands before it. [math.MaxInt] if all remains
-// valid. Thinking that only an editor removes is no change, if none stays before it: thinking may go from the beginning
+// those that were sent before: of a model that binds thinking to all that is before it. [math.MaxInt] if all remains
+// valid. Thinking that only an editor removes is no change, if no thinking is left before it: thinking may go from the beginning
 // on, and not from the middle. leftOut is what was left out before.
 func (h *History) Stale(now, before List, leftOut Positions) int {
 	first := math.MaxInt

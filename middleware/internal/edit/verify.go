@@ -167,7 +167,7 @@ func noWorse(before, after message.Message) error {
 }
 
 // sameStructure checks that a rewrite keeps the calls, the results and the opaque
-// parts. Thinking may be removed; the thinking that stays is unchanged and in place.
+// parts. Thinking may be removed; the other thinking is unchanged and in place.
 func sameStructure(before, after []message.Part) error {
 	a := fixed(after, 0)
 	for b := fixed(before, 0); b < len(before); b = fixed(before, b+1) {
@@ -309,7 +309,7 @@ func shortened(was, is message.ToolResult) bool {
 }
 
 // KeepsEnds reports whether at least half of the second text is the beginning and the
-// end of the first. An edit whose text does not is a placeholder, of whatever layer.
+// end of the first. An edit whose text does not is a placeholder, of any layer.
 func KeepsEnds(before, after string) bool {
 	shorter := min(len(before), len(after))
 	head := 0

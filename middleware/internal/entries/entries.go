@@ -67,7 +67,7 @@ func (k *Known) Cut(common int) {
 	}
 }
 
-// Stored is an entry of the journal with all edits that it stands for.
+// Stored is an entry of the journal with all edits that it represents.
 type Stored struct {
 	At    int // position under whose ID it is kept; -1: there is no entry
 	Entry journal.Entry
@@ -83,7 +83,7 @@ var None = Stored{At: -1}
 // own is true and the history has grown by an answer of this chain and what followed it.
 //
 // The first read may take longer and is repeated once if it fails: without the edits that were
-// sent before, the provider reads the whole prompt anew.
+// sent before, the provider reads the whole prompt again.
 func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 	from, seen := l.Recent.Since(k.seen, l.IDs)
 	if from <= k.early.At {
@@ -181,7 +181,7 @@ func (l Log) expand(found []journal.Entry, known Stored) (all edit.List, err err
 
 func (l Log) find(ctx context.Context, ids []message.ID) (found journal.Found, err error) {
 	defer caught("read journal", &err)
-	return l.Journal.Find(ctx, l.Scope, ids)
+	return l.Journal.Find(ctx, l.Scope, l.IDs[0], ids)
 }
 
 func (l Log) put(ctx context.Context, writes []journal.Write) (winner journal.Entry, err error) {
@@ -201,7 +201,7 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 
 // Write writes a list of edits under the newest ID, on top of what is known, and those before
 // the newest question under the ID of the message before it: questions are edited, and hosts
-// insert text into them that is gone in the next turn. more are written with them. It returns
+// insert text into them that is missing in the next turn. more are written with them. It returns
 // what is known then, which is the work of another writer if that was first, and the list with
 // the records of the journal in place of equal ones. What another writer has left out of thinking is left
 // out here, too.
@@ -232,7 +232,7 @@ func (l Log) Write(
 			return known, all, nil
 		}
 		before, from := known.Stored, at
-		if winner.Rev.IsZero() { // the base has expired: what is known may be gone
+		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
 			before, from, known.early = None, 0, None
 		}
 		theirs, broken, err := l.readOthers(ctx, known.Stored, before, from)
@@ -297,7 +297,7 @@ func (l Log) batch(
 			return nil, early, err
 		}
 	}
-	w := journal.Write{ID: l.IDs[question], Conversation: l.Conversation, Entry: main.Entry}
+	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}
 	switch same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
@@ -324,7 +324,7 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) 
 		e.Base, e.Depth, e.Edits = base.Entry.Rev, base.Entry.Depth+1, delta.Records()
 	}
 	e.Rev = e.Sum()
-	w = journal.Write{ID: l.IDs[at], Conversation: l.Conversation, Entry: e}
+	w = journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev
 	}
@@ -427,13 +427,13 @@ type Overlay struct {
 }
 
 // Find implements [journal.Journal].
-func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
-	found, err := o.Top.Find(ctx, scope, ids)
+func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := o.Top.Find(ctx, scope, first, ids)
 	newer := found.At + 1
 	if err != nil || newer == len(ids) {
 		return found, err
 	}
-	below, err := o.Below.Find(ctx, scope, ids[newer:])
+	below, err := o.Below.Find(ctx, scope, first, ids[newer:])
 	if found.Skipped = below.Skipped; err != nil || below.At < 0 {
 		return found, err
 	}
@@ -445,7 +445,7 @@ func (o *Overlay) Find(ctx context.Context, scope string, ids []message.ID) (jou
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	own := make([]journal.Write, 0, len(writes))
 	for i, w := range writes {
-		found, err := o.Find(ctx, scope, []message.ID{w.ID})
+		found, err := o.Find(ctx, scope, w.First, []message.ID{w.ID})
 		if err != nil {
 			return journal.Entry{}, err
 		}
@@ -455,7 +455,7 @@ func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write)
 			}
 			continue
 		}
-		if mine, _ := o.Top.Find(ctx, scope, []message.ID{w.ID}); mine.At >= 0 {
+		if mine, _ := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID}); mine.At >= 0 {
 			w.Over = mine.Entries[0].Rev
 		}
 		own = append(own, w)

@@ -115,11 +115,11 @@ type broken struct {
 	damaged message.ID
 }
 
-func (b broken) Find(ctx context.Context, scope string, ids []message.ID) (journal.Found, error) {
+func (b broken) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
 	if b.panics {
 		panic("no disk")
 	}
-	found, err := b.Journal.Find(ctx, scope, ids)
+	found, err := b.Journal.Find(ctx, scope, first, ids)
 	if found.At >= 0 && ids[found.At] == b.damaged {
 		found.Entries[0].Rev[0]++
 	}

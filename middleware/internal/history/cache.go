@@ -45,7 +45,10 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 		equal      int
 		notes      = true
 	)
-	tracks := c.All()
+	var tracks []*Track[S]
+	if published := c.tracks.Load(); published != nil {
+		tracks = *published
+	}
 	for _, t := range tracks {
 		if given.Steady && t.isIn(given) {
 			candidates = append(candidates, candidate{t, nil, min(len(body), len(t.Body))})
@@ -74,18 +77,15 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	if err := checkParts(lead, body, equal); err != nil {
 		return nil, Change{}, err
 	}
-	fresh := best == nil
-	if !fresh {
-		best, equal, notes = best.orLonger(tracks, body, equal, notes)
-	}
-	if fresh {
+	sorted := false
+	if best != nil {
+		best, equal, notes, sorted = best.orLonger(tracks, body, equal, notes)
+	} else {
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
 		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
 	}
-	t, ch := best.grow(given, equal, notes)
-	if fresh {
-		t.parent = nil
-	}
+	t, ch := best.grow(given, equal, notes, sorted)
+	ch.Moved = t.passed != nil
 	if ch.NewLead = !Same(lead, t.Lead); ch.NewLead {
 		t.setLead(lead)
 	}

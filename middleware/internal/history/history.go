@@ -46,6 +46,7 @@ type Change struct {
 	Grown   bool // messages were only added
 	Noted   bool // some of the equal messages have other notes
 	Copied  bool // nothing may be appended to slices of the earlier track
+	Moved   bool // the messages are not those in the memory of the caller; see [Track.Ordered]
 	Unlike  bool // probably another conversation: less than half is equal, and the newest message differs
 	NewLead bool // the leading system messages differ
 }
@@ -137,8 +138,8 @@ func (t *Track[S]) isIn(given Given) bool {
 	return t.steady && len(given.Body) > 0 && len(t.Body) > 0 && &given.Body[0] == t.asPassed()[0]
 }
 
-// grow returns a track for a body whose first messages are those of t.
-func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) {
+// grow returns a track for a body whose first messages are those of t. sorted: the rounds of both are in order.
+func (t *Track[S]) grow(given Given, equal int, notes, sorted bool) (*Track[S], Change) {
 	g := *t
 	g.parent = t
 	in := given.Steady && t.isIn(given)
@@ -149,7 +150,12 @@ func (t *Track[S]) grow(given Given, equal int, notes bool) (*Track[S], Change) 
 		return &g, Change{Common: equal, Grown: true}
 	}
 	g.steady, g.passed = given.Steady, nil
-	if ordered, shared, alike := t.arranged(given.Body, equal, notes); ordered != nil {
+	var ordered []message.Message
+	shared, alike := equal, notes
+	if !sorted {
+		ordered, shared, alike = t.arranged(given.Body, equal, notes)
+	}
+	if ordered != nil {
 		if !Same(ordered, given.Body) {
 			g.passed = passedAs(given)
 		} else {
@@ -243,51 +249,39 @@ func (t *Track[S]) cut(n int) {
 	}
 }
 
-// learn appends what is known about the messages from the given one on. There is room for it.
+// learn appends what is known about the messages from the given one on. There is room for it. Two goroutines hash and count large
+// messages, a few at a time.
 func (t *Track[S]) learn(body []message.Message, from int) {
-	const large = 128 << 10 // bytes
+	const few, large = 32, 128 << 10 // messages, bytes
 	n, bytes := len(body), 0
 	for _, m := range t.Body[from:] {
 		bytes += m.Size()
 	}
 	t.bytes += bytes
 	t.Hashes, t.Tokens, t.Wide, t.Whole = t.Hashes[:n], t.Tokens[:n], t.Wide[:n], t.Whole[:n]
-	if bytes < large {
-		t.know(from, n)
-	} else {
-		t.share(from)
+	var taken atomic.Int64
+	work := func() {
+		for first := from; first < n; {
+			first = from + int(taken.Add(few)) - few
+			for i := first; i < min(first+few, n); i++ {
+				m := t.Body[i]
+				t.Hashes[i], t.Tokens[i] = m.ResultHash(), t.Meter.Message(*m)
+				t.Whole[i], t.Wide[i] = look(m)
+			}
+		}
 	}
+	var second sync.WaitGroup
+	if bytes >= large {
+		second.Go(work)
+	}
+	work()
+	second.Wait()
 	t.IDs = message.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
 	for i := from; i < n; i++ {
 		if t.Sum += t.Tokens[i]; t.Whole[i] {
 			t.WholeCount++
 		}
 	}
-}
-
-// know hashes, counts and looks at some messages.
-func (t *Track[S]) know(first, end int) {
-	for i := first; i < end; i++ {
-		m := t.Body[i]
-		t.Hashes[i], t.Tokens[i] = m.ResultHash(), t.Meter.Message(*m)
-		t.Whole[i], t.Wide[i] = look(m)
-	}
-}
-
-// share does it for all messages from the given one on in two goroutines, which take a few at a time.
-func (t *Track[S]) share(from int) {
-	const few = 32
-	var taken atomic.Int64
-	work := func() {
-		for first := from; first < len(t.Body); {
-			first = from + int(taken.Add(few)) - few
-			t.know(first, min(first+few, len(t.Body)))
-		}
-	}
-	var second sync.WaitGroup
-	second.Go(work)
-	work()
-	second.Wait()
 }
 
 // look reports whether a message is protected as a whole: system messages, pinned messages, and what a provider has made of

@@ -56,11 +56,13 @@ func (t *Track[S]) arranged(body []message.Message, equal int, notes bool) (orde
 }
 
 // orLonger returns the track that has the most of a body once its rounds are in order: results in another order than before
-// are equal only up to there. equal and notes are those of the body as it was passed.
-func (t *Track[S]) orLonger(others []*Track[S], body []message.Message, equal int, notes bool) (*Track[S], int, bool) {
+// are equal only up to there. equal and notes are those of the body as it was passed. sorted reports whether both are in order.
+func (t *Track[S]) orLonger(
+	others []*Track[S], body []message.Message, equal int, notes bool,
+) (longest *Track[S], shared int, alike, sorted bool) {
 	ordered, most, _ := t.arranged(body, equal, notes)
 	if ordered == nil {
-		return t, equal, notes
+		return t, equal, notes, true
 	}
 	for _, o := range others {
 		if reach(o.Body, ordered) <= most {
@@ -75,7 +77,7 @@ func (t *Track[S]) orLonger(others []*Track[S], body []message.Message, equal in
 			}
 		}
 	}
-	return t, equal, notes
+	return t, equal, notes, false
 }
 
 // sortRound puts results into the order of their ranks.
@@ -116,12 +118,8 @@ func ranksOf(answer *message.Message, results []message.Message) []int {
 	return ranks
 }
 
-// Ordered returns all messages of a caller with the rounds of the body in order: the same slice
-// if they are.
+// Ordered returns all messages of a caller with the rounds of the body in order.
 func (t *Track[S]) Ordered(all []message.Message) []message.Message {
-	if t.passed == nil {
-		return all
-	}
 	lead := all[:len(all)-len(t.Body)]
 	return t.AppendMessages(slices.Clone(lead), message.Run{Last: len(t.Body) - 1})
 }

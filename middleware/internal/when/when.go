@@ -1,5 +1,5 @@
 // Package when has the triggers of package trigger, and what the middlewares of this module ask a trigger in addition to
-// whether it is met: before they make a plan that may not be needed, and to tell how far it is.
+// whether it is met: before they make a plan that may not be needed, and to report how far it is.
 package when
 
 import (
@@ -46,7 +46,7 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 }
 
 // Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
-// model that binds its thinking to what stands before it, since an edit makes the thinking after it void; 0 for others.
+// model that binds its thinking to what is before it, since an edit makes the thinking after it void; 0 for others.
 func Least(v *middleware.View) int {
 	if core.Thinking(v) != models.ThinkingBound {
 		return 0

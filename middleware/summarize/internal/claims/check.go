@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
@@ -43,17 +44,18 @@ var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)(
 func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
 	sen := read(piece)
-	planned = planned || plans.MatchString(sen.text)
+	planned = planned || plans.MatchString(sen.Folded)
 	var given []float64
-	for _, v := range values(sen.toks) {
-		if v.has && len(given) < most && s.hasValue(v) {
-			given = append(given, v.value)
+	for _, v := range lex.Values(sen.Tokens) {
+		if v.Has && len(given) < most && s.hasValue(&v) {
+			given = append(given, v.Value)
 		}
 	}
-	slices.SortStableFunc(sen.claims, func(a, b Claim) int { return cmp.Compare(a.from, b.from) })
-	for _, c := range sen.claims {
-		isPlan := planned && (c.Kind == Date || c.Kind == Path || isFile(c.words))
-		adds := c.Kind == Number && sen.hasAny(sums) && s.isSum(c.value)
+	slices.SortStableFunc(sen.Items, func(a, b lex.Item) int { return cmp.Compare(a.From, b.From) })
+	for i := range sen.Items {
+		c := &sen.Items[i]
+		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
+		adds := c.Kind == lex.Number && sen.hasAny(sums) && s.isSum(&c.Value)
 		if !isPlan && !adds && !s.Supports(c) && !isResult(c, given) {
 			items = append(items, c.Text)
 		}
@@ -71,10 +73,10 @@ func (s *Source) unsupported(piece string, planned bool) (items []string) {
 }
 
 // isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
-func (s *Source) isSum(v value) bool {
+func (s *Source) isSum(v *lex.Value) bool {
 	const most = 24 // amounts of a text
-	for _, u := range append([]unit{{size: 1}}, v.units...) {
-		want, margin := v.value*u.size, max(v.step*u.size*0.51, 1e-6)
+	for _, u := range append([]lex.Unit{{Size: 1}}, v.Units...) {
+		want, margin := v.Value*u.Size, max(v.Step*u.Size*0.51, 1e-6)
 		for _, all := range s.sums {
 			total := 0.0
 			for _, a := range all {
@@ -89,9 +91,9 @@ func (s *Source) isSum(v value) bool {
 }
 
 // isResult reports whether two numbers of its sentence give that of a claim by one operation.
-func isResult(c Claim, given []float64) bool {
-	v := c.value
-	return c.Kind == Number && v.has && !v.label && gives(given, v.value, max(v.precision(), v.step*0.51), true)
+func isResult(c *lex.Item, given []float64) bool {
+	v := &c.Value
+	return c.Kind == lex.Number && v.Has && !v.Label && gives(given, v.Value, max(v.Precision(), v.Step*0.51), true)
 }
 
 // gives reports whether two of some numbers give another one, as sum or difference, or also as product or quotient.
@@ -123,21 +125,21 @@ func Without(body string, found []Finding) string {
 }
 
 // Supports reports whether the source has what a claim is about.
-func (s *Source) Supports(c Claim) bool {
+func (s *Source) Supports(c *lex.Item) bool {
 	const few = 3
 	switch {
-	case c.Kind == Number || c.Kind == Date:
-		return s.hasValue(c.value)
-	case s.has(c.words), c.open && s.hasPart(strings.TrimSuffix(pattern(c.words), "\x00")):
+	case c.Kind == lex.Number || c.Kind == lex.Date:
+		return s.hasValue(&c.Value)
+	case s.has(c.Words), c.Open && s.hasPart(strings.TrimSuffix(pattern(c.Words), "\x00")):
 		return true
-	case c.Kind == Quotation:
-		return len(c.words) == 1 && s.hasInflected(c.words[0]) ||
-			len(c.words) <= few && !strings.ContainsFunc(c.Text, isHan) && s.hasNear(c.words)
-	case c.Kind == Path, c.Kind == Code && len(c.words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
+	case c.Kind == lex.Quotation:
+		return len(c.Words) == 1 && s.hasInflected(c.Words[0]) ||
+			len(c.Words) <= few && !strings.ContainsFunc(c.Text, lex.IsHan) && s.hasNear(c.Words)
+	case c.Kind == lex.Path, c.Kind == lex.Code && len(c.Words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
 		return s.hasPath(c)
-	case c.Kind == Code && len(c.words) > 1:
-		return (strings.Contains(c.Text, " ") || !isFile(c.words)) && s.hasNear(c.words)
-	case c.Kind == Code && s.hasInflected(c.words[0]):
+	case c.Kind == lex.Code && len(c.Words) > 1:
+		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && s.hasNear(c.Words)
+	case c.Kind == lex.Code && s.hasInflected(c.Words[0]):
 		return true
 	}
 	return s.hasName(c)
@@ -148,32 +150,32 @@ func (s *Source) hasInflected(w string) bool {
 	return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && (s.hasPart(w) || stemOf(w) != w && s.hasPart(stemOf(w)))
 }
 
-func isFile(words []string) bool { return len(words) > 1 && fileEnds.has(words[len(words)-1]) }
+func isFile(words []string) bool { return len(words) > 1 && fileEnds.Has(words[len(words)-1]) }
 
 // hasName reports whether the source has a name that is not in it as it is.
-func (s *Source) hasName(c Claim) bool {
+func (s *Source) hasName(c *lex.Item) bool {
 	const shortHash = 7
-	last := c.words[len(c.words)-1]
+	last := c.Words[len(c.Words)-1]
 	switch {
-	case len(c.words) > 1:
+	case len(c.Words) > 1:
 		return false
 	case len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
 		return s.hasPart("\x00" + last)
 	}
-	return c.Kind == Identifier && s.has([]string{strings.TrimSuffix(last, "s")})
+	return c.Kind == lex.Name && s.has([]string{strings.TrimSuffix(last, "s")})
 }
 
 // hasPath reports whether the source has a path, or its end in a folder that it has.
-func (s *Source) hasPath(c Claim) bool {
+func (s *Source) hasPath(c *lex.Item) bool {
 	const most = 100 // words
-	words := c.words
+	words := c.Words
 	for len(words) > 0 && words[0] == "/" {
 		words = words[1:]
 	}
 	switch {
 	case len(words) > most:
 		return false
-	case s.has(words), c.weak && !s.has([]string{words[0], "/"}):
+	case s.has(words), c.Weak && !s.has([]string{words[0], "/"}):
 		return true
 	}
 	absolute := strings.ContainsAny(c.Text[:1], `/~\`) || len(c.Text) > 1 && c.Text[1] == ':'
@@ -243,31 +245,32 @@ func (s *Source) hasAmount(dimension string, v, step float64) bool {
 }
 
 // hasValue reports whether a value is in the source.
-func (s *Source) hasValue(v value) bool {
-	d := v.date
+func (s *Source) hasValue(v *lex.Value) bool {
+	d := v.Date
 	switch {
-	case v.clock != "":
-		return s.clocks[v.clock]
-	case d != date{}:
-		return s.dates[d] || d.year > 0 && d.day > 0 && s.dates[date{0, d.month, d.day}] && !s.dates[date{anyYear, d.month, d.day}]
-	case !v.has:
-		return s.digits[plainDigits(v.literal)] || s.hasPart("\x00"+v.literal+".")
+	case v.Clock != "":
+		return s.clocks[v.Clock]
+	case d != lex.Day{}:
+		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
+		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
+	case !v.Has:
+		return s.digits[plainDigits(v.Literal)] || s.hasPart("\x00"+v.Literal+".")
 	}
-	m := v.precision()
-	if v.units != nil && !slices.ContainsFunc(v.units, func(u unit) bool {
-		return s.measured[u.dimension] || u.dimension == "ratio" || u.dimension == "bytes"
+	m := v.Precision()
+	if v.Units != nil && !slices.ContainsFunc(v.Units, func(u lex.Unit) bool {
+		return s.measured[u.Dimension] || u.Dimension == "ratio" || u.Dimension == "bytes"
 	}) {
 		return false
 	}
-	if v.units == nil {
-		return s.digits[plainDigits(v.literal)] || s.hasAmount(asWritten, v.value, m)
+	if v.Units == nil {
+		return s.digits[plainDigits(v.Literal)] || s.hasAmount(asWritten, v.Value, m)
 	}
-	for _, u := range v.units {
-		n, m := v.value*u.size, m*u.size
-		if s.hasAmount(u.dimension, n, m) || u.dimension == "bytes" && s.hasAmount(bare, n, m) ||
-			u.dimension == "ratio" && s.hasAmount(bare, n/100, m/100) {
+	for _, u := range v.Units {
+		n, m := v.Value*u.Size, m*u.Size
+		if s.hasAmount(u.Dimension, n, m) || u.Dimension == "bytes" && s.hasAmount(bare, n, m) ||
+			u.Dimension == "ratio" && s.hasAmount(bare, n/100, m/100) {
 			return true
 		}
 	}
-	return s.hasAmount(bare, v.value, m)
+	return s.hasAmount(bare, v.Value, m)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 )
 
@@ -22,13 +23,13 @@ const good, bad = "good", "bad"
 
 // addRun adds a run, after those before it.
 func (s *Source) addRun(r facts.Run) {
-	line := fold(cmp.Or(r.Command, r.Call.Name))
+	line := lex.Fold(cmp.Or(r.Command, r.Call.Name))
 	first := line // without a text or program in it
 	if k := embedded.FindStringIndex(line); k != nil {
 		first = line[:k[0]]
 	}
-	sen := &sentence{text: line, toks: lex(nil, line)}
-	key := pattern(sen.wordsIn(0, len(line)))
+	sen := lex.Tokenize(line)
+	key := pattern(sen.WordsIn(0, len(line)))
 	c := s.commands[key]
 	if c == nil {
 		c = &command{}
@@ -39,7 +40,7 @@ func (s *Source) addRun(r facts.Run) {
 	}
 	s.runs++
 	s.tested = s.tested ||
-		slices.ContainsFunc(sen.toks, func(t token) bool { return subjects.words[t.text] == "test" || runners.has(t.text) })
+		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || runners.Has(t.Text) })
 	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {
 		c.newest = good
@@ -48,27 +49,32 @@ func (s *Source) addRun(r facts.Run) {
 	}
 }
 
-var embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
+var (
+	embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
+	humps    = regexp.MustCompile(`([a-z])([A-Z])`)
+)
 
 // subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths, but
-// for the name of a script.
+// for the name of a script. What is looked for in files is not what a command is about.
 func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
-	all := map[string]int{}
+	all, searches := map[string]int{}, false
 	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
+		next := strings.Trim(field, ";&|") == ""
 		field = strings.Trim(field, `"'();&|`)
-		if strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=:@*${}") || strings.HasSuffix(field, "/...") {
+		searches = !next && searches || searching.Has(field)
+		if searches || strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
 		file := field[strings.LastIndexByte(field, '/')+1:]
 		name, end, script := strings.Cut(file, ".")
 		program := file == field || strings.Contains(field, "bin/") || strings.HasPrefix(field, "./")
-		if script && !scripts.has(end) || !script && !program {
+		if script && !scripts.Has(end) || !script && !program {
 			continue
 		}
 		field = name
-		for _, t := range lex(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
-			switch subject := subjectOf(t.text); {
+		for _, t := range lex.Tokens(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
+			switch subject := subjectOf(t.Text); {
 			case subject == "test" && !script: // a tool for tests, rather than a script of this name
 				all[subject] = 2
 			case subject != "":
@@ -79,18 +85,18 @@ func subjectsOf(line string) map[string]int {
 	return all
 }
 
-// subjectOf returns the form in which words of commands and of sentences are compared, or "" for a word that says little.
+// subjectOf returns the form in which words of commands and of sentences are compared, or "" for a word that carries little meaning.
 func subjectOf(w string) string {
-	if len(w) < 3 || vague.has(w) {
+	if len(w) < 3 || vague.Has(w) {
 		return ""
 	}
-	return cmp.Or(subjects.words[w], subjects.words[stemOf(w)], stemOf(w))
+	return cmp.Or(subjects.Of(w), subjects.Of(stemOf(w)), stemOf(w))
 }
 
 func stemOf(w string) string {
 	const least = 4
-	for _, end := range endings.all {
-		if stem, ok := strings.CutSuffix(w, end.word); ok && len(stem) >= least {
+	for _, end := range endings.Words {
+		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= least {
 			return stem
 		}
 	}
@@ -99,14 +105,19 @@ func stemOf(w string) string {
 
 // clause is a part of a sentence.
 type clause struct {
-	sen      *sentence
-	from, to int // tokens
-	text     string
-	state    string // good, bad, or "" if it states no outcome
+	sentence
+	of    sentence
+	from  int    // the first token
+	state string // good, bad, or "" if it states no outcome
 }
 
+func (c clause) last() *lex.Token { return &c.Tokens[len(c.Tokens)-1] }
+
+// String returns the clause without the mark at its end.
+func (c clause) String() string { return strings.TrimSpace(strings.TrimRight(c.Folded, ".!。！")) }
+
 // contradicted returns the parts of a sentence that state an outcome against the record.
-func (s *Source) contradicted(sen *sentence) (items []string) {
+func (s *Source) contradicted(sen sentence) (items []string) {
 	if sen.hasAny(opening) || sen.asks() {
 		return nil
 	}
@@ -126,10 +137,10 @@ func (s *Source) contradicted(sen *sentence) (items []string) {
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
 		// In a quotation, it may be anything.
-		never := c.state != "" && !s.tested && len(sen.spans) == 0 && c.subjects()["test"] &&
-			!s.hasBy(sen.wordsIn(sen.toks[c.from].from, sen.toks[c.to-1].to()), said, shown, other)
+		never := c.state != "" && !s.tested && len(sen.Spans) == 0 && c.subjects()["test"] &&
+			!s.hasBy(sen.WordsIn(c.Tokens[0].From, c.last().To()), said, shown, other)
 		if never || c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
-			items = append(items, strings.TrimRight(c.text, ".!。！"))
+			items = append(items, c.String())
 		}
 	}
 	return items
@@ -143,11 +154,11 @@ func (c *command) agrees(claimed string, story, now bool) bool {
 
 // about returns the commands that a clause is about: those that it quotes, otherwise those with most of its words.
 func (s *Source) about(c clause) (found []*command) {
-	for _, sp := range c.sen.spans {
-		if c.sen.toks[c.from].from > sp.from || sp.to > c.sen.toks[c.to-1].to() {
+	for _, sp := range c.of.Spans {
+		if c.Tokens[0].From > sp.From || sp.To > c.last().To() {
 			continue
 		}
-		words := pattern(c.sen.wordsIn(sp.from, sp.to))
+		words := pattern(c.WordsIn(sp.From, sp.To))
 		for key, cmd := range s.commands {
 			if strings.Contains(key, words) {
 				found = append(found, cmd)
@@ -173,36 +184,33 @@ func (s *Source) about(c clause) (found []*command) {
 	return found
 }
 
-// asks reports whether a sentence is a question.
-func (s *sentence) asks() bool { return strings.HasSuffix(strings.TrimSpace(s.text), "?") }
-
 // subjects returns the subjects of a clause, without the words of names.
 func (c clause) subjects() map[string]bool {
 	all := map[string]bool{}
-	for i, t := range c.sen.toks[c.from:c.to] {
-		if w := subjectOf(t.text); t.kind == word && w != "" && !c.sen.named[c.from+i] {
+	for i, t := range c.Tokens {
+		if w := subjectOf(t.Text); t.Kind == lex.Word && w != "" && !c.of.Named[c.from+i] {
 			all[w] = true
 		}
 	}
-	for of := range subjects.in(c.text) {
+	for of := range subjects.In(c.Folded) {
 		all[of] = true
 	}
 	return all
 }
 
 // clauses returns the clauses of a sentence.
-func (s *sentence) clauses() (all []clause) {
+func (s sentence) clauses() (all []clause) {
 	from := 0
-	for i := 0; i <= len(s.toks); i++ {
-		if i < len(s.toks) {
-			t := s.toks[i]
-			joint := t.is(",;()。、") || t.kind == word && joints.has(t.text)
-			if !joint || slices.ContainsFunc(s.spans, func(sp span) bool { return sp.from <= t.from && t.from < sp.to }) {
+	for i := 0; i <= len(s.Tokens); i++ {
+		if i < len(s.Tokens) {
+			t := &s.Tokens[i]
+			joint := t.Is(",;()。、") || t.Kind == lex.Word && joints.Has(t.Text)
+			if !joint || slices.ContainsFunc(s.Spans, func(sp lex.Span) bool { return sp.From <= t.From && t.From < sp.To }) {
 				continue
 			}
 		}
 		if i > from {
-			c := clause{sen: s, from: from, to: i, text: s.chunk(from, i).raw}
+			c := clause{sentence: sentence{&lex.Text{Folded: s.Raw(from, i), Tokens: s.Tokens[from:i]}}, of: s, from: from}
 			c.state = c.outcome()
 			all = append(all, c)
 		}
@@ -213,15 +221,15 @@ func (s *sentence) clauses() (all []clause) {
 
 // outcome returns the outcome that a clause states, or "".
 func (c clause) outcome() string {
-	toks, negated := c.sen.toks[c.from:c.to], false
+	toks, negated := c.Tokens, false
 	for i, t := range toks {
-		if t.kind != word {
+		if t.Kind != lex.Word {
 			continue
 		}
-		of := outcomes.words[t.text]
-		counted := i > 0 && (toks[i-1].amount.has || toks[i-1].text == "to") // 212 passed, to pass
+		of := outcomes.Of(t.Text)
+		counted := i > 0 && (toks[i-1].Amount.Has || toks[i-1].Text == "to") // 212 passed, to pass
 		switch {
-		case negations.has(t.text):
+		case negations.Has(t.Text):
 			negated = true
 		case of != "" && !counted && negated == (of == good):
 			return bad
@@ -229,19 +237,11 @@ func (c clause) outcome() string {
 			return good
 		}
 	}
-	if toks[0].amount.has && at(toks, 1).kind == ideograph { // 212 个通过
+	if toks[0].Amount.Has && lex.At(toks, 1).Kind == lex.Han { // 212 个通过
 		return ""
 	}
-	for of := range outcomes.in(c.text) {
+	for of := range outcomes.In(c.Folded) {
 		return of
 	}
 	return ""
-}
-
-// hasAny reports whether the sentence has a word of a list.
-func (s *sentence) hasAny(l *list) bool {
-	for range l.in(s.text) {
-		return true
-	}
-	return slices.ContainsFunc(s.toks, func(t token) bool { return t.kind == word && l.has(t.text) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 )
@@ -128,22 +129,22 @@ func altered(r *rand.Rand, truth string) map[string]string {
 	for _, c := range claims.Find(truth) {
 		var to string
 		switch c.Kind {
-		case claims.Identifier, claims.Path, claims.Address:
+		case lex.Name, lex.Path, lex.Link:
 			to = c.Text[:len(c.Text)/2] + "q" + c.Text[len(c.Text)/2:]
-		case claims.Number:
+		case lex.Number:
 			at := strings.IndexAny(c.Text, "123456789")
 			if at < 0 {
 				continue
 			}
 			to = c.Text[:at] + string('1'+(c.Text[at]-'1'+3+byte(r.IntN(4)))%9) + c.Text[at+1:]
-		case claims.Quotation:
+		case lex.Quotation:
 			words := strings.Fields(c.Text)
 			if len(words) < 3 {
 				continue
 			}
 			words[len(words)/2] = "hardly"
 			to = strings.Join(words, " ")
-		case claims.Date, claims.Code:
+		case lex.Date, lex.Code:
 			continue
 		}
 		if strings.Contains(truth, c.Text) && !strings.Contains(c.Text, "%") {

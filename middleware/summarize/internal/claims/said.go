@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
@@ -34,17 +35,15 @@ type statement struct {
 func (s *Source) note(body string, by role) {
 	from, assents, others, refuses := len(s.statements), false, 0, false
 	for piece := range text.Pieces(body) {
-		sen := &sentence{text: fold(piece)}
-		sen.toks = lex(nil, sen.text)
-		question := strings.ContainsAny(sen.text, "?？")
+		sen := sentence{lex.Tokenize(piece)}
+		question := strings.ContainsAny(sen.Folded, "?？")
 		for _, c := range sen.clauses() {
-			toks := sen.toks[c.from:c.to]
-			words, negated := contents(toks)
-			if by == said && !negated && (&sentence{text: c.text, toks: toks}).hasAny(assent) {
+			words, negated := contents(c.Tokens)
+			if by == said && !negated && c.hasAny(assent) {
 				assents, s.assents = true, true
 			}
 			others, refuses = others+len(words), refuses || negated
-			open := question || (&sentence{text: c.text, toks: toks}).hasAny(condition)
+			open := question || c.hasAny(condition)
 			s.addStatement(statement{words: words, negated: negated, question: open, by: by, text: len(s.parts)})
 		}
 	}
@@ -72,16 +71,16 @@ func (s *Source) addStatement(st statement) {
 
 // contents returns the words that carry the meaning of tokens, each once, and whether they are negated. Of Chinese, these
 // are pairs of characters.
-func contents(toks []token) (words []string, negated bool) {
+func contents(toks []lex.Token) (words []string, negated bool) {
 	for i, t := range toks {
 		w := ""
-		switch next := at(toks, i+1); {
-		case negations.has(t.text) || refusal.has(t.text) || t.kind == ideograph && refusal.has(t.text+next.text):
+		switch next := lex.At(toks, i+1); {
+		case negations.Has(t.Text) || refusal.Has(t.Text) || t.Kind == lex.Han && refusal.Has(t.Text+next.Text):
 			negated = true
-		case t.kind == ideograph && next.kind == ideograph && !plain.has(t.text+next.text) && !negations.has(next.text):
-			w = t.text + next.text
-		case t.kind == number, t.kind == word && len(t.text) > 2 && !plain.has(t.text):
-			w = stemOf(t.text)
+		case t.Kind == lex.Han && next.Kind == lex.Han && !plain.Has(t.Text+next.Text) && !negations.Has(next.Text):
+			w = t.Text + next.Text
+		case t.Kind == lex.Digits, t.Kind == lex.Word && len(t.Text) > 2 && !plain.Has(t.Text):
+			w = stemOf(t.Text)
 			if n := len(w); n > 3 && w[n-1] == w[n-2] {
 				w = w[:n-1] // shipped, ship
 			}
@@ -118,11 +117,7 @@ var (
 )
 
 func alternatives(name string) string {
-	var all []string
-	for _, m := range lists[name].all {
-		all = append(all, strings.ReplaceAll(m.word, "_", " "))
-	}
-	return strings.Join(all, "|")
+	return strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
 }
 
 // object returns the content of what follows a verb of the user in a sentence, up to the next clause.
@@ -135,19 +130,19 @@ func object(verb *regexp.Regexp, sentence string) (words []string, negated, ok b
 	if k := ends.FindStringIndex(rest); k != nil {
 		rest = rest[:k[0]]
 	}
-	words, negated = contents(lex(nil, rest))
+	words, negated = contents(lex.Tokens(nil, rest))
 	return words, negated, true
 }
 
-// misattributed returns what a sentence says of the user that only the assistant has said, or nobody.
-func (s *Source) misattributed(sen *sentence) (items []string) {
+// misattributed returns what a sentence ascribes to the user although only the assistant, or no one, wrote it.
+func (s *Source) misattributed(sen sentence) (items []string) {
 	if s.users == 0 {
 		return nil
 	}
-	if words, negated, ok := object(approves, sen.text); ok && !negated && !s.approved(words) {
-		return []string{approves.FindString(sen.text)}
+	if words, negated, ok := object(approves, sen.Folded); ok && !negated && !s.approved(words) {
+		return []string{approves.FindString(sen.Folded)}
 	}
-	words, _, ok := object(says, sen.text)
+	words, _, ok := object(says, sen.Folded)
 	const least = 2
 	if !ok || len(words) < least {
 		return nil
@@ -168,16 +163,16 @@ func (s *Source) misattributed(sen *sentence) (items []string) {
 		}
 	}
 	if 3*best[told] >= 2*len(words) && 2*users <= len(words) {
-		return []string{says.FindString(sen.text)}
+		return []string{says.FindString(sen.Folded)}
 	}
 	return nil
 }
 
-// approved reports whether the user has agreed to something with these words: said so without a negation, or assented when
-// the assistant said so. In a text of another language, any assent will do.
+// approved reports whether the user has agreed to something with these words: in a sentence without a negation, or by an assent when
+// the assistant wrote them. In a text of another language, any assent will do.
 func (s *Source) approved(words []string) bool {
 	newest, known, share := -1, false, 2
-	if strings.ContainsFunc(strings.Join(words, ""), isHan) {
+	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
 		share = 3 // pairs of characters are less often the same
 	}
 	accepted := map[int]int{} // words by text
@@ -202,13 +197,13 @@ func (s *Source) approved(words []string) bool {
 	return newest >= 0 && !s.statements[newest].negated
 }
 
-// turned returns the clauses that say the opposite of a clause of the source, and nobody says the same.
-func (s *Source) turned(sen *sentence) (items []string) {
+// turned returns the clauses that state the opposite of a clause of the source, if no clause there states the same.
+func (s *Source) turned(sen sentence) (items []string) {
 	if sen.hasAny(past) || sen.asks() {
 		return nil
 	}
 	for _, c := range sen.clauses() {
-		words, negated := contents(sen.toks[c.from:c.to])
+		words, negated := contents(c.Tokens)
 		if len(words) < 2 {
 			continue
 		}
@@ -222,46 +217,47 @@ func (s *Source) turned(sen *sentence) (items []string) {
 			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
 		}
 		if opposite && !same {
-			items = append(items, strings.TrimSpace(strings.TrimRight(c.text, ".!。！")))
+			items = append(items, c.String())
 		}
 	}
 	return items
 }
 
-// unwritten returns the files that a sentence says were written, of which no call that may have done so speaks.
-func (s *Source) unwritten(sen *sentence) (items []string) {
+// unwritten returns the files that a sentence calls written although no call that may have written names them.
+func (s *Source) unwritten(sen sentence) (items []string) {
 	if s.calls == 0 || sen.hasAny(opening) {
 		return nil
 	}
-	for _, c := range sen.claims {
-		file := c.Kind == Path && !c.weak || (c.Kind == Code || c.Kind == Identifier) && isFile(c.words)
-		if file && sen.writes(c) && !s.hasBy(c.words, changed, other) && !s.hasBy(c.words[slices.Index(c.words, "/")+1:], changed, other) {
+	for i := range sen.Items {
+		c := &sen.Items[i]
+		file := c.Kind == lex.Path && !c.Weak || (c.Kind == lex.Code || c.Kind == lex.Name) && isFile(c.Words)
+		if file && sen.writes(c) && !s.hasBy(c.Words, changed, other) && !s.hasBy(c.Words[slices.Index(c.Words, "/")+1:], changed, other) {
 			items = append(items, c.Text)
 		}
 	}
 	return items
 }
 
-// writes reports whether a sentence says that the file of a claim was written: a verb is before it, perhaps with other
-// files between, or "was" with a verb behind it.
-func (s *sentence) writes(c Claim) bool {
-	from, to := s.tokenAt(c.from), s.tokenAt(c.to)
+// writes reports whether a sentence states that the file of a claim was written: a verb is before it, perhaps with other
+// files between, or "was" with a verb after it.
+func (s sentence) writes(c *lex.Item) bool {
+	from, to := s.TokenAt(c.From), s.TokenAt(c.To)
 	for i := from - 1; i >= 0; i-- {
-		t := s.toks[i]
+		t := s.Tokens[i]
 		switch {
-		case s.named[i], t.kind == mark && !t.is(".;:。；：!?"), t.text == "了", between.has(t.text):
+		case s.Named[i], t.Kind == lex.Mark && !t.Is(".;:。；：!?"), t.Text == "了", between.Has(t.Text):
 			continue
-		case t.kind == word && wrote.has(t.text):
+		case t.Kind == lex.Word && wrote.Has(t.Text):
 			return !s.refused(i)
-		case t.kind == ideograph && i > 0:
-			return wrote.has(s.toks[i-1].text+t.text) && !s.refused(i-1)
+		case t.Kind == lex.Han && i > 0:
+			return wrote.Has(s.Tokens[i-1].Text+t.Text) && !s.refused(i-1)
 		}
 		break
 	}
-	for i := to; i < min(len(s.toks), to+5); i++ {
-		if t := s.toks[i]; t.kind == word && wrote.has(t.text) {
+	for i := to; i < min(len(s.Tokens), to+5); i++ {
+		if t := s.Tokens[i]; t.Kind == lex.Word && wrote.Has(t.Text) {
 			return i > to && !s.refused(i)
-		} else if t.kind == word && !between.has(t.text) {
+		} else if t.Kind == lex.Word && !between.Has(t.Text) {
 			break
 		}
 	}
@@ -269,23 +265,23 @@ func (s *sentence) writes(c Claim) bool {
 }
 
 // refused reports whether one of the three words before a verb turns it round, or its subject is the user.
-func (s *sentence) refused(i int) bool {
-	return slices.ContainsFunc(s.toks[max(0, i-3):i], func(t token) bool {
-		return negations.has(t.text) || t.text == "user" || t.text == "户" || t.text == "to" || t.text == "failed"
+func (s sentence) refused(i int) bool {
+	return slices.ContainsFunc(s.Tokens[max(0, i-3):i], func(t lex.Token) bool {
+		return negations.Has(t.Text) || t.Text == "user" || t.Text == "户" || t.Text == "to" || t.Text == "failed"
 	})
 }
 
 // unknownNames returns names of two or more capitalised words of which the source has none.
-func (s *Source) unknownNames(sen *sentence) (items []string) {
-	if s.ideographs > len(s.stream)/20 || strings.HasPrefix(sen.text, "#") || !lowWord.MatchString(sen.text) {
+func (s *Source) unknownNames(sen sentence) (items []string) {
+	if s.ideographs > len(s.stream)/20 || strings.HasPrefix(sen.Folded, "#") || !lowWord.MatchString(sen.Folded) {
 		return nil
 	}
-	for _, m := range properName.FindAllStringIndex(sen.text, -1) {
-		words := strings.Fields(strings.ToLower(sen.text[m[0]:m[1]]))
+	for _, m := range properName.FindAllStringIndex(sen.Folded, -1) {
+		words := strings.Fields(strings.ToLower(sen.Folded[m[0]:m[1]]))
 		if !slices.ContainsFunc(words, func(w string) bool {
-			return title.has(w) || plain.has(w) || months[w]+weekdays[w] > 0 || s.hasInflected(w)
+			return title.Has(w) || plain.Has(w) || lex.IsCalendar(w) || s.hasInflected(w)
 		}) {
-			items = append(items, sen.text[m[0]:m[1]])
+			items = append(items, sen.Folded[m[0]:m[1]])
 		}
 	}
 	return items

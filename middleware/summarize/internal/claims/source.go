@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -24,12 +25,12 @@ type Source struct {
 	digits   map[string]bool      // digits of all numbers, also in names
 	amounts  map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
 	measured map[string]bool      // dimensions of which there is a unit, also without a number
-	dates    map[date]bool        // also without year or day; weekdays have a negative day
+	dates    map[lex.Day]bool     // also without year or day; weekdays have a negative day
 	clocks   map[string]bool
 	sums     [][]float64 // amounts of one text each
 
 	commands   map[string]*command
-	tested     bool // a text, not of the assistant, tells how tests ended
+	tested     bool // a text, not of the assistant, reports how tests ended
 	calls      int
 	runs       int
 	statements []statement
@@ -39,8 +40,8 @@ type Source struct {
 	told       [2]int           // statements of the newest text of the assistant, while the source is built
 	ideographs int
 	seen       map[string]bool // lines of results, while the source is built
-	toks       []token
-	keys       map[string][]unit // at the end of keys
+	toks       []lex.Token
+	keys       map[string][]lex.Unit // at the end of keys
 }
 
 // part begins at a byte of the stream, and ends where the next one begins.
@@ -59,9 +60,9 @@ const (
 // summaries. The outcomes of commands are those that package facts records.
 func SourceOf(covered, view []message.Message, others ...string) *Source {
 	s := &Source{
-		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[date]bool{},
+		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[lex.Day]bool{},
 		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
-		seen: map[string]bool{}, keys: map[string][]unit{},
+		seen: map[string]bool{}, keys: map[string][]lex.Unit{},
 	}
 	read := s.addRuns(covered, view)
 	texts := map[string]bool{}
@@ -173,7 +174,7 @@ func (s *Source) addText(t string, by role) {
 	for n := 0; n <= deepest && t != before; n++ {
 		s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
 		for piece := range pieces(t) {
-			s.toks = lex(s.toks[:0], fold(piece))
+			s.toks = lex.Tokens(s.toks[:0], lex.Fold(piece))
 			s.add(s.toks, by)
 		}
 		before, t = t, unescape(t)
@@ -198,12 +199,12 @@ func (s *Source) unseen(t string) string {
 
 // pieces yields a text in pieces that end with a line, or in a long line with a word.
 func pieces(body string) iter.Seq[string] {
-	const usual, most = 4 << 10, 16 << 10
+	const most = 8 << 10
 	return func(yield func(string) bool) {
 		for rest := body; rest != ""; {
 			piece := shorten.Head(rest, most)
-			if k := strings.IndexByte(piece[min(len(piece), usual):], '\n'); k >= 0 {
-				piece = piece[:usual+k+1]
+			if k := strings.LastIndexByte(piece, '\n') + 1; k > 0 {
+				piece = piece[:k]
 			} else if k := strings.LastIndexAny(piece, " ,;，。"); k > 0 && len(piece) < len(rest) {
 				piece = piece[:k]
 			}
@@ -230,43 +231,40 @@ func unescape(s string) string {
 	})
 }
 
-// inStream reports whether a token counts when words are compared.
-func inStream(t token) bool { return t.kind != mark || t.text == "/" }
-
-func (s *Source) add(toks []token, by role) {
+func (s *Source) add(toks []lex.Token, by role) {
 	for i, t := range toks {
-		if inStream(t) {
-			s.stream = append(append(s.stream, t.text...), 0)
+		if t.Counts() {
+			s.stream = append(append(s.stream, t.Text...), 0)
 		}
 		switch {
-		case t.kind == number || t.amount.has || strings.ContainsAny(t.text, "0123456789"):
-			s.addDigits(t.text)
-			if t.amount.has && strings.Contains(t.raw, ",") { // 101,102 may be two
-				s.addDigits(t.raw)
+		case t.Kind == lex.Digits || t.Amount.Has || strings.ContainsAny(t.Text, "0123456789"):
+			s.addDigits(t.Text)
+			if t.Amount.Has && strings.Contains(t.Raw, ",") { // 101,102 may be two
+				s.addDigits(t.Raw)
 			}
-		case t.kind == ideograph:
+		case t.Kind == lex.Han:
 			s.ideographs++
-			if !s.measures(t.text + at(toks, i+1).text) {
-				s.measures(t.text)
+			if !s.measures(t.Text + lex.At(toks, i+1).Text) {
+				s.measures(t.Text)
 			}
-		case len(t.text) > 1 || t.kind == mark:
-			s.measures(t.text)
+		case len(t.Text) > 1 || t.Kind == lex.Mark:
+			s.measures(t.Text)
 		}
 	}
 	s.tested = s.tested || by != told && tellsOfTests(toks)
-	for _, v := range values(toks) {
-		s.addValue(toks, v, by)
+	for _, v := range lex.Values(toks) {
+		s.addValue(toks, &v, by)
 	}
 }
 
 // tellsOfTests reports whether an outcome is near a word for tests.
-func tellsOfTests(toks []token) bool {
+func tellsOfTests(toks []lex.Token) bool {
 	const near = 6
 	test := -near - 1
 	for i, t := range toks {
-		if t.kind == word && subjects.words[t.text] == "test" {
+		if t.Kind == lex.Word && subjects.Of(t.Text) == "test" {
 			test = i
-		} else if t.kind == word && i-test <= near && outcomes.has(t.text) {
+		} else if t.Kind == lex.Word && i-test <= near && outcomes.Has(t.Text) {
 			return true
 		}
 	}
@@ -275,16 +273,16 @@ func tellsOfTests(toks []token) bool {
 
 // measures notes the dimension of a unit that may have no number.
 func (s *Source) measures(name string) bool {
-	all := unitsOf(name)
+	all := lex.UnitsOf(name)
 	for _, u := range all {
-		s.measured[u.dimension] = true
+		s.measured[u.Dimension] = true
 	}
 	return all != nil
 }
 
 // addDigits adds the digits in a word, and of 1.2.3 also 1.2 and 1.
 func (s *Source) addDigits(word string) {
-	for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return !isDigit(r) && r != '.' }) {
+	for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }) {
 		run = strings.Trim(run, ".")
 		for k := len(run); k > 0; k = strings.LastIndexByte(run[:k], '.') {
 			s.digits[plainDigits(run[:k])] = true
@@ -300,49 +298,48 @@ func plainDigits(d string) string {
 	return d
 }
 
-func (s *Source) addValue(toks []token, v value, by role) {
+func (s *Source) addValue(toks []lex.Token, v *lex.Value, by role) {
 	switch {
-	case v.clock != "":
-		s.clocks[v.clock], s.clocks[v.clock[:len("00:00")]] = true, true
+	case v.Clock != "":
+		s.clocks[v.Clock], s.clocks[v.Clock[:len("00:00")]] = true, true
 		return
-	case v.date != date{}:
-		d := v.date
-		s.dates[d], s.dates[date{day: d.dayOfWeek()}] = true, true
-		if d.month > 0 {
-			s.dates[date{d.year, d.month, 0}], s.dates[date{0, d.month, d.day}] = true, true
+	case v.Date != lex.Day{}:
+		d := v.Date
+		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}] = true, true
+		if d.Month > 0 {
+			s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
 		}
-		if d.year > 0 {
-			s.dates[date{anyYear, d.month, d.day}] = true
+		if d.Year > 0 {
+			s.dates[lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}] = true
 		}
 		return
-	case !v.has:
+	case !v.Has:
 		return
 	}
-	s.digits[plainDigits(v.literal)] = true
-	s.put(asWritten, v, unit{size: 1})
+	s.put(asWritten, v, lex.Unit{Size: 1})
 	size := 1.0
-	for _, u := range slices.Backward(v.units) {
-		s.put(u.dimension, v, u)
-		size = u.size // of the first
+	for _, u := range slices.Backward(v.Units) {
+		s.put(u.Dimension, v, u)
+		size = u.Size // of the first
 	}
 	last := len(s.sums) - 1
-	s.sums[last] = append(s.sums[last], v.value*size)
+	s.sums[last] = append(s.sums[last], v.Value*size)
 	if by == said || by == told {
-		s.sums[0] = append(s.sums[0], v.value*size)
+		s.sums[0] = append(s.sums[0], v.Value*size)
 	}
-	if v.units != nil {
+	if v.Units != nil {
 		return
 	}
-	s.put(bare, v, unit{size: 1})
-	for k := v.from - 1; k >= max(0, v.from-3); k-- {
-		if t := toks[k]; t.kind == word { // "timeout_ms": 30000
-			all, ok := s.keys[t.raw]
+	s.put(bare, v, lex.Unit{Size: 1})
+	for k := v.From - 1; k >= max(0, v.From-3); k-- {
+		if t := toks[k]; t.Kind == lex.Word { // "timeout_ms": 30000
+			all, ok := s.keys[t.Raw]
 			if !ok {
-				all = unitsOf(keyEnd.FindString(t.raw))
-				s.keys[t.raw] = all
+				all = lex.UnitsOf(keyEnd.FindString(t.Raw))
+				s.keys[t.Raw] = all
 			}
 			for _, u := range all {
-				s.put(u.dimension, v, u)
+				s.put(u.Dimension, v, u)
 			}
 			break
 		}
@@ -352,7 +349,7 @@ func (s *Source) addValue(toks []token, v value, by role) {
 // keyEnd matches the unit at the end of a key, as in timeout_ms and sizeMB.
 var keyEnd = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
 
-func (s *Source) put(dimension string, v value, u unit) {
+func (s *Source) put(dimension string, v *lex.Value, u lex.Unit) {
 	s.measured[dimension] = true
-	s.amounts[dimension] = append(s.amounts[dimension], v.value*u.size)
+	s.amounts[dimension] = append(s.amounts[dimension], v.Value*u.Size)
 }

@@ -1,30 +1,23 @@
-// Package facts collects by rules what a summary in words loses first: errors,
-// commands, identifiers and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: what the user refused, errors, commands, identifiers
+// and files in messages that are folded.
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
 //	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
 //
-// When room is short, these are kept in this order:
-//
-//   - calls that changed something, of any tool, with the first words of the result;
-//   - commands, each with its newest outcome, except for those that only read;
-//   - errors: one line of each failed result; that of a command until it runs again;
-//   - identifiers, those in texts of the user and in arguments before those in results;
-//   - files that were written, then files that were only read.
-//
-// No file name and no message can start a line of its own. System messages are not read, since they remain in the view, nor
-// are texts of the model.
-//
-// Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
-// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time
-// is proportional to the number of messages.
+// When room is short, the kinds of facts are kept in the order in which [Set.Text] writes them, of each the newest. No file
+// name and no message can start a line of its own. System messages are not read, since they remain in the view, nor are
+// texts of the model. Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
+// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time is proportional to the number of
+// messages.
 package facts
 
 import (
 	"html"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -34,33 +27,33 @@ import (
 
 // Lengths of lines in code points; longer ones are shortened.
 const (
-	longestError   = 200
+	longestLine    = 200
 	longestCommand = 120
-	longestPath    = 200
-	longestOutcome = 60 // of a result, after its call
+	longestSaid    = 300 // the words of the user about a call, and the list of what is to be done
+	longestOutcome = 60  // of a result, after its call
 )
 
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
-	errors   entries
+	decided  entries // by the user
+	plan     entries // the newest list of what is to be done
 	done     entries // calls that changed something
 	commands entries
 	files    entries
+	errors   entries
 
 	calls  map[string]openCall // by call ID, the newest
-	failed map[string]string   // the error of the last run, by command
+	failed map[string]string   // the error of a call, by what it did
 	spoken []string            // texts of the user, and arguments of calls
 	seen   []string            // results, except contents of files, which can be read again
 }
 
 // openCall is a call that may still get a result.
 type openCall struct {
-	tool    string
-	use     toolUse
-	command string // "" if it runs none
-	change  string // a line for a call that may change something, or ""
-	writes  []string
+	message.ToolCall
+
+	use use
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
@@ -105,101 +98,158 @@ func (s *Set) addCall(c message.ToolCall) {
 	if len(c.Arguments) <= longest {
 		s.spoken = append(s.spoken, c.Arguments)
 	}
-	use := toolUseOf(c.Name, c.Arguments)
-	use.command = html.UnescapeString(use.command)
-	command := text.Line(use.command, longestCommand)
-	if !readsOnly(use.command) {
-		s.commands.put(entry{key: command})
-	}
-	call := openCall{tool: c.Name, use: use, command: command, change: changeOf(c, use)}
-	for _, name := range use.files {
-		e := entry{key: pathLine(name)}
-		before := s.files.put(e)
-		if use.access == read {
-			before.state = max(before.state, read)
-		} else {
-			call.writes = append(call.writes, e.key) // if the call succeeds
-		}
-		if f := s.files.get(e.key); f != nil {
-			f.state = before.state
-		}
-	}
-	s.calls[c.ID] = call
+	s.calls[c.ID] = openCall{c, useOf(c.Name, c.Arguments)}
 }
 
 func (s *Set) addResult(r message.ToolResult) {
-	c, ok := s.calls[r.CallID]
-	if !ok || c.tool == "" {
-		c.tool = r.Name
+	c := s.calls[r.CallID]
+	if c.Name == "" {
+		c.Name = r.Name
 	}
-	if c.use.access != read {
+	if c.use.kind != reads && c.use.kind != plans {
 		s.seen = append(s.seen, r.Text)
 	}
+	if how, said := decisionIn(r.Text); how != unknown {
+		e := entry{text: text.Line(c.line(), longestLine), state: how, detail: decoded(said, longestSaid)}
+		e.key = e.text + "\n" + e.detail
+		s.decided.put(e)
+		return
+	}
 	res := resultOf(r, c.use)
-	if res.state == unknown || res.state == passed {
-		for _, name := range c.writes {
-			if f := s.files.get(name); f != nil {
-				f.state = written
-			}
+	what, by := "", c.Name
+	if c.use.kind == acts || c.use.kind != runs && (res.fault != "" || len(s.failed) > 0) { // otherwise it is not used
+		what = c.line()
+		by = what
+	}
+	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)
+	switch {
+	case c.use.kind == runs:
+		what = s.addCommand(c.use.command, res)
+	case ok && c.use.kind == reads:
+		s.addFiles(c.use.files, read)
+	case ok && c.use.kind == writes:
+		s.addFiles(c.use.files, written)
+	case ok && c.use.kind == plans:
+		s.addPlan(c.ToolCall, r.Text)
+	case ok && c.use.kind == acts && what != c.Name:
+		s.done.put(entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
+	}
+	s.addError(by, what, res.fault)
+}
+
+// addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
+func (s *Set) addCommand(command string, res result) (name string) {
+	bare, folder := normal(command)
+	name, shown := text.Line(bare, longestCommand), bare
+	if folder != "" {
+		shown = "cd " + folder + " && " + bare
+		if e := s.commands.get(name); e != nil && e.folder != "" && e.folder != folder {
+			name = text.Line(shown, longestCommand)
 		}
 	}
-	s.addChange(c, r, res)
-	if e := s.commands.get(c.command); e != nil {
-		if res.state != unknown {
-			e.state, e.code = res.state, res.code
-		}
-		e.partial = res.partial
-		s.errors.remove(s.failed[c.command]) // the error of an earlier run
+	if !readsOnly(command) {
+		s.commands.put(entry{key: name, text: text.Line(shown, longestCommand), folder: folder, state: res.state, detail: res.code})
 	}
-	if fault := decoded(res.fault, longestError); fault != "" {
-		if c.tool != "" {
-			fault = text.Line(c.tool+": "+fault, longestError)
+	return name
+}
+
+func (s *Set) addFiles(names []string, access state) {
+	for _, name := range names {
+		e := entry{key: pathLine(name), state: access}
+		if before := s.files.get(e.key); before != nil {
+			e.state = max(e.state, before.state)
 		}
-		s.errors.put(entry{key: fault})
-		if c.command != "" {
-			s.failed[c.command] = fault
-		}
+		s.files.put(e)
 	}
 }
 
-// addChange adds a call that has changed something, unless it has failed.
-func (s *Set) addChange(c openCall, r message.ToolResult, res result) {
-	if c.change != "" && !r.Error && (res.state == unknown || res.state == passed) && res.fault == "" {
-		s.done.put(entry{key: text.Line(c.change+" → "+decoded(r.Text, longestOutcome), longestError)})
+// addError adds the error of a call in place of that of an equal one before it.
+func (s *Set) addError(by, what, fault string) {
+	if what != "" {
+		s.errors.remove(s.failed[what])
 	}
+	if fault = decoded(fault, longestLine); fault == "" {
+		return
+	}
+	if by != "" {
+		fault = text.Line(by+": "+fault, longestLine)
+	}
+	s.errors.put(entry{key: fault})
+	s.failed[what] = fault
+}
+
+// line returns a call in a few words: its command, its files, or its name with its first arguments.
+func (c *openCall) line() string {
+	const most, longest = 3, 40 // arguments; code points of one
+	name := text.Line(c.Name, longest)
+	switch {
+	case c.use.command != "":
+		return name + ": " + text.Line(c.use.command, longestCommand)
+	case len(c.use.files) > 0:
+		return name + ": " + pathLine(c.use.files[0])
+	case c.use.kind == plans:
+		return name
+	}
+	var arguments []string
+	for f := range fields(c.Arguments) {
+		if len(arguments) == most {
+			arguments = append(arguments, "…")
+			break
+		}
+		arguments = append(arguments, text.Line(f.key+": "+f.text(readOfName), longest))
+	}
+	if arguments == nil {
+		return name
+	}
+	return name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
 // pathLine returns a file name as one line. A long one is shortened at its beginning.
 func pathLine(name string) string {
 	line := text.Line(name, len(name)+1)
-	if runes := []rune(line); len(runes) > longestPath {
-		return "…" + string(runes[len(runes)-longestPath+1:])
+	if runes := []rune(line); len(runes) > longestLine {
+		return "…" + string(runes[len(runes)-longestLine+1:])
 	}
 	return line
 }
 
+// decoded returns a text as one line, with the characters of HTML entities.
+func decoded(s string, most int) string { return text.Line(html.UnescapeString(s), most) }
+
 // identifiers returns as many as the given number of tokens may hold, or more: those in results, then those in texts of the
-// user and arguments, each oldest first.
-func (s *Set) identifiers(most int) []line {
+// user and arguments, each oldest first. Those with one key are in one line, unless it is long.
+func (s *Set) identifiers(most int) (lines []string) {
 	const (
 		readOfText = 2 << 10   // bytes
 		readOfAll  = 128 << 10 // bytes
+		longest    = 160       // bytes of an identifier with its key: half of one would be wrong
 	)
-	var lines []line
-	found := map[string]bool{}
 	rest := readOfAll
-	for _, texts := range [...][]string{s.spoken, s.seen} {
-		for _, t := range slices.Backward(texts) {
-			if len(lines) > most || rest <= 0 {
-				break
-			}
-			t = shorten.Head(t, readOfText)
-			rest -= len(t)
-			for _, i := range slices.Backward(digest.Identifiers(t)) {
-				if !found[i.Text] {
-					found[i.Text] = true
-					lines = appendIdentifier(lines, named(i, t))
-				}
+	found, at := map[string]bool{}, map[string]int{} // the line of a key
+	add := func(key, id string) {
+		all := key + id
+		if found[id] || len(all) > longest || text.Line(all, longest) != all || strings.ContainsAny(all, "{}<>;") {
+			return
+		}
+		found[id] = true
+		if k, ok := at[key]; ok && len(lines[k]) < longest {
+			lines[k] = key + id + ", " + lines[k][len(key):]
+			return
+		}
+		at[key] = len(lines)
+		lines = append(lines, all)
+	}
+	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
+		if len(found) > most || rest <= 0 {
+			break
+		}
+		t = shorten.Head(t, readOfText)
+		rest -= len(t)
+		for _, i := range slices.Backward(digest.Identifiers(t)) {
+			if i.Label != "" {
+				add(i.Label+": ", i.Text)
+			} else {
+				add(keyOf(i.Text, t), i.Text)
 			}
 		}
 	}
@@ -207,14 +257,23 @@ func (s *Set) identifiers(most int) []line {
 	return lines
 }
 
-// appendIdentifier appends an identifier, unless it is too long, is not one line, or contains characters of a template.
-func appendIdentifier(lines []line, i digest.Identifier) []line {
-	const longest = 160 // bytes with its label: half of an identifier would be wrong
-	all := i.Label + i.Text
-	if len(all) > longest || text.Line(all, longest) != all || strings.ContainsAny(all, "{}<>;") {
-		return lines
+// keyOf returns the word before an identifier in a text, with a space, if that is its key: "order " of "order #W123".
+func keyOf(identifier, in string) string {
+	if strings.ContainsAny(identifier, "@/.") {
+		return ""
 	}
-	return append(lines, line{label: i.Label, text: i.Text})
+	before, _, _ := strings.Cut(in, identifier)
+	bare := strings.TrimRight(before, " #:：")
+	word := bare[len(strings.TrimRightFunc(bare, unicode.IsLetter)):]
+	for i := range word {
+		if is("key", strings.ToLower(word[i:])) {
+			return word[i:] + " "
+		}
+		if word[0] < utf8.RuneSelf { // a part of a word does not count
+			break
+		}
+	}
+	return ""
 }
 
 // entries are facts without duplicates, oldest first. A repeated one moves to the end.
@@ -225,10 +284,11 @@ type entries struct {
 
 // entry is one fact.
 type entry struct {
-	key     string // the line that is written for it
+	key     string // also the line that is written for it, if text is ""
+	text    string
+	folder  string // in which a command was run, or ""
 	state   state
-	code    string // exit code of a command, or ""
-	partial bool   // the output of a command is not complete
+	detail  string // exit code of a command, or the words of the user about a call, or ""
 	removed bool   // also if there is a newer entry with the same key
 }
 
@@ -243,25 +303,23 @@ const (
 	killed
 	cancelled
 	denied
-	read    // of a file
-	written // of a file, also if it was read as well
+	refused  // by the user, of a call
+	approved // by the user, of a call
+	read     // of a file
+	written  // of a file, also if it was read as well
 )
 
-// put appends an entry, and removes and returns the one with the same key. An empty key is ignored.
-func (es *entries) put(e entry) (before entry) {
+// put appends an entry and removes the one with the same key. An empty key is ignored.
+func (es *entries) put(e entry) {
 	if e.key == "" {
-		return entry{}
+		return
 	}
 	if es.at == nil {
 		es.at = map[string]int{}
 	}
-	if i, ok := es.at[e.key]; ok {
-		before = es.all[i]
-		es.all[i] = entry{removed: true}
-	}
+	es.remove(e.key)
 	es.at[e.key] = len(es.all)
 	es.all = append(es.all, e)
-	return before
 }
 
 // get returns the entry of a key, or nil. It is valid until the next put.
@@ -279,10 +337,10 @@ func (es *entries) remove(key string) {
 	}
 }
 
-// lines returns the entries that are not removed and match, in the given form.
-func (es *entries) lines(match func(entry) bool, form func(entry) line) (lines []line) {
+// lines returns the entries that are not removed and have a state, or any, in the given form.
+func (es *entries) lines(of state, form func(entry) string) (lines []string) {
 	for _, e := range es.all {
-		if !e.removed && match(e) {
+		if !e.removed && (of == unknown || e.state == of) {
 			lines = append(lines, form(e))
 		}
 	}

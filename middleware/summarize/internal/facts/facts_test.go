@@ -203,10 +203,8 @@ func TestCommands(t *testing.T) {
 		{"timed out", "bash", `{"command":"make"}`, "building a\nbuilding b\nCommand timed out after 120 seconds", "make → timed out"},
 		{"killed", "bash", `{"command":"make"}`, "building a\nKilled", "make → killed"},
 		{"killed, in Chinese", "bash", `{"command":"make"}`, "进程已终止", "make → killed"},
-		{"cancelled", "bash", `{"command":"make"}`, "[Request interrupted by user]", "make → cancelled"},
-		{"denied", "bash", `{"command":"rm -r x"}`, "The user doesn't want to proceed with this tool use. The tool use was rejected.", "rm -r x → denied"},
-		{"truncated", "bash", `{"command":"make"}`, "a\nb\n[output truncated: 9000 lines]\nexit code 0", "make → ok (output incomplete)"},
-		{"truncated, no outcome", "bash", `{"command":"mk"}`, "a\n(输出已截断)", "mk (output incomplete)"},
+		{"cancelled", "bash", `{"command":"make"}`, "Process aborted.", "make → cancelled"},
+		{"denied", "bash", `{"command":"rm -r x"}`, "Command denied by the sandbox.", "rm -r x → denied"},
 		{"tests about time", "bash", `{"command":"go test"}`, "ok TestTimeout\ntimeout: 3 s\nexit code 0", "go test → ok"},
 		{"output about processes", "bash", `{"command":"mk log"}`, "the worker was killed at noon and restarted\nall is well", "mk log"},
 		{"error without a code", "bash", `{"command":"mk"}`, "Error: no such tool", "mk → failed"},
@@ -273,8 +271,8 @@ func TestIdentifiers(t *testing.T) {
 		call("read_file", `{"path":"a.go"}`, "const key = \"AB-4711\""),
 	)
 	_, ids, _ := strings.Cut(section(h), "Identifiers:\n")
-	ids, _, _ = strings.Cut(ids, "\n")
-	require.Equal(t, "- item_id: 1151293680, 9949163720; total: $54.04; https://example.com/a?b=1; ann@example.com; order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
+	ids, _, _ = strings.Cut(ids, "\nFiles read:")
+	require.Equal(t, "- item_id: 1151293680, 9949163720\n- total: $54.04\n- https://example.com/a?b=1, ann@example.com\n- order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
 }
 
 // TestDone: a call that changed something has a line, of any tool; reading has none.
@@ -301,7 +299,7 @@ func TestOneLabel(t *testing.T) {
 		call("order", `{"order_id":"#W2378156"}`, "{}"), call("item", `{"item_id":"1008292230"}`, "{}"), call("order", `{"order_id":"#W2378157"}`, "{}"),
 		call("item", `{"item_id":"1008292231"}`, "{}"), call("order", `{"order_id":"#W2378158"}`, "{}"),
 	)
-	require.Contains(t, section(h), "\n- order_id: #W2378156, #W2378157, #W2378158; item_id: 1008292230, 1008292231")
+	require.Contains(t, section(h), "\n- item_id: 1008292230, 1008292231\n- order_id: #W2378156, #W2378157, #W2378158")
 }
 
 // TestErrorBelowItsLabel shows that a line which only says that an error follows is
@@ -420,4 +418,39 @@ func TestToolsThatRunNoCommand(t *testing.T) {
 	)
 	require.Equal(t, []string{"execute-tool(name: find trains, date: 2025-01-01) → 12 trains"}, under(section(h), "Done:"))
 	require.Len(t, under(section(h), "Errors:"), 1)
+}
+
+// TestDecided: what the user refused is not done, has the user's words and is kept when the section is read again; an error
+// goes when the same call succeeds.
+func TestDecided(t *testing.T) {
+	t.Parallel()
+	no := "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
+	h := join(
+		call("edit", `{"path":"a.go","new_string":"x"}`, no+"use the shared helper"), call("ExitPlanMode", `{"plan":"all"}`, no+"only the fourth"),
+		call("ExitPlanMode", `{"plan":"all"}`, "User has approved your plan. You can now start coding."), call("bash", `{"command":"git push"}`, no),
+		call("TodoWrite", `{"todos":[{"content":"a","status":"pending"}]}`, "ok"),
+		call("TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"in_progress"},{"status":"pending","content":"c"}]}`, "ok"),
+		call("TaskCreate", `{"subject":"d"}`, "Task #7 created successfully: d"), call("TaskUpdate", `{"taskId":"7","status":"completed"}`, "Updated task #7"),
+		call("write", `{"path":"b.go","content":"x"}`, "Error: File has not been read yet."), call("write", `{"path":"b.go","content":"x"}`, "ok"),
+	)
+	for l, want := range map[text.Language]string{
+		text.English: lines(
+			"[Facts recorded by code]", "Decided by the user:",
+			"- edit: a.go → refused by the user: use the shared helper", "- ExitPlanMode → refused by the user: only the fourth",
+			"- ExitPlanMode → approved by the user", "- bash: git push → refused by the user",
+			"Plan:", "- b (in progress); c; 2 done", "Files written:", "- b.go",
+		),
+		text.Chinese: lines(
+			"[以下是由程序记录的事实]", "用户的决定:",
+			"- edit: a.go → 用户拒绝: use the shared helper", "- ExitPlanMode → 用户拒绝: only the fourth",
+			"- ExitPlanMode → 用户同意", "- bash: git push → 用户拒绝", "计划:", "- b(进行中); c; 已完成 2 项", "写入的文件:", "- b.go",
+		),
+	} {
+		o := facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
+		got := collect(h).Text(o)
+		require.Equal(t, want, got)
+		again := &facts.Set{}
+		again.Resume(got)
+		require.Equal(t, want, again.Text(o), "read again")
+	}
 }

@@ -19,34 +19,41 @@ var patternFile string
 //go:embed words.txt
 var wordFile string
 
-var lists = func() map[string][]string {
-	all := map[string][]string{}
+// lists are those of words.txt, also as sets.
+var lists, sets = func() (lists map[string][]string, sets map[string]map[string]bool) {
+	lists, sets = map[string][]string{}, map[string]map[string]bool{}
 	for line := range strings.Lines(wordFile) {
-		if name, words, ok := strings.Cut(strings.TrimSpace(line), ": "); ok && line[0] != '#' {
-			all[name] = append(all[name], strings.Split(words, " | ")...)
+		name, words, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || line[0] == '#' {
+			continue
+		}
+		if sets[name] == nil {
+			sets[name] = map[string]bool{}
+		}
+		for w := range strings.SplitSeq(words, " | ") {
+			lists[name], sets[name][w] = append(lists[name], w), true
 		}
 	}
-	return all
+	return lists, sets
 }()
 
-func set(name string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range lists[name] {
-		m[w] = true
-	}
-	return m
-}
+// is reports whether a word is in a list. Keys are compared in lower case, without - and _.
+func is(list, word string) bool { return sets[list][word] }
 
-// finder finds words in a text in one pass.
+// finder finds words of lists in a text in one pass.
 type finder struct {
 	words []string
+	list  []int      // of each word, its list
 	first [256][]int // the words that begin with a byte
 }
 
-func newFinder(words []string) *finder {
-	f := &finder{words: words}
-	for i, w := range words {
-		f.first[w[0]] = append(f.first[w[0]], i)
+func newFinder(lists ...[]string) *finder {
+	f := &finder{}
+	for n, list := range lists {
+		for _, w := range list {
+			f.first[w[0]] = append(f.first[w[0]], len(f.words))
+			f.words, f.list = append(f.words, w), append(f.list, n)
+		}
 	}
 	return f
 }
@@ -70,22 +77,25 @@ type pattern struct {
 	line                *regexp.Regexp
 }
 
-var patterns = func() (all []pattern) {
+// patterns are the lines of patterns.txt by their kind.
+var patterns = func() map[string][]pattern {
+	all := map[string][]pattern{}
 	for line := range strings.Lines(patternFile) {
 		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
-			all = append(all, pattern{f[0], f[1], f[3], regexp.MustCompile(f[2])})
+			all[f[0]] = append(all[f[0]], pattern{f[0], f[1], f[3], regexp.MustCompile(f[2])})
 		}
 	}
 	return all
 }()
 
 var (
-	exitWords, partialWords = newFinder(lists["exit"]), newFinder(lists["partial"])
-	stopWords               = newFinder(slices.Concat(lists["timed out"], lists["denied"], lists["cancelled"], lists["killed"]))
+	stopWords = newFinder(lists["timed out"], lists["denied"], lists["cancelled"], lists["killed"])
+	stops     = [...]state{timedOut, denied, cancelled, killed}
 
+	shown = slices.Concat(patterns["failed"], patterns["none"], patterns["some"], patterns["fault"])
 	stems = func() *finder {
 		var words []string
-		for _, p := range patterns {
+		for _, p := range shown {
 			words = append(words, p.stem)
 		}
 		return newFinder(words)
@@ -98,9 +108,9 @@ func shows(output string) map[string]string {
 	var tried []int
 	found := map[string]string{}
 	for at, i := range stems.in(output) {
-		p := &patterns[i]
+		p := &shown[i]
 		if tried == nil {
-			tried = make([]int, len(patterns))
+			tried = make([]int, len(shown))
 		}
 		if found[p.kind] != "" || tried[i] == most {
 			continue
@@ -117,16 +127,15 @@ func shows(output string) map[string]string {
 
 // result is how a call ended.
 type result struct {
-	state   state  // unknown if the result does not show it for certain
-	code    string // exit code, or ""
-	fault   string // the line that shows what failed, or ""
-	partial bool   // the output is not complete
+	state state  // unknown if the result does not show it for certain
+	code  string // exit code, or ""
+	fault string // the line that shows what failed, or ""
 }
 
 // resultOf reads the result of a call. It was stopped or denied if a line at the beginning or the end states it. It failed
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
-func resultOf(r message.ToolResult, use toolUse) (o result) {
+func resultOf(r message.ToolResult, use use) (o result) {
 	const half = 16 << 10 // bytes
 	head, tail := r.Text, ""
 	if len(head) > 2*half {
@@ -138,32 +147,30 @@ func resultOf(r message.ToolResult, use toolUse) (o result) {
 		o.code, several = exitCode(lines)
 	}
 	broken := r.Error || (o.code != "0" || s.acts) && startsWithFault(head)
-	if o.code == "" && (use.command != "" || use.access == written || r.Error) {
+	if o.code == "" && (use.command != "" || use.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
-	shown := ""
+	line := ""
 	switch {
 	case s.acts:
-		shown = failureIn(head + "\n" + tail)
-	case use.command == "" && use.access != read:
+		line = failureIn(head + "\n" + tail)
+	case use.command == "" && use.kind != reads:
 		first, _, _ := strings.Cut(strings.TrimLeft(head, " \r\n"), "\n") // the others may be contents
-		shown = failureIn(first)
+		line = failureIn(first)
 	}
 	switch {
 	case o.state != unknown:
-	case broken, shown != "", o.code != "" && o.code != "0" && (several || !s.acts || !s.filtered):
+	case broken, line != "", o.code != "" && o.code != "0" && (several || !s.acts || !s.filtered):
 		o.state = failed
 	case o.code == "0" && !s.hidden:
 		o.state = passed
 	}
-	for _, line := range lines {
-		for range partialWords.in(line) {
-			o.partial = o.partial || isShort(line)
-		}
-	}
 	if o.state != passed && o.state != unknown {
-		o.fault = cmp.Or(faultIn(head, tail, broken), shown)
+		if isWrapper(line) { // the end of a traceback has the error
+			line = lastLine(cmp.Or(tail, head))
+		}
+		o.fault = cmp.Or(faultIn(head, tail, broken), line)
 	}
 	return o
 }
@@ -213,16 +220,14 @@ func stopIn(lines []string, isError bool) state {
 		if line = strings.Trim(line, " \t[]<>()*.!。"); !isShort(line) {
 			continue
 		}
-		first := len(stopWords.words)
+		first := len(stops)
 		for at, i := range stopWords.in(line) {
 			if at == 0 || isError || hasPrefix(line, lists["subject"]) {
-				first = min(first, i)
+				first = min(first, stopWords.list[i])
 			}
 		}
-		for _, s := range [...]state{timedOut, denied, cancelled, killed} {
-			if first -= len(lists[english.outcomes[s]]); first < 0 {
-				return s
-			}
+		if first < len(stops) {
+			return stops[first]
 		}
 	}
 	return unknown
@@ -239,23 +244,49 @@ func hasPrefix(line string, words []string) bool {
 func exitCode(lines []string) (code string, several bool) {
 	const early = 32
 	for _, line := range lines {
-		json := line[0] == '{'
-		for k, i := range exitWords.in(line) {
-			if !json && (k > early || !isShort(line)) {
+		if !hasAny(line, lists["exit stem"]) {
+			continue
+		}
+		for _, m := range exit.FindAllStringSubmatchIndex(line, -1) {
+			if line[0] != '{' && (m[0] > early || !isShort(line)) {
 				break
 			}
-			rest := strings.TrimLeft(line[k+len(exitWords.words[i]):], "\"'`> :=：(")
-			found := rest[:len(rest)-len(strings.TrimLeft(rest, "-0123456789"))]
-			switch {
-			case found == "" || len(found) > len("-1073741819"):
-			case found != "0":
+			if found := line[m[2]:m[3]]; found != "0" {
 				return found, code != ""
-			default:
-				code = found
 			}
+			code = "0"
 		}
 	}
 	return code, false
+}
+
+// exit matches an exit code in a line in lower case.
+var exit = regexp.MustCompile("(?:exit[ _]?(?:code|status)|exited with (?:code|status)|return[ _]?code|exit:|退出码|退出代码|返回码)" +
+	"[\"'`> :=：(]*(-?\\d{1,10})")
+
+func hasAny(line string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
+}
+
+// decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.
+func decisionIn(result string) (how state, said string) {
+	const read, opening = 4 << 10, 100 // bytes
+	start := shorten.Head(result, opening)
+	if !strings.Contains(start, "user") && !strings.Contains(start, "User") && !strings.Contains(start, "用户") {
+		return unknown, ""
+	}
+	for _, p := range slices.Concat(patterns["refused"], patterns["approved"]) {
+		m := p.line.FindStringIndex(start)
+		if m == nil {
+			continue
+		}
+		rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
+		if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
+			said = strings.TrimSpace(of[1])
+		}
+		return map[string]state{"refused": refused, "approved": approved}[p.kind], said
+	}
+	return unknown, ""
 }
 
 // startsWithFault reports whether a result begins as an error.
@@ -279,11 +310,12 @@ func faultIn(head, tail string, whole bool) string {
 		switch {
 		case label != "" && line != "":
 			return label + " " + line
+		case isWrapper(line):
 		case ok && strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " "):
 			label = line
 		case ok || place.MatchString(line):
 			return line
-		case first == "" && !isWrapper(line):
+		case first == "":
 			first = line
 		}
 	}
@@ -291,6 +323,16 @@ func faultIn(head, tail string, whole bool) string {
 		return cmp.Or(label, first)
 	}
 	return label
+}
+
+// lastLine returns the last line that is not blank and does not only surround others.
+func lastLine(output string) string {
+	for _, line := range slices.Backward(strings.Split(output, "\n")) {
+		if line = strings.TrimSpace(line); line != "" && !isWrapper(line) {
+			return line
+		}
+	}
+	return ""
 }
 
 // isWrapper reports whether a line only announces the lines after it.

@@ -12,10 +12,20 @@ import (
 // Each line of patterns.txt shows what its kind says, by its own example.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	for _, p := range patterns {
-		require.Contains(t, []string{"failed", "none", "some", "fault"}, p.kind)
-		require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
-		require.NotEmpty(t, shows("a\n  " + p.example + "\nb")[p.kind], "%s matches its example %q", p.line, p.example)
+	for kind, all := range patterns {
+		for _, p := range all {
+			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
+			switch kind {
+			case "failed", "none", "some", "fault":
+				require.NotEmpty(t, shows("a\n  " + p.example + "\nb")[kind], "%s matches its example %q", p.line, p.example)
+			case "refused", "approved":
+				how, _ := decisionIn(p.example)
+				require.Equal(t, kind == "approved", how == approved, "%s is known by its example", p.line)
+			default:
+				require.Contains(t, []string{"limit", "folder", "filter", "redirection", "said"}, kind)
+				require.Regexp(t, p.line, p.example)
+			}
+		}
 	}
 	require.Empty(t, shows("0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"))
 }
@@ -55,30 +65,30 @@ func TestShell(t *testing.T) {
 // An outcome is recorded only if it is certain.
 func TestResultOf(t *testing.T) {
 	t.Parallel()
-	writes, reads := toolUse{files: []string{"a"}, access: written}, toolUse{files: []string{"a"}, access: read}
+	w, r := use{kind: writes, files: []string{"a"}}, use{kind: reads, files: []string{"a"}}
 	for _, c := range []struct {
 		name   string
-		use    toolUse
+		use    use
 		output string
 		want   state
 	}{
-		{"no exit code", toolUse{command: "make"}, "done", unknown},
-		{"exit code 0", toolUse{command: "make"}, "done\nexit code 0", passed},
-		{"a reader prints a failure", toolUse{command: "cat log"}, "exit code 0\n--- FAIL: TestA", passed},
-		{"a failure behind exit code 0", toolUse{command: "make"}, "exit code 0\n--- FAIL: TestA", failed},
-		{"a failure in the middle", toolUse{command: "make"}, "exit code 0\n" + strings.Repeat("line\n", 900) + "1 failed, 2 passed\n" + strings.Repeat("line\n", 900), failed},
-		{"exit code 0 and another", toolUse{command: "make; echo"}, "<returncode>0</returncode>\nexit code: 2", failed},
-		{"grep finds nothing", toolUse{command: "make | grep x"}, "exit code 1", unknown},
-		{"passed, with a logged error", toolUse{command: "pytest"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", passed},
-		{"not certain, with a logged error", toolUse{command: "pytest | tail"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", unknown},
-		{"an error in JSON", writes, `{"success": false, "message": "no room"}`, failed},
-		{"an error in JSON in JSON", writes, `[{"text":"{\"isError\": true}"}]`, failed},
-		{"a missing text", writes, "String to replace not found in file.", failed},
-		{"no room, in Chinese", writes, "保存失败：磁盘空间不足", failed},
-		{"contents of the file", writes, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
-		{"a file that was read", reads, `{"success": false}`, unknown},
-		{"a tool that is not known", toolUse{}, `{"status": "error", "reason": "x"}`, failed},
-		{"no error", toolUse{}, `{"error": null, "errors": [], "ok": true}`, unknown},
+		{"no exit code", use{kind: runs, command: "make"}, "done", unknown},
+		{"exit code 0", use{kind: runs, command: "make"}, "done\nexit code 0", passed},
+		{"a reader prints a failure", use{kind: runs, command: "cat log"}, "exit code 0\n--- FAIL: TestA", passed},
+		{"a failure behind exit code 0", use{kind: runs, command: "make"}, "exit code 0\n--- FAIL: TestA", failed},
+		{"a failure in the middle", use{kind: runs, command: "make"}, "exit code 0\n" + strings.Repeat("line\n", 900) + "1 failed, 2 passed\n" + strings.Repeat("line\n", 900), failed},
+		{"exit code 0 and another", use{kind: runs, command: "make; echo"}, "<returncode>0</returncode>\nexit code: 2", failed},
+		{"grep finds nothing", use{kind: runs, command: "make | grep x"}, "exit code 1", unknown},
+		{"passed, with a logged error", use{kind: runs, command: "pytest"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", passed},
+		{"not certain, with a logged error", use{kind: runs, command: "pytest | tail"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", unknown},
+		{"an error in JSON", w, `{"success": false, "message": "no room"}`, failed},
+		{"an error in JSON in JSON", w, `[{"text":"{\"isError\": true}"}]`, failed},
+		{"a missing text", w, "String to replace not found in file.", failed},
+		{"no room, in Chinese", w, "保存失败：磁盘空间不足", failed},
+		{"contents of the file", w, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
+		{"a file that was read", r, `{"success": false}`, unknown},
+		{"a tool that is not known", use{}, `{"status": "error", "reason": "x"}`, failed},
+		{"no error", use{}, `{"error": null, "errors": [], "ok": true}`, unknown},
 	} {
 		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, c.use).state, c.name)
 	}

@@ -18,33 +18,27 @@ type Run struct {
 }
 
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
-func Runs(msgs []message.Message) (runs []Run) {
+func Runs(msgs []message.Message) (all []Run) {
 	calls := map[string]message.ToolCall{}
 	for i := range msgs {
 		for _, p := range msgs[i].Parts {
 			switch p := p.(type) {
 			case message.Text:
-				runs = append(runs, runsIn(p.Text)...)
+				all = append(all, runsIn(p.Text)...)
 			case message.ToolCall:
 				calls[p.ID] = p
 			case message.ToolResult:
 				c := calls[p.CallID]
-				use := toolUseOf(c.Name, c.Arguments)
+				use := useOf(c.Name, c.Arguments)
 				r := runOf(use.command, resultOf(p, use).state)
-				r.Call, r.Reads = c, use.access == read || classOf(c.Name).searches || use.command != "" && !changes(use.command)
-				runs = append(runs, r)
+				r.Call = c
+				r.Reads = use.kind == reads || classOf(c.Name)["search"] || use.kind == runs && !changes(use.command)
+				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}
 		}
 	}
-	return runs
-}
-
-// changes reports whether a command may change files.
-func changes(command string) bool {
-	return shellOf(command).acts || strings.ContainsRune(command, '>') || strings.Contains(command, "sed -i") ||
-		strings.Contains(command, "tee ") ||
-		strings.HasPrefix(command, "open ") // for later edits
+	return all
 }
 
 func runOf(command string, s state) Run {
@@ -52,7 +46,7 @@ func runOf(command string, s state) Run {
 }
 
 // runsIn returns the commands in the facts of a summary.
-func runsIn(summary string) (runs []Run) {
+func runsIn(summary string) (all []Run) {
 	if !text.IsRecord(summary) {
 		return nil
 	}
@@ -61,10 +55,10 @@ func runsIn(summary string) (runs []Run) {
 	s.Resume(sections.Facts)
 	for _, e := range s.commands.all {
 		if !e.removed {
-			runs = append(runs, runOf(e.key, e.state))
+			all = append(all, runOf(e.text, e.state))
 		}
 	}
-	return runs
+	return all
 }
 
 // Divide returns what is before a section that [Set.Text] has written, the files in it that were written, and the rest.
@@ -76,8 +70,11 @@ func Divide(summary string) (before, written, rest string) {
 		}
 		before, rest = summary[:k], summary[k:]
 		if head, files, ok := strings.Cut(rest, "\n"+w.written+"\n"); ok {
-			files, tail, _ := strings.Cut(files, "\n"+w.read+"\n")
-			return before, files, head + "\n" + tail
+			tail := files
+			for strings.HasPrefix(tail, "- ") {
+				_, tail, _ = strings.Cut(tail, "\n")
+			}
+			return before, strings.TrimSuffix(files, tail), head + "\n" + tail
 		}
 		return before, "", rest
 	}

@@ -18,12 +18,12 @@ import (
 // Reason is why an attempt failed.
 type Reason string
 
-// The reasons. The detail of an error says more.
+// The reasons. The detail of an error has more.
 const (
 	Empty     Reason = "empty"         // there is nothing visible, only reasoning, or only headings
 	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
 	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
-	NoSummary Reason = "no summary"    // it refuses, is an error text, or only says that something was understood
+	NoSummary Reason = "no summary"    // it refuses, is an error text, or only confirms that something was understood
 	Copied    Reason = "copied"        // it contains entries of the record, or a summary, or repeats itself
 	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, no UTF-8, or not each section once
 	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it replaces
@@ -55,8 +55,8 @@ type limits struct {
 	said     []string                                     // by the user, if the answer is to list lines of it: nothing else is checked
 	sections []string                                     // that are required
 	markers  []string                                     // that are forbidden
-	fence    string                                       // of the record that was shown, or ""
 	source   source                                       // what the text summarises
+	fence    string                                       // of the record that was shown, or ""
 	invent   Inventions                                   // what the text must not claim
 	last     bool                                         // no other attempt follows
 	most     int                                          // tokens
@@ -72,16 +72,17 @@ type accepted struct {
 }
 
 // accept returns the text of an answer that meets the limits.
-func (t limits) accept(resp *middleware.Response) (a accepted, r *RejectedError) {
-	if a.text, r = t.read(resp); r != nil || t.said != nil {
-		return a, r
+func (t limits) accept(resp *middleware.Response) (accepted, *RejectedError) {
+	text, r := t.read(resp)
+	if r != nil || t.said != nil {
+		return accepted{text: text}, r
 	}
-	return t.checked(a.text)
+	return t.checked(text)
 }
 
 // checked returns a text without inventions.
-func (t limits) checked(text string) (a accepted, r *RejectedError) {
-	a.text, a.items, a.removed, r = t.invent.apply(text, t.sections, t.last)
+func (t limits) checked(text string) (accepted, *RejectedError) {
+	a, r := t.invent.apply(text, t.sections, t.last)
 	if r == nil && a.removed > 0 {
 		r = t.form(a.text)
 	}
@@ -98,7 +99,7 @@ func (t limits) read(resp *middleware.Response) (string, *RejectedError) {
 		lines, r := verbatim(text, t.said)
 		return strings.Join(lines, "\n"), r
 	}
-	if r := cmp.Or(t.isAnswer(text), t.acknowledges(text)); r != nil {
+	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
 		return "", r
 	}
 	if t.parse != nil {
@@ -149,20 +150,6 @@ func stopped(resp *middleware.Response) *RejectedError {
 	return nil
 }
 
-// isAnswer rejects a text that is no answer to the request.
-func (t limits) isAnswer(text string) *RejectedError {
-	if r := isProse(text); r != nil {
-		return r
-	}
-	if heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">") {
-		return reject(Copied, "it contains entries of the record")
-	}
-	if repeats(text) {
-		return reject(Copied, "it repeats itself")
-	}
-	return nil
-}
-
 // isProse rejects a text that is empty, a tool call, an error message or a refusal.
 func isProse(text string) *RejectedError {
 	switch {
@@ -185,36 +172,48 @@ func isProse(text string) *RejectedError {
 	return nil
 }
 
-// form rejects a text with a marker or without the required sections.
-func (t limits) form(answer string) *RejectedError {
-	if r := t.imitates(answer); r != nil {
-		return r
+// copies rejects a text that contains entries of the record or repeats itself.
+func (t limits) copies(text string) *RejectedError {
+	switch {
+	case heads.MatchString(text), t.fence != "" && strings.Contains(text, "</"+t.fence+">"):
+		return reject(Copied, "it contains entries of the record")
+	case repeats(text):
+		return reject(Copied, "it repeats itself")
 	}
-	if len(t.sections) == 0 {
-		return nil
+	return nil
+}
+
+// form rejects a text with a line that only the program writes, or without the required sections.
+func (t limits) form(answer string) *RejectedError {
+	folded := fold(answer)
+	for _, m := range t.markers {
+		if containsMarker(answer, folded, m) {
+			return reject(Copied, "it contains %q", m)
+		}
 	}
 	// An item of another section may look like a heading: those that are marked count.
-	lines, marked, content := make([]int, len(t.sections)), make([]int, len(t.sections)), false
+	lines, marked, content := map[string]int{}, map[string]int{}, len(t.sections) == 0
 	for line := range strings.Lines(answer) {
+		line = strings.TrimSpace(line)
+		if endsSummary(line) {
+			return reject(Copied, "it contains the last line of a summary")
+		}
 		rest := heading(line)
-		for i, s := range t.sections {
+		for _, s := range t.sections {
 			want := heading(s)
 			if !isHeading(line, want) {
 				continue
 			}
-			lines[i]++
-			if line := strings.TrimSpace(line); strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
-				marked[i]++
+			lines[s]++
+			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
+				marked[s]++
 			}
 			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), isMark)
 		}
 		content = content || !slices.Contains(nothings, rest)
 	}
-	for i, s := range t.sections {
-		switch n := cmp.Or(marked[i], lines[i]); {
-		case n == 0:
-			return reject(Malformed, "it is missing section %q", s)
-		case n > 1:
+	for _, s := range t.sections {
+		if n := cmp.Or(marked[s], lines[s]); n != 1 {
 			return reject(Malformed, "the section %q is there %d times", s, n)
 		}
 	}
@@ -250,10 +249,9 @@ func containsMarker(text, folded, marker string) bool {
 
 // withoutMarker removes a marker in the first line, which models copy.
 func (t limits) withoutMarker(text string) string {
-	for _, m := range t.markers {
-		if rest, ok := strings.CutPrefix(text, m); ok && (rest == "" || strings.ContainsRune("\r\n", rune(rest[0]))) {
-			return strings.TrimSpace(rest)
-		}
+	first, rest, _ := strings.Cut(text, "\n")
+	if slices.Contains(t.markers, strings.TrimRight(first, "\r")) {
+		return strings.TrimSpace(rest)
 	}
 	return text
 }
@@ -350,23 +348,23 @@ const (
 // tags matches HTML tags at the beginning of a text.
 var tags = regexp.MustCompile(`^(<[a-z][^<>]{0,80}>\s*)+`)
 
-// refusalPhrase returns the phrase by which a text refuses, or "".
+// refusalPhrase returns the phrase by which a sentence at the beginning of a short text refuses, or "".
 func refusalPhrase(text string) string {
 	folded := []rune(strings.ReplaceAll(tags.ReplaceAllString(fold(text), ""), "can not ", "cannot "))
 	if len(folded) >= short {
 		return ""
 	}
-	head := string(folded[:min(len(folded), opening)])
-	for at := range head {
-		if !beginsSentence(head[:at]) {
-			continue
-		}
-		if p := prefixOf(head[at:], "refusal"); p != "" {
+	text = strings.TrimLeft(string(folded[:min(len(folded), opening)]), markup)
+	for _, at := range clauses.FindAllStringIndex(text, -1) {
+		if p := prefixOf(text[at[1]:], "refusal"); p != "" {
 			return p
 		}
 	}
 	return ""
 }
+
+// clauses matches where the clauses of a text begin. Items of lists and quotations do not count.
+var clauses = regexp.MustCompile(`^|[.!?,;。！？，；…][*_)\]]*\s*|\n[*_# ]*`)
 
 // errorPhrase returns the phrase by which a text begins as an error message, or "".
 func errorPhrase(text string) string {
@@ -392,48 +390,24 @@ func prefixOf(text, list string) string {
 // markup are characters before the first word of a heading or an item.
 const markup = "#*_>-+` \t\n\"'“”「『【["
 
-// beginsSentence reports whether a sentence begins after this text: at the top, after a
-// full stop or a comma, or on a new line that is not a list item.
-func beginsSentence(before string) bool {
-	text := strings.TrimRight(before, markup)
-	if text == "" {
-		return true
+// fold returns a text in lower case, with plain apostrophes, letters of usual width and single spaces. Its lines remain,
+// but for blank ones.
+func fold(s string) string {
+	var lines []string
+	for line := range strings.Lines(strings.Map(plain, s)) {
+		if line = oneSpace(line); line != "" {
+			lines = append(lines, line)
+		}
 	}
-	between := before[len(text):]
-	if strings.ContainsAny(between, "\"“「『>") {
-		return false // a quotation
-	}
-	if last, _ := utf8.DecodeLastRuneInString(text); strings.ContainsRune(".!?,;。！？，；…", last) {
-		return true
-	}
-	return strings.Contains(between, "\n") && !strings.HasSuffix(between, " ")
+	return strings.Join(lines, "\n")
 }
 
-// fold returns a text in lower case, with plain apostrophes, letters of usual width and
-// single spaces. Line breaks remain.
-func fold(s string) string {
-	var b strings.Builder
-	space := rune(0)
-	for _, r := range strings.TrimSpace(s) {
-		switch {
-		case unicode.IsSpace(r):
-			if space != '\n' {
-				space = ' '
-			}
-			if r == '\n' {
-				space = '\n'
-			}
-			continue
-		case strings.ContainsRune("’‘‛ʼ＇´′", r):
-			r = '\''
-		case 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ':
-			r -= 'Ａ' - 'A'
-		}
-		if space != 0 {
-			b.WriteRune(space)
-			space = 0
-		}
-		b.WriteRune(unicode.ToLower(r))
+func plain(r rune) rune {
+	switch {
+	case strings.ContainsRune("’‘‛ʼ＇´′", r):
+		return '\''
+	case 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ':
+		r -= 'Ａ' - 'A'
 	}
-	return b.String()
+	return unicode.ToLower(r)
 }

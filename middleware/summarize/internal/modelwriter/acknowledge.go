@@ -47,7 +47,7 @@ func (s source) has(words []string) bool {
 }
 
 // acknowledges rejects a short text that only confirms, such as "Understood." or
-// "好的，我会继续": it has words that confirm and nothing that the source says. A promise
+// "好的，我会继续": it has words that confirm and nothing of the source. A promise
 // ("Sure, I will fix it") without a value is one, too.
 func (t limits) acknowledges(text string) *RejectedError {
 	folded := []rune(fold(text))
@@ -70,7 +70,7 @@ func (t limits) acknowledges(text string) *RejectedError {
 type confirming struct {
 	confirms bool     // a word confirms
 	atStart  bool     // it is the first one
-	promises bool     // it says what the speaker will do
+	promises bool     // it announces what the speaker will do
 	values   bool     // it has a digit, a path, an identifier or a quotation
 	all      int      // words, and Chinese characters
 	others   int      // of these: those that are in no list

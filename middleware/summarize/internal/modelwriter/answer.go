@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Concept is a subject of which the facts are wanted.
@@ -28,41 +26,46 @@ func (s *session) lists() (all []list) {
 		if c.Description != "" {
 			title += " (" + c.Description + ")"
 		}
-		all = append(all, list{key: c.Keyword, title: title, single: !c.Many})
+		all = append(all, list{c.Keyword, title, !c.Many})
 	}
-	if all != nil {
-		return all
+	if len(s.Concepts) == 0 {
+		for line := range strings.SplitSeq(wordingOf(s.Language)["structured sections"], "\n") {
+			key, title, _ := strings.Cut(line, " | ")
+			all = append(all, list{key: key, title: "## " + title})
+		}
 	}
-	english := []list{
-		{key: "topics", title: "## Topics"},
-		{key: "entities", title: "## Entities"},
-		{key: "decisions", title: "## Decisions"},
-		{key: "actions", title: "## Actions"},
-	}
-	chinese := []list{
-		{key: "topics", title: "## 主题"},
-		{key: "entities", title: "## 实体"},
-		{key: "decisions", title: "## 决定"},
-		{key: "actions", title: "## 行动"},
-	}
-	return text.Pick(s.Language, english, chinese)
+	return all
 }
 
 // parse turns {"facts": {keyword: [text, …], …}}, or the JSON of a structured summary,
 // into a section for each list that is not empty.
 func (s *session) parse(answer string) (string, *RejectedError) {
-	answer = withoutFence(answer)
-	if len(s.Concepts) > 0 {
-		var outer map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(answer), &outer); err != nil || len(outer) != 1 {
-			return "", reject(Malformed, "it is no JSON object with facts alone (%v)", err)
+	all := map[string]json.RawMessage{}
+	err := json.Unmarshal([]byte(withoutFence(answer)), &all)
+	if facts := all["facts"]; err == nil && len(s.Concepts) > 0 {
+		if len(all) != 1 || facts == nil {
+			return "", reject(Malformed, "it is no JSON object with facts alone")
 		}
-		answer = string(outer["facts"])
+		all = nil
+		err = json.Unmarshal(facts, &all)
 	}
-	sections, r := readLists(answer, s.lists())
+	if err != nil {
+		return "", reject(Malformed, "it is no JSON object: %v", err)
+	}
+	var sections []string
+	lists := s.lists()
+	for _, l := range lists {
+		items, r := l.read(all[l.key])
+		if r != nil {
+			return "", r
+		}
+		if len(items) > 0 {
+			sections = append(sections, l.title+"\n- "+strings.Join(items, "\n- "))
+		}
+	}
 	switch {
-	case r != nil:
-		return "", r
+	case len(all) > len(lists): // it has all of them
+		return "", reject(Malformed, "it has a key that is not asked for")
 	case sections == nil && len(s.Concepts) > 0:
 		return "", reject(Nothing, "about no concept")
 	case sections == nil:
@@ -71,36 +74,9 @@ func (s *session) parse(answer string) (string, *RejectedError) {
 	return strings.Join(sections, "\n\n"), nil
 }
 
-// readLists reads a JSON object that has exactly the given lists. White space in a text
-// becomes single spaces, since each is one line.
-func readLists(answer string, lists []list) (sections []string, r *RejectedError) {
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(answer), &all); err != nil {
-		return nil, reject(Malformed, "it is no JSON object: %v", err)
-	}
-	for key := range all {
-		if !slices.ContainsFunc(lists, func(l list) bool { return l.key == key }) {
-			return nil, reject(Malformed, "it has a key that is not asked for")
-		}
-	}
-	for _, l := range lists {
-		items, r := l.read(all[l.key])
-		if r != nil {
-			return nil, r
-		}
-		if len(items) > 0 {
-			sections = append(sections, l.title+"\n- "+strings.Join(items, "\n- "))
-		}
-	}
-	return sections, nil
-}
-
-// read returns the texts of the list. Models write a text for a list of one, and null for an empty one.
+// read returns the texts of the list, each as one line. Models write a text for a list of one, and null for an empty one.
 func (l list) read(raw json.RawMessage) (items []string, r *RejectedError) {
-	if raw == nil {
-		return nil, reject(Malformed, "%q is missing", l.key)
-	}
-	if raw[0] == '"' {
+	if strings.HasPrefix(string(raw), `"`) {
 		raw = slices.Concat(json.RawMessage("["), raw, json.RawMessage("]"))
 	}
 	if err := json.Unmarshal(raw, &items); err != nil {
@@ -129,20 +105,4 @@ func withoutFence(answer string) string {
 		return strings.TrimSpace(rest)
 	}
 	return answer
-}
-
-// imitates rejects an answer with a line that only the program writes.
-func (t limits) imitates(answer string) *RejectedError {
-	folded := fold(answer)
-	for _, m := range t.markers {
-		if containsMarker(answer, folded, m) {
-			return reject(Copied, "it contains %q", m)
-		}
-	}
-	for line := range strings.Lines(answer) {
-		if text.Counts(strings.TrimSpace(line)) != [4]int{} {
-			return reject(Copied, "it contains the last line of a summary")
-		}
-	}
-	return nil
 }

@@ -14,8 +14,11 @@ import (
 
 // try sends a prompt, and returns the text of an accepted answer.
 func (s *session) try(ctx context.Context, p *prompt) (string, error) {
-	if err := s.begin(ctx); err != nil {
-		return "", err
+	if err := ctx.Err(); err != nil {
+		return "", fmt.Errorf("summarize: %w", err)
+	}
+	if s.sent.Add(1) > int64(s.Requests) {
+		return "", fmt.Errorf("summarize: all %d requests %w", s.Requests, errUsedUp)
 	}
 	a := Attempt{Mode: p.mode, Model: p.author.Name, Part: p.task.part, Parts: p.task.parts}
 	resp, err := Call(ctx, s.Timeout, func(ctx context.Context) (*middleware.Response, error) {
@@ -44,17 +47,6 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		s.Report(a)
 	}
 	return answer, a.Err
-}
-
-// begin counts a request, if one more may be sent.
-func (s *session) begin(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("summarize: %w", err)
-	}
-	if s.sent.Add(1) > int64(s.Requests) {
-		return fmt.Errorf("summarize: all %d requests %w", s.Requests, errUsedUp)
-	}
-	return nil
 }
 
 // errUsedUp is wrapped by the error if no more requests may be sent.
@@ -130,10 +122,6 @@ func (s *session) shrink(p *prompt, x middleware.PromptLimits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.room.Store(int64(min(s.roomNow(), max(leastRoom, room))))
-}
-
-func (s *session) retries(err error, t task) bool {
-	return t.failures <= s.Writer.Retries && passing(err)
 }
 
 // passing reports whether the same model may succeed if it is asked again.

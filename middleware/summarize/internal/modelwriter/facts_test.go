@@ -110,7 +110,7 @@ func TestFactsRejected(t *testing.T) {
 		"no JSON":            {"The build fails.", modelwriter.Malformed, "invalid character"},
 		"another key":        {`{"fact": {}}`, modelwriter.Malformed, "no JSON object"},
 		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "a key that is not asked for"},
-		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, `"compiler" is missing`},
+		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, "is no list of texts"},
 		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, `"build" is no list of texts`},
 		"too long":           {`{"facts": {"build": ["` + words(0, 800) + `"], "compiler": []}}`, modelwriter.TooLong, ""},
 		"a marker in a fact": {`{"facts": {"build": ["【Summary】"], "compiler": []}}`, modelwriter.Copied, ""},

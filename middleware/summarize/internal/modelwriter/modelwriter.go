@@ -56,7 +56,7 @@ type Request struct {
 	// any fact, the error is a [*RejectedError] for [Nothing].
 	Concepts []Concept
 
-	Constraints, Files bool // there are built-in sections for these: no code writes what the user said, or the facts, beside the text
+	Constraints, Files bool // there are built-in sections for these: no code adds the words of the user, or the facts, to the text
 	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
@@ -181,22 +181,12 @@ func (s *session) write(ctx context.Context) (string, error) {
 // otherwise of notes on its parts, which are a record again.
 func (s *session) summarise(ctx context.Context, t task, units []unit, earlier unit) (string, error) {
 	for {
-		reserved := s.cutter.size(earlier)
-		if reserved > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else
-			units, earlier, reserved = append([]unit{earlier}, units...), nil, 0
+		if s.cutter.size(earlier) > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else
+			units, earlier = append([]unit{earlier}, units...), nil
 		}
-		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
-		if len(pieces) == 1 {
-			answer, err := s.try(ctx, s.fresh(t, pieces[0], earlier))
-			if err == nil {
-				return answer, nil
-			}
-			if t = t.again(err); !s.retries(err, t) {
-				return "", err
-			}
-			if pieces = s.smaller(pieces[0], reserved, t.after); len(pieces) == 1 {
-				continue
-			}
+		answer, pieces, err := s.attempt(ctx, &t, units, earlier)
+		if err != nil || len(pieces) == 0 {
+			return answer, err
 		}
 		notes, err := s.readAll(ctx, task{notes: true, failures: t.failures, after: t.after}, pieces)
 		if err != nil {
@@ -209,15 +199,28 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 	}
 }
 
-// smaller divides a piece that was shown without success.
-func (s *session) smaller(p piece, reserved int, after Reason) []piece {
-	if pieces := s.cutter.pieces(p.units, s.roomNow()-reserved); len(pieces) > 1 {
-		return pieces
+// attempt asks about a part of the record until an answer is accepted. It returns smaller pieces instead if the part is too
+// long for one request, or was shown without success.
+func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier unit) (answer string, smaller []piece, err error) {
+	reserved := s.cutter.size(earlier)
+	for {
+		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
+		if len(pieces) > 1 {
+			return "", pieces, nil
+		}
+		if answer, err = s.try(ctx, s.fresh(*t, pieces[0], earlier)); err == nil {
+			return answer, nil, nil
+		}
+		if *t = t.again(err); t.failures > s.Writer.Retries || !passing(err) {
+			return "", nil, err
+		}
+		if t.after == Invented { // it was not too long
+			continue
+		}
+		if pieces = s.cutter.smaller(pieces[0], s.capacity.accepted); len(pieces) > 1 {
+			return "", pieces, nil
+		}
 	}
-	if after == Invented { // it was not too long
-		return []piece{p}
-	}
-	return s.cutter.smaller(p, s.capacity.accepted)
 }
 
 // readAll asks about every piece, and returns the answers in order. The first piece is
@@ -240,32 +243,20 @@ func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string
 
 // read asks about one piece, or about parts of it.
 func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]string, error) {
-	p := pieces[i]
 	t.part, t.parts = i+1, len(pieces)
-	for {
-		smaller := s.cutter.pieces(p.units, s.roomNow())
-		if len(smaller) == 1 {
-			answer, err := s.try(ctx, s.fresh(t, p, nil))
-			if err == nil {
-				return []string{answer}, nil
-			}
-			if t = t.again(err); !s.retries(err, t) {
-				return nil, err
-			}
-			if smaller = s.smaller(p, 0, t.after); len(smaller) == 1 {
-				continue
-			}
-		}
-		var all []string
-		for n := range smaller {
-			answers, err := s.read(ctx, t, smaller, n)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, answers...)
-		}
-		return all, nil
+	answer, smaller, err := s.attempt(ctx, &t, pieces[i].units, nil)
+	if err != nil || len(smaller) == 0 {
+		return []string{answer}, err
 	}
+	var all []string
+	for n := range smaller {
+		answers, err := s.read(ctx, t, smaller, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, answers...)
+	}
+	return all, nil
 }
 
 // Parallel runs n tasks, at most the given number at a time. The first error, or panic,

@@ -13,7 +13,7 @@ import (
 
 // Orders asks for the orders of the user that hold from now on. Folded has the messages of
 // the user alone. It returns lines that occur in these, apart from white space: none if the
-// model says that there are none. A task of the author replaces the built-in one.
+// model answers that no line is one. A task of the author replaces the built-in one.
 func Orders(ctx context.Context, r Request) ([]string, error) {
 	r.Earlier, r.First, r.Focus = "", "", ""
 	r.Main, r.Concepts, r.Structured = Author{}, nil, false

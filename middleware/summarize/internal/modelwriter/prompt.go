@@ -276,15 +276,8 @@ func (w wording) sectionLines(sections []string) string {
 func (w wording) conceptLines(concepts []Concept) string {
 	var lines []string
 	for _, c := range concepts {
-		many := w["fact one"]
-		if c.Many {
-			many = w["fact many"]
-		}
-		line := fmt.Sprintf("- %q (%s)", c.Keyword, many)
-		if c.Description != "" {
-			line += ": " + c.Description
-		}
-		lines = append(lines, line)
+		many := map[bool]string{true: w["fact many"], false: w["fact one"]}[c.Many]
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("- %q (%s): %s", c.Keyword, many, c.Description), ": "))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -183,16 +183,25 @@ func (c cutter) size(u unit) int {
 	return n
 }
 
-// pieces divides units into pieces of at most room tokens. Units that fit are not
-// divided.
-func (c cutter) pieces(units []unit, room int) []piece {
-	var out []piece
-	for _, p := range c.parts(units, room) {
-		if last := len(out) - 1; last >= 0 && out[last].tokens+p.tokens <= room {
-			out[last].add(p)
+// pieces divides units into pieces of at most room tokens. Units that fit are not divided.
+func (c cutter) pieces(units []unit, room int) (out []piece) {
+	add := func(u unit, n int) {
+		if last := len(out) - 1; last >= 0 && out[last].tokens+n <= room {
+			out[last].units, out[last].tokens = append(out[last].units, u), out[last].tokens+n
+			return
+		}
+		out = append(out, piece{[]unit{u}, n})
+	}
+	for _, u := range units {
+		if n := c.size(u); n <= room {
+			add(u, n)
 			continue
 		}
-		out = append(out, p)
+		for _, e := range u {
+			for _, part := range c.split(e, room) {
+				add(unit{part}, c.count(part.text()))
+			}
+		}
 	}
 	return out
 }
@@ -203,27 +212,6 @@ func (c cutter) smaller(p piece, least int) []piece {
 		return []piece{p}
 	}
 	return c.pieces(p.units, p.tokens*3/5)
-}
-
-// parts returns units that fit, each as a piece, and the entries of the others.
-func (c cutter) parts(units []unit, room int) (out []piece) {
-	for _, u := range units {
-		if n := c.size(u); n <= room {
-			out = append(out, piece{[]unit{u}, n})
-			continue
-		}
-		for _, e := range u {
-			for _, part := range c.split(e, room) {
-				out = append(out, piece{[]unit{{part}}, c.count(part.text())})
-			}
-		}
-	}
-	return out
-}
-
-func (p *piece) add(o piece) {
-	p.units = append(p.units, o.units...)
-	p.tokens += o.tokens
 }
 
 // split divides an entry that has more tokens than room. The head of each part has its
@@ -259,14 +247,13 @@ func border(s string, size int) int {
 		return len(s)
 	}
 	from := size * 3 / 4
-	if i := strings.LastIndexByte(s[from:size], '\n'); i >= 0 {
-		return from + i + 1
+	for _, ends := range [...]string{"\n", " \t"} {
+		if i := strings.LastIndexAny(s[from:size], ends); i >= 0 {
+			return from + i + 1
+		}
 	}
-	if i := strings.LastIndexAny(s[from:size], " \t"); i >= 0 {
-		return from + i + 1
-	}
-	if at := shorten.Border(s, size, -1); at > 0 {
-		return at
-	}
-	return size // invalid UTF-8
+	return cmp.Or(max(0, shorten.Border(s, size, -1)), size) // size: invalid UTF-8
 }
+
+// endsSummary reports whether a line is the last one of a summary, which only the program writes.
+func endsSummary(line string) bool { return text.TallyOf(line) != (text.Tally{}) }

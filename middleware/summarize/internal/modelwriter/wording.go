@@ -51,7 +51,7 @@ func (w wording) wordsFor(tokens int) int {
 	return max(20, tokens*per/100)
 }
 
-// sections returns the built-in headings, with those of what code usually writes beside the text if they are wanted.
+// sections returns the built-in headings, with those of what code usually adds to the text if they are wanted.
 func (w wording) sections(seed, constraints, files bool) (headings []string) {
 	name := map[bool]string{true: "seed sections", false: "sections"}[seed]
 	for line := range strings.SplitSeq(w[name], "\n") {

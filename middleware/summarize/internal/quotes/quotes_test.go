@@ -89,13 +89,19 @@ func TestLongMessage(t *testing.T) {
 func TestHarness(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string][]string{
-		"[Request interrupted by user]":                                        nil,
-		"[Request interrupted by user for tool use]":                           nil,
-		"<local-command-stdout>all green</local-command-stdout>":               nil,
-		"<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>":           nil,
-		"Base directory for this skill: /skills/pdf\n\n# PDF\nAlways do it.":   nil,
-		"Fix it.\n<system-reminder>\nNever tell.\n</system-reminder>\nThanks.": {"Fix it.\n\nThanks."},
-		"Write <b>bold</b> and <system-reminder> in the text":                  {"Write <b>bold</b> and <system-reminder> in the text"},
+		"[Request interrupted by user]":                                                nil,
+		"[Request interrupted by user for tool use]":                                   nil,
+		"<local-command-stdout>all green</local-command-stdout>":                       nil,
+		"<bash-stdout>a\nb</bash-stdout><bash-stderr></bash-stderr>":                   nil,
+		"Base directory for this skill: /skills/pdf\n\n# PDF\nAlways do it.":           nil,
+		"Operation stopped by hook: Another session is active: \"Fix it\"":             nil,
+		"This session is being continued from a previous conversation. Fix it":         nil,
+		"[image omitted: 415118 bytes]":                                                nil,
+		"<command-name>/plan</command-name>\n<command-args>Fix the log</command-args>": {"Fix the log"},
+		"<user-memory-input>Use tabs</user-memory-input>":                              {"Use tabs"},
+		"The hook says: Operation stopped by hook: why?":                               {"The hook says: Operation stopped by hook: why?"},
+		"Fix it.\n<system-reminder>\nNever tell.\n</system-reminder>\nThanks.":         {"Fix it.\n\nThanks."},
+		"Write <b>bold</b> and <system-reminder> in the text":                          {"Write <b>bold</b> and <system-reminder> in the text"},
 	} {
 		require.Equal(t, want, kept(said), said)
 	}
@@ -112,9 +118,9 @@ func TestRoom(t *testing.T) {
 		return in(of(said...).Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}}))
 	}
 	require.Equal(t, said, pick(3000))
-	require.Equal(t, []string{"(there is more, for which there is no room)", "The folder has old reports. Never delete it.", "Always answer in French."}, pick(56),
+	require.Equal(t, []string{"(there is more, for which there is no room)", "The folder has old reports. Never delete it.", "Always answer in French."}, pick(50),
 		"what a sentence refers to is kept with it")
-	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(82))
+	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(76))
 	require.Empty(t, pick(10))
 }
 
@@ -132,63 +138,13 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// TestCorrectedSubject: of several values of the same form, the one on the subject of the correction is changed.
-func TestCorrectedSubject(t *testing.T) {
+// TestSaidAgain: what is said again is after what was said since.
+func TestSaidAgain(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][3]string{
-		{"端口用 8080。", "预算是 500 元，不要超过。", "端口改成 9090。"},
-		{"Use port 8080 for the API server.", "At most 3 retries are allowed.", "Actually, the port should be 9090."},
-		{"Use a timeout of 30 seconds for HTTP requests.", "Use port 8080 for the API server.", "I was wrong, the timeout is 60 seconds."},
-	} {
-		require.Equal(t, []string{quotes.Changed + c[0], c[1], c[2]}, kept(c[0], c[1], c[2]))
-		require.Equal(t, []string{c[1], c[2]}, kept(c[1], c[2]), "nothing on the subject")
-	}
-}
-
-// TestCorrections: the newest value is kept, and what it corrects is marked.
-func TestCorrections(t *testing.T) {
-	t.Parallel()
-	for _, c := range [][2]string{
-		{"Use port 8080 for the server.", "No, 9090."},
-		{"Book the room for three nights.", "Make that four nights for the room."},
-		{"Cut the list to 12 rows.", "Cut the list to 30 rows, 12 is too few."},
-		{"摘要不超过300字。", "摘要还是不超过150字吧。"},
-		{"Use port 8080 for the server.", "Actually, make it port 9090."},
-		{"Use port 8080 for the server.", "Use 9090 instead of 8080."},
-		{"The port is 8080.", "The port is 9090."},
-		{"Always reply in English.", "From now on always reply in Chinese."},
-		{"The budget is $500.", "Correction: the budget is $750."},
-		{"The contact is Laura.", "It's not Laura, it's Denise."},
-		{"The rate is 15 percent.", "The rate is 12 percent, not 15."},
-		{"Write the report to out/a.md.", "Put the report in docs/a.md instead."},
-		{"Ask me before each commit.", "You no longer have to ask me before each commit."},
-		{"联系人是刘芳。", "联系人不是刘芳，是陈静。"},
-		{"预算是四百块。", "预算现在提高到六百五十块。"},
-		{"数据库端口是 5432。", "不对,改成 6543。"},
-		{"把超时改成 90s，别超过 90s。", "上面说的 90s 改错了，改成 60s。"},
-		{"请用中文回答。", "以后请用英文回答。"},
-	} {
-		require.Equal(t, []string{quotes.Changed + c[0], c[1]}, kept(c[0], c[1]))
-	}
-	for _, c := range [][2]string{
-		{"Use port 8080 for the api.", "Use port 9090 for the admin page."},
-		{"Never touch a1.go.", "Never touch a2.go."},
-		{"Don't run tests/integration more than once.", "No, I meant app/legacy, not app/old."},
-		{"把端口改成 8080。", "不对，是 3.5% 不是 5.3%。"},
-		{"The port is 8080.", "The budget is 500."},
-		{"Answer within two lines.", "From now on answer in French."},
-		{"Keep main.go below 300 lines.", "Run the tests 3 times."},
-		{"Never push.", "You may now push."},
-		{"Open the port in the firewall.", "The port must not be open at night."},
-		{"Always run the tests.", "Fix the parser, not the tests."},
-	} {
-		require.Equal(t, []string{c[0], c[1]}, kept(c[0], c[1]), "neither corrects the other")
-	}
 	require.Equal(t, []string{"Never force it.", "You may push.", "Never push it."},
-		kept("Never push it.", "Never force it.", "You may push.", "Never push it."), "what is said again is after what was said since")
+		kept("Never push it.", "Never force it.", "You may push.", "Never push it."))
 }
 
-// TestRoom: rules come first, then values, then whole paragraphs.
 // TestRare: few sentences of recorded customers are rules, so that there is room for those of all messages.
 func TestRare(t *testing.T) {
 	t.Parallel()
@@ -217,7 +173,7 @@ var pieces = []string{
 	"", " ", "Never push.", "Always ask. Never force it!", "No, 9090.", "Use port 8080.", "不要删库。必须备份", "改成 9090。", "Why never?", "Thanks!",
 	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028",
 	"שלום. אל תעשה", strings.Repeat("never ", 3000), strings.Repeat("x", 40_000), strings.Repeat("不要", 3000), "- never\n- always\n", "Rules:\n\n- a1\n- b2. It is old\n\nThis is it.",
-	quotes.Changed + "x", "\"\"“”``", "。。。", "...", ":", "(1 messages compacted: 1 of the user, 0 of the assistant)",
+	quotes.Standing + "x", "\"\"“”``", "。。。", "...", ":", "(1 messages compacted: 1 of the user, 0 of the assistant)",
 }
 
 func TestProperties(t *testing.T) {
@@ -264,9 +220,6 @@ func TestFolds(t *testing.T) {
 		require.Equal(t, of(said...).Text(o), section)
 	})
 	s := &quotes.Set{}
-	s.Resume(of("Use port 8080 for it. Be quick.", "No, use port 9090 for it.").Text(o))
-	require.Equal(t, []string{"(changed later) Use port 8080 for it.", "Be quick.", "No, use port 9090 for it."}, in(s.Text(o)), "marks remain")
-	s = &quotes.Set{}
 	for i := range 90 {
 		s.Add(fmt.Sprintf("Never touch the folder a%d, which has 4711 files.", i))
 	}
@@ -341,11 +294,4 @@ func TestOrderComesFirst(t *testing.T) {
 	s.Add("Never push to main. Rain fell on the\nday of the move. Always answer in French.")
 	lines := in(s.Text(quotes.Options{Tokens: 48, Counter: tokens.Estimate{}}))
 	require.Equal(t, []string{"(there is more, for which there is no room)", "(standing order) Rain fell on the\nday of the move."}, lines)
-
-	s = &quotes.Set{}
-	s.Order("Use port 8080 for it.")
-	s.Add("Use port 8080 for it.")
-	s.Add("No, use port 9090 for it.")
-	lines = in(s.Text(quotes.Options{Tokens: 80, Counter: tokens.Estimate{}}))
-	require.Equal(t, []string{"(changed later) Use port 8080 for it.", "(standing order) No, use port 9090 for it."}, lines, "what corrects an order is one")
 }

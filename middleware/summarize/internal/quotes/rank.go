@@ -1,6 +1,8 @@
 package quotes
 
 import (
+	_ "embed" // for lists of words
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,182 +15,97 @@ import (
 type rank uint8
 
 const (
-	none    rank = iota // a courtesy, code
-	other               // any other sentence, and a question
+	none    rank = iota // a courtesy
+	other               // code, a question, what is to be done once, any other sentence
+	hint                // it has a word that many orders have
+	long                // a request of more than 20 tokens
 	request             // it asks for something, or has a value
 	rule                // it forbids, or demands from now on
-	order               // somebody else says so
+	order               // another person states it
 )
 
-// rank returns the rank of a piece. What corrects another one has at least the rank of that.
-func (s *Set) rank(i int) rank {
-	p := &s.all[i]
-	if p.changed {
-		return other
-	}
-	r := judge(p.text)
-	if k := p.corrects; k >= 0 {
-		r = max(r, request, judge(s.all[k].text))
-	}
-	return r
+// token is a word, a Chinese or Japanese character, an item of a list in these scripts, or a mark between two clauses.
+type token struct {
+	text string
+	in   []string // lists, also those of phrases that begin with it
 }
 
-// judge returns the rank of a sentence, or of the comment in a line of code.
-func judge(sentence string) rank {
-	sentence = strings.TrimSpace(sentence)
-	if said := comment(sentence); said != "" {
-		sentence = said
-	} else if isCode(sentence) {
-		return none
-	}
-	low := lower(masked(sentence))
-	said := fields(low)
-	switch {
-	case isCourtesy(sentence):
-		return none
-	case isQuestion(low, said):
-		return other
-	case words.in("rule", low, demanding(said)) || begins(said):
-		return rule
-	case asks(low, said) || hasValue(sentence, low, said):
-		return request
-	}
-	return other
-}
+type sentence []token
 
-// IsRule reports whether a sentence forbids, or demands from now on.
-func IsRule(sentence string) bool { return judge(sentence) == rule }
-
-// inMiddle reports whether a piece is kept although it is neither at the beginning nor at the end of a long message:
-// it is an order or a value of the user. Between code and output of programs, and in another script, every sentence is the
-// user's.
-func (s *Set) inMiddle(i int) bool {
-	p := &s.all[i]
-	if p.corrects >= 0 && !p.code {
-		return true
-	}
-	if p.code {
-		return false
-	}
-	sentence := strings.TrimSpace(p.text)
-	commented := comment(sentence)
+// judge returns the rank of a sentence, or of the comment in a line of code, and whether it speaks to the reader.
+func judge(piece string) (r rank, addressed bool) {
+	said := strings.TrimSpace(piece)
+	commented := comment(said)
 	if commented != "" {
-		sentence = commented
-	} else if s.said[p.of].material || p.han != s.said[p.of].han {
-		return true
+		said = commented
 	}
-	low := lower(masked(sentence))
-	said := fields(low)
-	if p.needs >= 0 && p.item && s.all[p.needs].of == p.of && s.inMiddle(p.needs) {
-		return true
+	low := lower(said)
+	s := read(low)
+	clause := s.imperative()
+	switch {
+	case s.isCourtesy():
+		return none, false
+	case s.begins("polite") && s.demands():
+		return rule, true
+	case s.isQuestion(low) || s.begins("once"):
+		return other, false
+	case s.demands():
+		return rule, true
+	case clause || s.has("request") || endsIn(low, "!", "！") || s.has("numerals") || values.MatchString(said):
+		return request, clause || commented != "" || s.has("readers")
+	case s.has("hint"):
+		return hint, commented != "" || s.has("readers")
 	}
-	if isQuestion(low, said) {
-		return false
-	}
-	return words.in("rule", low, demanding(said)) || imperatives(low) || commented != "" && asks(low, said) ||
-		words.in("readers", low, said) && (asks(low, said) || hasValue(sentence, low, said))
+	return other, false
 }
 
-// demanding returns the words of a sentence without negations that only tell something, as in "it never works".
-func demanding(said []string) []string {
-	for i := 1; i < len(said); i++ {
-		if words.has("negations", said[i]) && words.has("narrators", said[i-1]) {
-			said = slices.Concat(said[:i], []string{"…"}, said[i+1:])
-		}
-	}
-	return said
-}
-
-// begins reports whether a sentence begins with a plain imperative.
-func begins(said []string) bool {
-	return len(said) > 2 && words.has("verbs", said[0]) && !words.has("thanking", said[0]) && !words.has("finite", said[1])
-}
-
-// asks reports whether a sentence asks for something.
-func asks(low string, said []string) bool {
-	return words.in("request", low, said) || imperatives(low) || endsIn(low, "!", "！")
-}
-
-// imperatives reports whether a clause of a sentence begins like a request, after what may come before one.
-func imperatives(low string) bool {
-	for clause := range strings.FieldsFuncSeq(low, isBreak) {
-		said := fields(clause)
-		for len(said) > 1 && words.has("fillers", said[0]) {
-			said = said[1:]
-		}
-		switch {
-		case len(said) == 0:
-		case words.has("verbs", said[0]):
-			if len(said) == 1 || !words.has("finite", said[1]) { // "Work is hard", "Test was red"
-				return true
-			}
-		case !isASCII(said[0]) && words.begins("verbs", said[0]):
+// demands reports whether a sentence has a word of rules, unless it only reports something, as in "it never works", or
+// begins with a plain imperative.
+func (s sentence) demands() bool {
+	for i, t := range s {
+		if tells := i > 0 && t.is("negations") && s[i-1].is("narrators"); t.is("rule") && !tells {
 			return true
 		}
 	}
-	return false
+	return len(s) > 2 && s.begins("verbs") && !s[1].is("finite") && !isHan(s[0].text)
 }
 
-// isBreak reports whether a character ends a clause.
-func isBreak(r rune) bool { return strings.ContainsRune(",;:()，；：、（）—–", r) }
-
-// hasValue reports whether a sentence has a number, an identifier, a quotation or a name.
-func hasValue(sentence, low string, said []string) bool {
-	if strings.ContainsAny(low, "0123456789@#$€£¥％%_") || low != lower(sentence) || words.in("numerals", low, said) {
-		return true
-	}
-	for i, word := range strings.Fields(sentence) {
-		word = strings.Trim(word, ".,;:!?\"'()*")
-		first, size := utf8.DecodeRuneInString(word)
+// imperative reports whether a clause begins like a request, after what may come before one.
+func (s sentence) imperative() bool {
+	start := true
+	for i, t := range s {
 		switch {
-		case size == 0:
-		case strings.ContainsAny(word[size:], "./\\") && !strings.Contains(word, "..."):
-			return true // a file, a host
-		case strings.IndexFunc(word[size:], unicode.IsUpper) >= 0 && strings.IndexFunc(word, unicode.IsLower) >= 0:
-			return true // camelCase
-		case i > 0 && unicode.IsUpper(first) && word != "I" && !strings.HasPrefix(word, "I'"):
-			return true // a name
+		case t.is("break"):
+			start = true
+		case start && t.is("verbs") && (i+1 == len(s) || !s[i+1].is("finite")): // not "Work is hard"
+			return true
+		default:
+			start = start && t.is("fillers")
 		}
 	}
 	return false
 }
 
-// isQuestion reports whether a sentence is a question, except for a polite request, which may end like one.
-func isQuestion(low string, said []string) bool {
-	bare := strings.TrimLeft(low, " *")
-	if words.begins("polite", bare) {
-		return false
+// values matches a number, an identifier, a quotation, a file, or a name.
+var values = regexp.MustCompile("[0-9@#$€£¥％%_/\\\\`\"“「『«《]|\\w\\.\\w|[a-z][A-Z]|[^.!?\\s]\\s+[(*]*\\p{Lu}[^\\s']")
+
+// isQuestion reports whether a sentence is a question, unless it ends in "please?".
+func (s sentence) isQuestion(low string) bool {
+	if len(s) > 0 && endsIn(low, "?", "？", "吗", "呢", "嗎") {
+		return !s[len(s)-1:].has("polite at end")
 	}
-	if endsIn(low, "?", "？", "吗", "呢", "嗎") {
-		return !words.in("polite anywhere", low, said)
-	}
-	return words.begins("asks at start", bare) || words.in("asks anywhere", low, said)
+	return s.begins("asks at start") || s.has("asks anywhere")
 }
 
 func endsIn(s string, marks ...string) bool {
-	s = strings.TrimRight(s, " \"'”’」』）)*。.")
+	s = strings.TrimRight(s, "\n \"'”’」』）)*。.")
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasSuffix(s, mark) })
 }
 
 // isCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
-func isCourtesy(sentence string) bool {
-	const mostLetters = 40 // bytes
-	if len(sentence) > mostLetters {
-		return false
-	}
-	low := lower(sentence)
-	for _, c := range words.list["courtesies"].inside {
-		low = strings.ReplaceAll(low, c, " ")
-	}
-	return !slices.ContainsFunc(fields(low), func(w string) bool { return !words.has("courtesies", w) })
-}
-
-// refersBack reports whether a sentence is not understood without the one before it: it begins by linking to it, or has
-// a pronoun.
-func refersBack(sentence string) bool {
-	low := lower(sentence)
-	said := fields(low)
-	return len(said) > 0 && (words.has("links", said[0]) || words.in("pronouns", low, said))
+func (s sentence) isCourtesy() bool {
+	const most = 10 // words
+	return len(s) <= most && !slices.ContainsFunc(s, func(t token) bool { return !t.is("courtesies") && !t.is("break") })
 }
 
 // comment returns the comment of a line of code, or "".
@@ -208,18 +125,10 @@ func comment(line string) string {
 
 // isCode reports whether a line is one of a program, of its output, or of a table.
 func isCode(line string) bool {
-	const mostMarks, fewChars = 6, 16 // one character of six may be a mark; "No, 9090." is none
-	if msg, _ := digest.Fault(line); msg == line {
-		return true
-	}
-	for _, start := range [...]string{"//", "/*", "#!", "--", "$ ", "+ ", "@@", "<!--", "|", ">"} {
-		if strings.HasPrefix(line, start) {
-			return true
-		}
-	}
-	plain := masked(line)
-	last := rune(plain[len(plain)-1])
-	if isLogged(line) || strings.Contains(plain, " := ") || strings.ContainsRune("{};\\", last) || strings.Contains(plain, "=>") {
+	const mostMarks, fewChars = 6, 16 // one character of six may be a mark; "No, 9090." is not
+	msg, _ := digest.Fault(line)
+	plain := unquoted(line)
+	if msg == line || codeStart.MatchString(line) || strings.ContainsRune("{};\\", rune(plain[len(plain)-1])) {
 		return true
 	}
 	marks, letters, all := 0, 0, 0
@@ -236,64 +145,105 @@ func isCode(line string) bool {
 			all++
 		}
 	}
-	return marks*mostMarks > len(plain) || all > fewChars && 2*letters < all || isListing(plain)
+	return marks*mostMarks > len(plain) || all > fewChars && 2*letters < all
 }
 
-// isLogged reports whether a line begins with a time to the second, as that of a log.
-func isLogged(line string) bool {
-	stamp := strings.TrimLeft(line, "[(")
-	end := strings.IndexFunc(stamp, func(r rune) bool { return !unicode.IsDigit(r) && !strings.ContainsRune("-/.:TZ ", r) })
-	return end > 0 && strings.Count(stamp[:end], ":") >= 2 && unicode.IsDigit(rune(stamp[0]))
+var (
+	// codeStart matches the beginning of a line of a program, of a log, or of a table.
+	codeStart = regexp.MustCompile(`^(?://|/\*|#!|--|\$ |\+ |@@|<!--|\||>|[\[(]?\d[-\d/.:TZ ]*\d:\d\d:\d\d` +
+		`|(?:SELECT|FROM|WHERE|GROUP BY|ORDER BY|JOIN|INSERT|UPDATE|DELETE|CREATE|ALTER|AND) \S)`)
+	quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|«[^»]*»|《[^》]*》")
+	emphasis  = strings.NewReplacer("’", "'", "**", "")
+)
+
+// unquoted returns a text with x for each quotation.
+func unquoted(s string) string {
+	if !strings.ContainsAny(s, "`\"“「『«《") {
+		return s
+	}
+	return quotation.ReplaceAllString(s, "x")
 }
 
-// isListing reports whether a line has hardly any words, as a list of files. In scripts without spaces, what is between
-// two spaces is several words, and values.
-func isListing(plain string) bool {
-	const least, third = 4, 3
-	all, n := 0, 0
-	for w := range strings.FieldsSeq(plain) {
-		w = strings.Trim(w, ".,;:!?()*")
-		if strings.ContainsFunc(w, isIdeograph) {
-			return false
-		}
-		if strings.ContainsFunc(w, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
-			all++
-		}
-		if w != "" && strings.IndexFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '-' }) < 0 {
-			n++
+// lower returns a text in lower case, without quotations and emphasis.
+func lower(s string) string { return strings.ToLower(emphasis.Replace(unquoted(s))) }
+
+//go:embed words.txt
+var words string
+
+// lists has the names of the lists of each item.
+var lists = parse(words)
+
+const longer = "longer" // the list of words and characters with which longer items begin
+
+func parse(words string) map[string][]string {
+	lists := map[string][]string{}
+	for line := range strings.Lines(words) {
+		name, items, _ := strings.Cut(line, ":")
+		for item := range strings.SplitSeq(items, ",") {
+			if item = strings.TrimSpace(item); item != "" && line[0] != '#' {
+				lists[item] = append(lists[item], name)
+				if first := item[:unit(item)]; first != item && !slices.Contains(lists[first], longer) {
+					lists[first] = append(lists[first], longer)
+				}
+			}
 		}
 	}
-	return all >= least && n*third < all
+	return lists
 }
 
-// quoteMarks are marks of quotations.
-var quoteMarks = []struct{ open, closing string }{{"`", "`"}, {`"`, `"`}, {"“", "”"}, {"「", "」"}, {"『", "』"}, {"«", "»"}, {"《", "》"}}
-
-// masked returns a sentence with x for each byte in quotes.
-func masked(sentence string) string {
-	for _, q := range quoteMarks {
-		for from := 0; ; {
-			k := strings.Index(sentence[from:], q.open)
-			if k < 0 {
-				break
+// read divides a text in lower case.
+func read(low string) (s sentence) {
+	const most, mean = 7, 5 // words or characters of an item; bytes of a word
+	s = make(sentence, 0, len(low)/mean)
+	for at := 0; at < len(low); {
+		end := at + unit(low[at:])
+		t := token{low[at:end], lists[low[at:end]]}
+		wide := isHan(t.text)
+		more := t.is(longer)
+		for n, to := 1, end; more && n < most && to < len(low) && (wide || low[to] == ' '); n++ {
+			if low[to] == ' ' {
+				to++
 			}
-			k += from + len(q.open)
-			end := strings.Index(sentence[k:], q.closing)
-			if end < 0 {
-				break
+			to += unit(low[to:])
+			if in, ok := lists[low[at:to]]; ok && wide {
+				t, end = token{low[at:to], in}, to
+			} else if ok {
+				t.in = slices.Concat(t.in, in)
 			}
-			sentence = sentence[:k] + strings.Repeat("x", end) + sentence[k+end:]
-			from = k + end + len(q.closing)
+		}
+		at = end
+		if r, _ := utf8.DecodeRuneInString(t.text); isWord(r) || isIdeograph(r) {
+			s = append(s, t)
+		} else if strings.ContainsRune(",;:()，；：、（）—–", r) {
+			s = append(s, token{t.text, []string{"break"}})
 		}
 	}
-	return sentence
+	return s
 }
 
-// lower returns letters in lower case, ’ as ', and no emphasis.
-func lower(s string) string {
-	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(s, "’", "'"), "**", ""))
+// unit returns the bytes of the word or the character with which a text begins.
+func unit(text string) int {
+	_, size := utf8.DecodeRuneInString(text)
+	return max(size, len(text)-len(strings.TrimLeftFunc(text, isWord)))
 }
 
-func isASCII(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+func isWord(r rune) bool {
+	return r == '\'' || r == '-' || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !isIdeograph(r)
 }
+
+func isIdeograph(r rune) bool {
+	return r > unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+func isHan(s string) bool { return strings.ContainsFunc(s, isIdeograph) }
+
+// is reports whether a token is an item of a list.
+func (t token) is(list string) bool { return slices.Contains(t.in, list) }
+
+// has reports whether an item of a list occurs.
+func (s sentence) has(list string) bool {
+	return slices.ContainsFunc(s, func(t token) bool { return t.is(list) })
+}
+
+// begins reports whether the sentence begins with an item of a list.
+func (s sentence) begins(list string) bool { return len(s) > 0 && s[0].is(list) }

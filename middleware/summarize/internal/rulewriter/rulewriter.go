@@ -263,60 +263,28 @@ func containsWord(s string, words []string) bool {
 // remark is a topic or a conclusion.
 type remark struct {
 	text string
-	from int // index of its message
-
-	key    string   // its letters and digits
-	digits string   // its digits
-	pairs  []uint64 // neighbouring characters of the key, sorted
+	from int    // index of its message
+	key  string // its letters and digits
 }
 
 func newRemark(s string, from int) remark {
-	r := remark{text: s, from: from}
-	var last rune
-	var b strings.Builder
-	for _, c := range s {
-		if !unicode.IsLetter(c) && !unicode.IsDigit(c) {
-			continue
+	return remark{s, from, strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return -1
 		}
-		c = unicode.ToLower(c)
-		if unicode.IsDigit(c) {
-			r.digits += string(c)
-		}
-		b.WriteRune(c)
-		if last != 0 {
-			r.pairs = append(r.pairs, uint64(last)<<32|uint64(c))
-		}
-		last = c
-	}
-	r.key = b.String()
-	slices.Sort(r.pairs)
-	return r
+		return unicode.ToLower(r)
+	}, s)}
 }
 
-// isNear reports whether two remarks have nearly the same words: all digits, and four
-// of five pairs of neighbouring characters. "issue 12" is not near "issue 13".
+// isNear reports whether one of two remarks continues the other by a few letters, or none: 呢 in a question.
 func (r *remark) isNear(o *remark) bool {
-	if r.key == o.key {
-		return true
-	}
-	if r.digits != o.digits {
-		return false
-	}
-	common := 0
-	for i, k := 0, 0; i < len(r.pairs) && k < len(o.pairs); {
-		switch a, b := r.pairs[i], o.pairs[k]; {
-		case a == b:
-			common++
-			i++
-			k++
-		case a < b:
-			i++
-		default:
-			k++
-		}
-	}
 	const most, of = 4, 5
-	return 2*common*of >= most*(len(r.pairs)+len(o.pairs)) && common > 0
+	short, long := r.key, o.key
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	rest, ok := strings.CutPrefix(long, short)
+	return ok && of*len(short) >= most*len(long) && !strings.ContainsFunc(rest, unicode.IsDigit)
 }
 
 // remarks are the newest ones, oldest first, without near duplicates.

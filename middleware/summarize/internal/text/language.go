@@ -2,6 +2,7 @@ package text
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -81,7 +82,7 @@ var Marks = []string{
 
 // IsRecord reports whether a text begins as a summary does: the program wrote it.
 func IsRecord(text string) bool {
-	return slices.ContainsFunc(Marks, func(mark string) bool { return strings.HasPrefix(text, mark) }) || Counts(text) != [4]int{}
+	return slices.ContainsFunc(Marks, func(mark string) bool { return strings.HasPrefix(text, mark) }) || TallyOf(text) != (Tally{})
 }
 
 // Sections are what a summary has below its first line. Each but the words begins with its heading.
@@ -103,7 +104,7 @@ func SectionsOf(summary string) (s Sections, last string) {
 				into = new(string)
 			}
 		}
-		if Counts(line) != [4]int{} {
+		if TallyOf(line) != (Tally{}) {
 			last = line
 			break
 		}
@@ -117,24 +118,51 @@ func SectionsOf(summary string) (s Sections, last string) {
 	return s, last
 }
 
-// counts match the last line of a summary, which only the program writes.
-var counts = []*regexp.Regexp{
-	regexp.MustCompile(`^\((\d+) messages compacted: (\d+) of the user, (\d+) of the assistant` +
-		`(?:; (\d+) of them left out)?\)`),
+// Tally has the numbers in the last line of a summary: its messages, those of the user, those of the assistant, those that
+// the words leave out.
+type Tally [4]int
+
+// With returns the numbers with one more message of a role.
+func (t Tally) With(r message.Role) Tally {
+	t[0]++
+	switch r {
+	case message.RoleUser:
+		t[1]++
+	case message.RoleAssistant:
+		t[2]++
+	default:
+	}
+	return t
+}
+
+// Plus returns the numbers with the messages of another summary.
+func (t Tally) Plus(o Tally) Tally { return Tally{t[0] + o[0], t[1] + o[1], t[2] + o[2], t[3]} }
+
+// Line returns the last line of a summary, which only the program writes.
+func (t Tally) Line(l Language) string {
+	line := fmt.Sprintf(Pick(l, "(%d messages compacted: %d of the user, %d of the assistant",
+		"(已压缩 %d 条消息,其中用户 %d 条,助手 %d 条"), t[0], t[1], t[2])
+	if t[3] > 0 {
+		line += fmt.Sprintf(Pick(l, "; %d of them left out", ",有 %d 条未写入摘要"), t[3])
+	}
+	return line + ")"
+}
+
+var tallies = []*regexp.Regexp{
+	regexp.MustCompile(`^\((\d+) messages compacted: (\d+) of the user, (\d+) of the assistant(?:; (\d+) of them left out)?\)`),
 	regexp.MustCompile(`^\(已压缩 (\d+) 条消息,其中用户 (\d+) 条,助手 (\d+) 条(?:,有 (\d+) 条未写入摘要)?\)`),
 }
 
-// Counts returns the numbers in the last line of a summary: its messages, those of the
-// user, those of the assistant, those that are left out. All are 0 for any other line.
-func Counts(line string) (n [4]int) {
-	for _, l := range counts {
+// TallyOf reads the last line of a summary. It is zero for any other line.
+func TallyOf(line string) (t Tally) {
+	for _, l := range tallies {
 		if m := l.FindStringSubmatch(line); m != nil {
-			for i := range n {
-				n[i], _ = strconv.Atoi(m[i+1]) // 0 if nothing is left out
+			for i := range t {
+				t[i], _ = strconv.Atoi(m[i+1]) // 0 if nothing is left out
 			}
 		}
 	}
-	return n
+	return t
 }
 
 // Limits of what is read to find the language.

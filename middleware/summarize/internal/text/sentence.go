@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
 // Sentence is a sentence as it was written, with spaces in place of line breaks.
@@ -141,7 +143,7 @@ func endsHere(before, after string, mark rune) bool {
 		return true
 	}
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
-	if isIdeograph(next) {
+	if lex.IsHan(next) {
 		return mark != '.' || after[0] == ' '
 	}
 	if after[0] != ' ' {
@@ -162,10 +164,6 @@ func isAbbreviation(word string) bool {
 		return word != strings.ToLower(word) // "Ms. Kaya", but "below 300 ms."
 	}
 	return false
-}
-
-func isIdeograph(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
 func lines(text string) iter.Seq[row] {
@@ -244,7 +242,7 @@ func markerLen(bare string) int {
 		}
 	}
 	// 1.先 has no space after the mark.
-	if r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(rest, ".")); rest[:min(1, len(rest))] == "." && isIdeograph(r) {
+	if r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(rest, ".")); rest[:min(1, len(rest))] == "." && lex.IsHan(r) {
 		return len(bare) - len(rest) + 1
 	}
 	return 0

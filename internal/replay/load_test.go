@@ -103,8 +103,8 @@ func TestReadAnthropicBlocks(t *testing.T) {
 	require.Equal(t, []message.Message{
 		{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "u"}, message.Media{Type: "image/png", Data: "hi"}}},
 		message.Assistant(message.Thinking{Text: "t", Signature: "s"}, message.ToolCall{ID: "1", Name: "a", Arguments: "{}"}, message.ToolCall{ID: "2", Name: "b", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "1", Name: "a", Text: "x", Error: true}}},
-		message.Result("2", "b", ""),
+		{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "1", Text: "x", Error: true}}},
+		message.Result("2", "", ""),
 		message.User("go on"),
 		message.Assistant(message.Opaque{Kind: "web_search_tool_result", Data: `{"type": "web_search_tool_result", "x": 1}`}),
 	}, talks[0].Messages)
@@ -126,12 +126,12 @@ func TestReadBroken(t *testing.T) {
 		{"bytes", "\x00\xff\xfe", 0, []string{"f:1: is not UTF-8"}},
 		{"a number", "5", 0, []string{"f:1: is no conversation"}},
 		{"foreign", `{"inputs": [{"role": "user", "content": "x"}]}`, 0, []string{`f:1: is no conversation: want {"messages": […]}`}},
-		{"Responses", `{"input": [{"role": "user", "content": "x"}]}`, 0, []string{`f:1: is a request of OpenAI's Responses, which is not read here: want {"messages": […]}`}},
-		{"Claude Code", `{"type": "user", "message": {}, "sessionId": "x"}`, 0, []string{`f:1: is a line of a session of Claude Code, which is not read`}},
-		{"ShareGPT", `{"conversations": [{"from": "human", "value": "x"}]}`, 0, []string{`f:1: is a conversation in the format of ShareGPT, which is not read`}},
+		{"Responses", `{"input": [{"role": "user", "content": "x"}]}`, 0, []string{`f:1: has no message of the assistant`}},
+		{"Claude Code", `{"type": "summary", "summary": "x", "sessionId": "x"}`, 0, []string{`f:1: is a session without messages`}},
+		{"ShareGPT", `{"conversations": [{"from": "human", "value": "x"}]}`, 0, []string{`f:1: is a conversation in the format of ShareGPT: want`}},
 		{"no answer", `{"messages": [{"role": "user", "content": "x"}]}`, 0, []string{"f:1: has no message of the assistant"}},
-		{"an unknown role", strings.Replace(simple, `"user"`, `"human"`, 1), 0, []string{`f:1: messages[0].role is "human"`}},
-		{"messages of another type", `{"messages": "x"}`, 0, []string{"f:1: is no conversation"}},
+		{"an unknown role", strings.Replace(simple, `"user"`, `"human"`, 1), 0, []string{`f:1: is a conversation in the format of langchaingo`}},
+		{"messages of another type", `{"messages": "x"}`, 0, []string{"f:1: messages[0] is a string"}},
 		{"truncated, on several lines", `{"messages": [` + "\n" + `{"role": "user",` + "\n" + `"content": "hi`, 0, []string{"f:3: is not JSON: unexpected end"}},
 		{"truncated, on one line", simple[:60], 0, []string{"f:1: is not JSON: unexpected end"}},
 		{"the last line truncated", simple + "\n" + simple + "\n" + simple[:60], 2, []string{"f:3: is not JSON"}},
@@ -204,4 +204,27 @@ func FuzzRead(f *testing.F) {
 			t.Error("neither a conversation nor an error")
 		}
 	})
+}
+
+// What agents and SDKs leave on the disk is read as it is: sessions, which are several values, and requests.
+func TestReadOtherFormats(t *testing.T) {
+	t.Parallel()
+	for name, in := range map[string]string{
+		"Responses": `{"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"y"}]}`,
+		"Gemini":    `{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1}}}]}]}`,
+		"Claude Code": `{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}
+{"type":"assistant","sessionId":"s","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}}
+{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"}]}}
+`,
+	} {
+		talks, err := Read("f", strings.NewReader(in))
+		require.NoError(t, err, name)
+		require.Len(t, talks, 1)
+		require.Equal(t, "f:1", talks[0].ID)
+		var roles []message.Role
+		for _, m := range talks[0].Messages {
+			roles = append(roles, m.Role)
+		}
+		require.Equal(t, []message.Role{message.RoleUser, message.RoleAssistant, message.RoleTool}, roles, name)
+	}
 }

@@ -1,16 +1,30 @@
-package main
+package transcript
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/laconic-go/laconic/internal/codec"
 )
 
-// checkFormat returns an error that names the format of a conversation that is not in the format of chat
-// completions. It is recognised by the keys and types that only this format has, so a conversation that is written
-// the same in both formats has no error, and neither has a text.
-func checkFormat(data []byte) error {
+// Formats that are recognised and not read.
+const (
+	einoSchema  = "eino (schema.Message)"
+	langchaingo = "langchaingo (llms.MessageContent)"
+	langChain   = "LangChain"
+	shareGPT    = "ShareGPT"
+	answers     = "an answer without its request"
+)
+
+// session is the name of the format of session files of Claude Code.
+const session = "Claude Code"
+
+// detect returns the name of the format of a text: that of a [codec.Format], or one of the constants; "" if it is not
+// recognised. It is recognised by the keys and types that only this format has, so a conversation that is written the same
+// in chat completions and in Messages is one of chat completions.
+func detect(data []byte) string {
 	dec := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 	const mostLines = 100 // of a log with one value a line
 	for range mostLines {
@@ -20,23 +34,28 @@ func checkFormat(data []byte) error {
 			break
 		}
 		if name := formatOf(value); name != "" {
-			return fmt.Errorf(`is a conversation in the format of %s: want the format of OpenAI chat completions, `+
-				`{"messages": […]} or the list of messages`, name)
+			return name
 		}
 	}
-	return nil
+	return ""
 }
 
-// The formats that are recognised.
-const (
-	anthropic   = "Anthropic's Messages API"
-	responses   = "OpenAI's Responses API"
-	gemini      = "the Gemini API"
-	claudeCode  = "Claude Code's logs (JSONL)"
-	einoSchema  = "eino (schema.Message)"
-	langchaingo = "langchaingo (llms.MessageContent)"
-	langChain   = "LangChain"
-)
+// readable returns the format with a name, or an error for those that are not read.
+func readable(name string) (*codec.Format, error) {
+	for _, f := range codec.Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	switch name {
+	case "", session:
+		return codec.Chat, nil
+	case answers:
+		return nil, fmt.Errorf("is %s: want the request, with the conversation", name)
+	}
+	return nil, fmt.Errorf("is a conversation in the format of %s: want a request of OpenAI's chat completions or Responses, of "+
+		"Anthropic's Messages or of Gemini, a list of such messages, or a session of Claude Code", name)
+}
 
 // formatOf returns the format of a body, a list of messages or one message; "" if it is not recognised.
 func formatOf(value json.RawMessage) string {
@@ -46,18 +65,19 @@ func formatOf(value json.RawMessage) string {
 	withSchema := func(tool members) bool { return tool.has("input_schema") }
 	withRole := func(m members) bool { return m.has("role") || m.has("type") }
 	switch {
-	case !body.has("messages"):
-	case body.has("system", "anthropic_version"), slices.ContainsFunc(body.list("tools"), withSchema):
-		return anthropic
-	}
-	switch {
-	case body.has("input") && body.has("model", "instructions", "previous_response_id"),
-		slices.ContainsFunc(input, withRole):
-		return responses
+	case body.has("conversations") && !body.has("messages"):
+		return shareGPT
+	case body.has("choices", "output", "candidates") && !body.has("messages", "input", "contents"),
+		body.text("type") == "message" && body.has("stop_reason"):
+		return answers
+	case body.has("messages") && (body.has("system", "anthropic_version") || slices.ContainsFunc(body.list("tools"), withSchema)):
+		return codec.Messages.Name
+	case body.has("input") && body.has("model", "instructions", "previous_response_id"), slices.ContainsFunc(input, withRole):
+		return codec.Responses.Name
 	case slices.ContainsFunc(contents, func(m members) bool { return m.has("parts") }):
-		return gemini
+		return codec.Gemini.Name
 	}
-	messages := slices.Concat([]members{body}, body.list("messages"), body.list("output"), listOf(value))
+	messages := slices.Concat([]members{body}, body.list("messages"), listOf(value))
 	for _, m := range messages {
 		if name := m.format(); name != "" {
 			return name
@@ -78,8 +98,8 @@ func (m members) format() string {
 	typed := func(p members) bool { return p.has("type") }
 	is := func(word string, words ...string) bool { return slices.Contains(words, word) }
 	switch {
-	case kind != "" && m.has("sessionId", "parentUuid", "leafUuid"):
-		return claudeCode
+	case kind != "" && m.has("sessionId", "parentUuid", "leafUuid", "snapshot"):
+		return session
 	case m.has("lc") && m.has("kwargs"), role == "" && m.has("content", "data") &&
 		is(kind, "human", "ai", "system", "tool", "function", "chat", "generic"):
 		return langChain
@@ -87,16 +107,16 @@ func (m members) format() string {
 		slices.ContainsFunc(parts, typed):
 		return langchaingo
 	case len(parts) > 0 && is(role, "", "user", "model", "function"):
-		return gemini
+		return codec.Gemini.Name
 	case role != "" && m.has("response_meta", "multi_content"), m.has("tool_name") && m.has("tool_call_id"),
 		role != "" && m.has("user_input_multi_content", "assistant_output_multi_content"):
 		return einoSchema
 	case role != "" && m.has("stop_reason"), partIs("tool_use", "tool_result", "server_tool_use", "redacted_thinking"),
-		slices.ContainsFunc(content, func(p members) bool { return p.has("source") }):
-		return anthropic
+		slices.ContainsFunc(content, func(p members) bool { return p.has("source") || p.text("type") == "thinking" && p.has("signature") }):
+		return codec.Messages.Name
 	case is(kind, "function_call", "function_call_output", "custom_tool_call"), kind == "reasoning" && m.has("summary"),
 		kind == "message" && role != "", partIs("input_text", "output_text", "input_image"):
-		return responses
+		return codec.Responses.Name
 	}
 	return ""
 }

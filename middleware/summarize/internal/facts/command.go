@@ -15,8 +15,6 @@ type shell struct {
 }
 
 var (
-	readers, shells, before = set("reader"), set("shell"), set("before")
-
 	heredoc  = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
 	scripts  = regexp.MustCompile(`\b((?:ba|z)?sh|pwsh) -l?[ce]+ ['"]`)
 	variable = regexp.MustCompile(`^\w+=`)
@@ -33,7 +31,7 @@ func shellOf(command string) (s shell) {
 			s.hidden = s.hidden || by == "&" && s.acts
 			continue
 		}
-		s.filtered = readers[program]
+		s.filtered = is("reader", program)
 		s.acts = s.acts || !s.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(command) == ""
 		certain := last || by == "&&" || by == "|" && s.pipefail || s.filtered
@@ -41,6 +39,30 @@ func shellOf(command string) (s shell) {
 		s.pipefail = s.pipefail || strings.Contains(simple, "pipefail")
 	}
 	return s
+}
+
+// normal returns a command without what only limits it or its output, and the folder that it changes to first: a time
+// limit, filters after it, redirections to nowhere. What differs in nothing else is the same command.
+func normal(command string) (bare, folder string) {
+	if bare = strings.TrimSpace(command); strings.Contains(bare, "<<") || len(bare) > readOfName {
+		return bare, ""
+	}
+	if !strings.ContainsAny(bare, "(|;&>") && !strings.HasPrefix(bare, "time") && !strings.HasPrefix(bare, "nohup ") {
+		return strings.Join(strings.Fields(bare), " "), ""
+	}
+	bare = without("limit", bare)
+	if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
+		bare, folder = without("limit", bare[len(m[0]):]), m[1]
+	}
+	bare = without("redirection", without("filter", bare))
+	if strings.HasPrefix(command, "(") {
+		bare = strings.Trim(bare, "() ")
+	}
+	return strings.Join(strings.Fields(bare), " "), folder
+}
+
+func without(kind, command string) string {
+	return patterns[kind][0].line.ReplaceAllString(command, "")
 }
 
 // nextCommand divides a command line after its first command.
@@ -81,10 +103,10 @@ func heredocs(line string) string {
 	return line
 }
 
-// programOf returns the program of a simple command, with its first argument if that tells what it does, or "".
+// programOf returns the program of a simple command, with its first argument if that names what it does, or "".
 func programOf(simple string) string {
 	words := strings.Fields(simple)
-	for len(words) > 0 && (before[words[0]] || variable.MatchString(words[0])) {
+	for len(words) > 0 && (is("before", words[0]) || variable.MatchString(words[0])) {
 		words = words[1:]
 	}
 	if len(words) == 0 || words[0][0] == '#' {
@@ -94,8 +116,32 @@ func programOf(simple string) string {
 		return "echo"
 	}
 	name := strings.ToLower(strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `'"`))
-	if len(words) > 1 && readers[name+" "+words[1]] {
+	if len(words) > 1 && is("reader", name+" "+words[1]) {
 		return name + " " + words[1]
 	}
 	return name
+}
+
+// readsOnly reports whether each part of a command only moves, or reads what can be read again.
+func readsOnly(command string) bool {
+	rest, _ := normal(command)
+	if strings.Contains(rest, ">") {
+		return false
+	}
+	for rest != "" {
+		var simple string
+		simple, _, rest = nextCommand(rest)
+		name := programOf(simple)
+		if name != "" && !is("reading", name) && (name != "sed" || !strings.Contains(simple, "sed -n")) {
+			return false
+		}
+	}
+	return true
+}
+
+// changes reports whether a command may change files.
+func changes(command string) bool {
+	return shellOf(command).acts || strings.ContainsRune(command, '>') || strings.Contains(command, "sed -i") ||
+		strings.Contains(command, "tee ") ||
+		strings.HasPrefix(command, "open ") // for later edits
 }

@@ -6,11 +6,11 @@ import (
 	"log"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/replay"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/replay"
 )
 
 // A chain that clears at each call is compared with one that clears at a number of tokens, at the prices of two classes.

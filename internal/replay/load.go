@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -25,10 +26,10 @@ const (
 	factsFile = "facts.jsonl"
 )
 
-// Load reads recordings: a conversation, a list of conversations, or one on each line, plain or compressed by gzip. The
-// format of a conversation is that of OpenAI chat completions or of Anthropic's Messages, {"messages": […], "tools": […]},
-// or that of OpenAI with the field id and calls without the level function. An answer of the model is a message of the
-// assistant. The field timestamp of a message is its time.
+// Load reads recordings: a conversation, a list of conversations, one on each line, or a session of Claude Code, plain or
+// compressed by gzip. A conversation is a request of OpenAI's chat completions or Responses, of Anthropic's Messages or of
+// Gemini, or one of chat completions with the field id and calls without the level function. An answer of the model is a
+// message of the assistant. The field timestamp of a message is its time.
 //
 // Of a folder, conversations.jsonl.gz is read, and facts.jsonl.gz if it exists; each may be uncompressed. What can be
 // read is returned in any case. The error joins one for each conversation, or rest of a file, that cannot, with file and
@@ -87,14 +88,26 @@ func loadFile(path string) (talks []*Conversation, err error) {
 // Read is [Load] for one file that is open. The name is used in errors, and for conversations without an id.
 func Read(name string, r io.Reader) (talks []*Conversation, err error) {
 	var errs []error
-	for line, value := range values(name, r, &errs) {
-		found, err := conversations(value)
+	add := func(line int, found []*Conversation, err error) {
 		for _, c := range found {
 			c.ID = cmp.Or(c.ID, fmt.Sprintf("%s:%d", name, line))
 		}
 		if talks = append(talks, found...); err != nil {
 			errs = append(errs, lineError(name, line, err))
 		}
+	}
+	var session []byte
+	for line, value := range values(name, r, &errs) {
+		if transcript.InSession(value) {
+			session = append(append(session, value...), '\n')
+			continue
+		}
+		found, err := conversations(value)
+		add(line, found, err)
+	}
+	if session != nil {
+		found, err := conversations(session)
+		add(1, found, err)
 	}
 	if len(talks) == 0 && len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("%s: %w", name, errEmpty))

@@ -1,4 +1,4 @@
-package claims
+package lex
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// date is a day, a month of a year, a day of any year, or, with a negative day, a day of the week: -1 is Monday.
-type date struct{ year, month, day int }
+// Day is a day, a month of a year, a day of any year, or, with a negative day, a day of the week: -1 is Monday.
+type Day struct{ Year, Month, Day int }
 
 // forms are how dates and times are written, longer ones first. Some letters are [fields]. Anything else is written as it
 // is. What begins with ~ follows without a space; what ends in ? may be missing.
@@ -45,73 +45,76 @@ func readForms(all ...string) (forms [][]element) {
 
 // fields are numbers by the letters of their fields: Y year, M month, N its name, D day, W its name, w in Chinese, h hour,
 // H with am or pm, i minute, n of any length, s second, p am or pm, P a or p.
-type fields [unicode.MaxASCII]int
+type fields [unicode.MaxASCII]int16
 
 const am, pm = 1, 2
 
-var halves = map[string]int{"am": am, "pm": pm}
+var halves = map[string]int16{"am": am, "pm": pm}
 
 // ranges are the least and the highest number of a field, and the least length.
-var ranges = [unicode.MaxASCII][3]int{
+var ranges = [unicode.MaxASCII][3]int16{
 	'Y': {1900, 2199}, 'M': {1, 12}, 'D': {1, 31}, 'h': {0, 24}, 'H': {0, 12}, 'i': {0, 59, 2}, 'n': {0, 59}, 's': {0, 60, 2},
 }
 
 // read reads a token as a field.
-func (f *fields) read(field byte, t token) (ok bool) {
-	half, n := halves[strings.ToLower(t.suffix)], 0
+func (f *fields) read(field byte, t *Token) (ok bool) {
+	half, n := halves[strings.ToLower(t.Suffix)], int16(0)
 	switch r := ranges[field]; {
 	case field == 'N':
-		n = int(months[t.text])
-	case field == 'w', field == 'W' && t.kind == word:
-		n = int(weekdays[strings.ToLower(t.raw)])
+		n = int16(months[t.Text])
+	case field == 'w', field == 'W' && t.Kind == Word:
+		n = int16(weekdays[strings.ToLower(t.Raw)])
 	case field == 'p':
-		n = halves[t.text]
+		n = halves[t.Text]
 	case field == 'P':
-		n = halves[t.text+"m"]
-	case field == 'n' && t.text == "半":
+		n = halves[t.Text+"m"]
+	case field == 'n' && t.Text == "半":
 		f[field] = 30
 		return true
-	case t.amount.has && t.amount.value < 3000:
-		whole := field == 's' || t.amount.step == 1 && !strings.Contains(t.raw, ",") // 33.5Z
-		plain := t.kind == number || field == 's' || half > 0 || field == 'D' && isOrdinal(t.suffix)
-		f[field] = int(t.amount.value)
+	case t.Amount.Has && t.Amount.Value < 3000:
+		whole := field == 's' || t.Amount.Step == 1 && !strings.Contains(t.Raw, ",") // 33.5Z
+		plain := t.Kind == Digits || field == 's' || half > 0 || field == 'D' && IsOrdinal(t.Suffix)
+		f[field] = int16(t.Amount.Value)
 		f['p'] = max(f['p'], half)
-		return whole && plain && r[0] <= f[field] && f[field] <= r[1] && len(t.raw) >= r[2] && (half > 0 || field != 'H')
+		return whole && plain && r[0] <= f[field] && f[field] <= r[1] && len(t.Raw) >= int(r[2]) && (half > 0 || field != 'H')
 	}
 	f[field] = n
 	return n > 0
 }
 
 // readTime reads a date with at least two of year, month and day, a day of the week, or a time.
-func readTime(toks []token, i int) (value, bool) {
-	t, next := toks[i], at(toks, i+1)
-	if t.amount.has && (t.suffix == "" || isOrdinal(t.suffix)) && !next.is("-/:") && months[next.text] == 0 && !timed.has(next.text) {
-		return value{}, false
+func readTime(toks []Token, i int) (Value, bool) {
+	t, next := &toks[i], At(toks, i+1)
+	if t.Amount.Has && (t.Suffix == "" || IsOrdinal(t.Suffix)) && !next.Is("-/:") && months[next.Text] == 0 && !timed.Has(next.Text) {
+		return Value{}, false
 	}
 	for _, form := range forms {
+		if (strings.IndexByte("YMDhH", form[0].field) >= 0) != t.Amount.Has {
+			continue
+		}
 		var f fields
 		n := f.match(form, toks, i)
 		isClock := form[0].field == 'h' || form[0].field == 'H'
-		if n == 0 || isClock && at(toks, i-1).is(":") {
+		if n == 0 || isClock && At(toks, i-1).Is(":") {
 			continue
 		}
-		v := value{date: date{f['Y'], f['M'] + f['N'], f['D'] - f['W'] - f['w']}, from: i, to: i + n}
+		v := Value{Date: Day{int(f['Y']), int(f['M'] + f['N']), int(f['D'] - f['W'] - f['w'])}, From: i, To: i + n}
 		if isClock {
-			v.clock = f.clock(at(toks, i-2).text + at(toks, i-1).text)
+			v.Clock = f.clock(At(toks, i-2).Text + At(toks, i-1).Text)
 		}
 		return v, true
 	}
-	return value{}, false
+	return Value{}, false
 }
 
 // match returns the number of tokens that have a form, or 0.
-func (f *fields) match(form []element, toks []token, i int) (n int) {
+func (f *fields) match(form []element, toks []Token, i int) (n int) {
 	for _, e := range form {
-		t, next := at(toks, i+n), at(toks, i+n+1)
-		if e.field == 'Y' && n > 0 && (next.is("-/") && next.glued || next.text == "年") { // 18 November, 2027-11-17
+		t, next := At(toks, i+n), At(toks, i+n+1)
+		if e.field == 'Y' && n > 0 && (next.Is("-/") && next.Glued || next.Text == "年") { // 18 November, 2027-11-17
 			return 0
 		}
-		if (!e.glued || t.glued) && (e.field == 0 && t.text == e.text || e.field != 0 && f.read(e.field, t)) {
+		if (!e.glued || t.Glued) && (e.field == 0 && t.Text == e.text || e.field != 0 && f.read(e.field, t)) {
 			n++
 		} else if !e.optional {
 			return 0
@@ -137,14 +140,15 @@ func (f *fields) clock(before string) string {
 	return clock
 }
 
-// dayOfWeek returns the day of the week of a day with a year, as a date has it, or 0.
-func (d date) dayOfWeek() int {
-	if d.year == 0 || d.day <= 0 || d.month == 0 {
+// Weekday returns the day of the week of a day with a year, as a date has it, or 0.
+func (d Day) Weekday() int {
+	if d.Year == 0 || d.Day <= 0 || d.Month == 0 {
 		return 0
 	}
-	return -cmp.Or(int(time.Date(d.year, time.Month(d.month), d.day, 0, 0, 0, 0, time.UTC).Weekday()), 7)
+	return -cmp.Or(int(time.Date(d.Year, time.Month(d.Month), d.Day, 0, 0, 0, 0, time.UTC).Weekday()), 7)
 }
 
-func isOrdinal(suffix string) bool {
+// IsOrdinal reports whether letters after digits are those of 2nd.
+func IsOrdinal(suffix string) bool {
 	return slices.Contains([]string{"st", "nd", "rd", "th"}, strings.ToLower(suffix))
 }

@@ -1,4 +1,4 @@
-package middleware_test
+package trim_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 
 func TestStatisticsOfNothing(t *testing.T) {
 	t.Parallel()
-	observe := middleware.SumEdits(trim.Name, func(*middleware.Statistics) { t.Error("what others do, and what is not done, does not count") })
+	observe := trim.SumEdits(trim.Name, func(*trim.Statistics) { t.Error("what others do, and what is not done, does not count") })
 	for _, e := range []middleware.Event{
 		{Kind: middleware.Edited, By: contextedit.Name, Before: 100, After: 50},
 		{Kind: middleware.Refused, By: trim.Name, Detail: trim.Report{}},
@@ -44,12 +44,12 @@ func TestStatisticsOfEditors(t *testing.T) {
 		trim.Name:         trim.New(trim.Options{Trigger: low, Note: "Messages were removed."}),
 		summarize.Name:    summarize.New(summarize.ByRules(), summarize.Options{Trigger: low, Keep: 4}),
 	} {
-		var own, all middleware.Statistics
-		sum := middleware.Statistics{}
+		var own, all trim.Statistics
+		sum := trim.Statistics{}
 		rec := &middlewaretest.Recorder{}
 		chain := middleware.Chain(rec.Middleware(),
-			middleware.Observe(middleware.SumEdits(name, func(s *middleware.Statistics) { own = *s })),
-			middleware.Observe(middleware.SumEdits("", func(s *middleware.Statistics) { all = *s })), mw)
+			middleware.Observe(trim.SumEdits(name, func(s *trim.Statistics) { own = *s })),
+			middleware.Observe(trim.SumEdits("", func(s *trim.Statistics) { all = *s })), mw)
 		edited := map[int]bool{}
 		for history := range middlewaretest.Prefixes(middlewaretest.ReAct{Rounds: 20, PerTurn: 4, Result: 900, Thought: 200}.Messages()) {
 			_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
@@ -77,8 +77,8 @@ func TestStatisticsOfEditors(t *testing.T) {
 // TestStatisticsAtOnce observes and reads concurrently.
 func TestStatisticsAtOnce(t *testing.T) {
 	t.Parallel()
-	var stats atomic.Pointer[middleware.Statistics]
-	observe := middleware.SumEdits(trim.Name, stats.Store)
+	var stats atomic.Pointer[trim.Statistics]
+	observe := trim.SumEdits(trim.Name, stats.Store)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

@@ -1,0 +1,167 @@
+package lex_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/middleware/internal/lex"
+)
+
+// TestRead compares the items of a text with "kind text" of each: quotations, names, numbers.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"":                                      nil,
+		"It is done and well-known.":            nil,
+		"见 a/b.go，共 １，２９９ 元":                    {"path a/b.go", "number 1,299 元"},
+		"main.go:42 and refund.go:7:24":         {"number 42", "name main.go", "number 7", "number 24", "name refund.go"},
+		"https://example.com/a/b?c=1, done":     {"link https://example.com/a/b", "number 1"},
+		`C:\data\in.csv`:                        {`path C:\data\in.csv`},
+		"getUser user_name #W12 v1.2.3":         {"name getUser", "name user_name", "name #W12", "name v1.2.3"},
+		"--force, 9f3c2ab and a@b.example":      {"name --force", "name 9f3c2ab", "name a@b.example"},
+		"TypeScript, GraphQL, e.g. in the U.S.": nil,
+		"TypeError: x is null, see `go test`.":  {"code go test", "name TypeError", "quotation TypeError: x is null"},
+		"他说“不要推送”，见「main」":                      {"quotation 不要推送", "quotation main"},
+		"“never … main”":                        {"quotation never", "quotation main"},
+		"an open \"quotation":                   nil,
+		"2026-11-17T02:00:01Z":                  {"date 2026-11-17", "date 02:00:01Z"},
+		"17 November 2026, 下午2点05分":             {"date 17 November 2026", "date 2点05"},
+		"$5.50, 35 s, 三千五百元, 十五分钟":              {"number $5.50", "number 35 s", "number 三千五百元", "number 十五分钟"},
+		"two hundred and two rows":              {"number two hundred and two"},
+		"千万不要，一致同意":                             nil,
+	} {
+		var got []string
+		for _, it := range lex.Read(text).Items {
+			got = append(got, fmt.Sprint(it.Kind, " ", it.Text))
+		}
+		assert.Equal(t, want, got, text)
+	}
+}
+
+// TestSame compares the normalised tokens of texts that mean the same.
+func TestSame(t *testing.T) {
+	t.Parallel()
+	words := func(text string) []string {
+		read := lex.Tokenize(text)
+		return read.WordsIn(0, len(read.Folded))
+	}
+	for _, same := range [][]string{
+		{"48213", "48,213", "48'213", "48\u202f213", "４８２１３", "四万八千二百一十三"},
+		{"0xDEADBEEF", "0xdeadbeef"},
+		{"don't", "don’t", "DONT"},
+		{`a\b`, "a/b"},
+		{"12.50", "12.5", "12,5\u200b0"},
+		{"__init__", "init"},
+		{"a—b", "a-b"},
+		{"二〇二六", "2026"},
+		{"１５", "十五"},
+	} {
+		for _, other := range same[1:] {
+			require.Equal(t, words(same[0]), words(other), "%s, %s", same[0], other)
+		}
+	}
+	require.NotEqual(t, words("1.5"), words("15"))
+	require.NotEqual(t, words("一"), words("1"), "一 is more often a word")
+}
+
+// TestValues compares dimension and size of amounts.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"1536 KB": "bytes 1.536e+06", "35 seconds": "time 35", "1.2k rows": " 1200", "80 %": "ratio 80", "5 a": " 5", "€3": "eur 3", "十五分钟": "time 900",
+		"thirty-five": " 35", "3 个月": "time 7.776e+06", "1.2.3": "", "14:05": "14:05", "3 pm": "15:00", "12 am": "00:00", "周三": "-3", "two": "",
+	} {
+		got := ""
+		for _, v := range lex.Values(lex.Tokens(nil, lex.Fold(text))) {
+			switch {
+			case v.Clock != "":
+				got = v.Clock
+			case v.Date.Day != 0:
+				got = fmt.Sprint(v.Date.Day)
+			case len(v.Units) > 0:
+				got = fmt.Sprint(v.Units[0].Dimension, " ", v.Value*v.Units[0].Size)
+			case v.Has:
+				got = fmt.Sprint(" ", v.Value)
+			}
+		}
+		assert.Equal(t, want, got, text)
+	}
+}
+
+func TestIsHan(t *testing.T) {
+	t.Parallel()
+	for r, want := range map[rune]bool{'中': true, 'か': true, 'カ': true, '〇': true, '한': false, 'é': false, '，': false, '7': false, unicode.MaxRune: false} {
+		require.Equal(t, want, lex.IsHan(r), string(r))
+	}
+}
+
+func TestLists(t *testing.T) {
+	t.Parallel()
+	lists := lex.Lists("# no: list\na=1: x | y z\n\nb: 失败 | fails\na=2: x\nno list\nc:\n", " | ")
+	require.Equal(t, []string{"x", "y z", "x"}, lists["a"].Words)
+	require.Equal(t, []string{"1", "1", "2"}, lists["a"].Means)
+	require.True(t, lists["a"].Has("y z"))
+	require.False(t, lists["a"].Has("y"))
+	require.Equal(t, "2", lists["a"].Of("x"), "the last line counts")
+	require.Empty(t, lists["c"].Words)
+	require.Len(t, lists, 3)
+	n := 0
+	for range lists["b"].In("测试失败, it fails") {
+		n++
+	}
+	require.Equal(t, 1, n, "only words of other scripts are looked for")
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{"a `b", "“c", "1,2.3", "2026-1-1", "C:\\a", "三千", "a/b.go:1", "\xff", "$5 USD", "1:1 pm", "E: x", "--", "-a", "#", "~", "@", "\u1100"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		read := lex.Read(s)
+		require.Equal(t, read.Folded, lex.Fold(read.Folded), "folded twice")
+		at := 0
+		for i := range read.Tokens {
+			tok := &read.Tokens[i]
+			require.Empty(t, strings.TrimSpace(read.Folded[at:tok.From]), "only space is between tokens")
+			require.NotEmpty(t, tok.Raw)
+			require.Equal(t, tok.Glued, at == tok.From && i > 0)
+			at = tok.To()
+			require.Equal(t, read.Folded[tok.From:at], tok.Raw)
+		}
+		require.Empty(t, strings.TrimSpace(read.Folded[at:]))
+		for _, it := range read.Items {
+			require.LessOrEqual(t, it.From, it.To)
+			require.Equal(t, strings.TrimSpace(read.Folded[it.From:it.To]), it.Text)
+			require.True(t, len(it.Words) > 0 || it.Kind == lex.Number || it.Kind == lex.Date)
+		}
+	})
+}
+
+func BenchmarkRead(b *testing.B) {
+	for name, s := range map[string]string{
+		"log":     strings.Repeat("ok test 17 of the module 4, 3.25 s, see shop/refund_test.go:12\n", 100),
+		"prose":   strings.Repeat("The build of the shop fails since Tuesday, as the user has said. ", 100),
+		"chinese": strings.Repeat("用户要求三天之内退款一百二十元，订单号是AB-1234。", 100),
+	} {
+		b.Run("tokens/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			b.ReportAllocs()
+			var toks []lex.Token
+			for b.Loop() {
+				toks = lex.Tokens(toks[:0], lex.Fold(s))
+			}
+		})
+		b.Run("all/"+name, func(b *testing.B) {
+			b.SetBytes(int64(len(s)))
+			b.ReportAllocs()
+			for b.Loop() {
+				lex.Read(s)
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package lex
+
+import (
+	_ "embed" // for words.txt
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// List is a list of words or phrases. It must not be modified.
+type List struct {
+	Words []string // in the order of the file
+	Means []string // what each of them means, or ""
+
+	means map[string]string // a word of several lines has the meaning of the last one
+	wide  []int             // the words of scripts other than Latin
+}
+
+// Lists returns the lists of a file by name. A line of it has a name, perhaps = and what the words mean, a colon and the words
+// with sep between them. A list may have several lines. Lines without a colon or with # at the beginning do not count.
+func Lists(file, sep string) map[string]*List {
+	all := map[string]*List{}
+	for line := range strings.Lines(file) {
+		head, words, ok := strings.Cut(line, ":")
+		if !ok || line[0] == '#' {
+			continue
+		}
+		name, meaning, _ := strings.Cut(head, "=")
+		l := all[name]
+		if l == nil {
+			l = &List{means: map[string]string{}}
+			all[name] = l
+		}
+		for w := range strings.SplitSeq(words, sep) {
+			if w = strings.TrimSpace(w); w == "" {
+				continue
+			}
+			if w[0] >= utf8.RuneSelf {
+				l.wide = append(l.wide, len(l.Words))
+			}
+			l.Words, l.Means, l.means[w] = append(l.Words, w), append(l.Means, meaning), meaning
+		}
+	}
+	return all
+}
+
+// Has reports whether a word is in the list.
+func (l *List) Has(word string) bool {
+	_, ok := l.means[word]
+	return ok
+}
+
+// Of returns what a word means, or "" if it is not in the list.
+func (l *List) Of(word string) string { return l.means[word] }
+
+// In yields the meanings of the words that a text has anywhere, such as Chinese ones, in the order of the list. Words in Latin
+// script are not looked for.
+func (l *List) In(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, i := range l.wide {
+			if strings.Contains(text, l.Words[i]) && !yield(l.Means[i]) {
+				return
+			}
+		}
+	}
+}
+
+//go:embed words.txt
+var file string
+
+// The lists of words.txt.
+var (
+	lists = Lists(file, " ")
+
+	months, weekdays, numerals, multipliers = numbers("month"), numbers("weekday"), numbers("numeral"), numbers("multiplier")
+	approximate, labels, counted            = lists["approximate"], lists["label"], lists["counted"]
+	known, timed, currencies                = lists["known"], lists["timed"], lists["currency"]
+)
+
+// numbers returns what the words of a list mean, as a number.
+func numbers(name string) map[string]float64 {
+	m := map[string]float64{}
+	for i, w := range lists[name].Words {
+		m[w] = unitOf(lists[name].Means[i]).Size
+	}
+	return m
+}
+
+// Unit is a dimension, with the size of the unit in it.
+type Unit struct {
+	Dimension string
+	Size      float64
+}
+
+func unitOf(of string) Unit {
+	size, dimension, _ := strings.Cut(of, " ")
+	v, err := strconv.ParseFloat(size, 64)
+	if err != nil {
+		panic("lex: words.txt: " + err.Error())
+	}
+	return Unit{dimension, v}
+}
+
+// units are the units by name.
+var units = func() map[string][]Unit {
+	all := map[string][]Unit{}
+	for i, w := range lists["unit"].Words {
+		all[w] = append(all[w], unitOf(lists["unit"].Means[i]))
+	}
+	for i, w := range currencies.Words {
+		all[w] = []Unit{{currencies.Means[i], 1}}
+	}
+	return all
+}()
+
+// UnitsOf returns the units that a name may mean, or nil.
+func UnitsOf(name string) []Unit { return units[strings.ToLower(name)] }
+
+// IsCalendar reports whether a word is the name of a month or of a day of the week.
+func IsCalendar(word string) bool { return months[word]+weekdays[word] > 0 }

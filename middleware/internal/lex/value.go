@@ -1,0 +1,184 @@
+package lex
+
+import (
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// Value is a number, a date or a time in tokens.
+type Value struct {
+	Amount
+
+	Units   []Unit // what it may measure; nil: it is a plain number
+	Date    Day    // zero: none
+	Clock   string // "14:05", or "14:05:33"; "": none
+	Label   bool   // a word before it says that it is a name, as in port 80
+	near    bool   // it is only about right
+	Literal string // its digits
+	From    int    // the first token
+	To      int    // the one after the last
+}
+
+// Values returns the numbers of tokens, in order.
+func Values(toks []Token) (all []Value) {
+	for i := 0; i < len(toks); {
+		if t := &toks[i]; t.Kind != Digits && !t.Amount.Has && !begins[t.Text] {
+			i++
+			continue
+		}
+		v, ok := valueAt(toks, i)
+		if !ok {
+			i++
+			continue
+		}
+		all = append(all, v)
+		i = v.To
+	}
+	return all
+}
+
+// begins are the words that begin a value.
+var begins = func() map[string]bool {
+	all := map[string]bool{"周": true, "星": true, "礼": true}
+	for _, name := range []string{"month", "weekday", "numeral", "currency"} {
+		for w := range lists[name].means {
+			all[w] = true
+		}
+	}
+	return all
+}()
+
+func valueAt(toks []Token, i int) (v Value, ok bool) {
+	if v, ok = readTime(toks, i); ok {
+		return v, true
+	}
+	if v, ok = readAmount(toks, i); ok {
+		return v, true
+	}
+	return readWords(toks, i)
+}
+
+// isAmount reports whether a text is a number with a unit.
+func isAmount(s string) bool {
+	toks := Tokens(nil, s)
+	v, ok := valueAt(append(toks, none), 0)
+	return ok && v.To == len(toks) && v.Has
+}
+
+// readAmount reads a number in digits, with its unit.
+func readAmount(toks []Token, i int) (Value, bool) {
+	v, t := Value{From: i}, toks[i]
+	if c := currencies.Of(t.Text); c != "" { // $5, EUR 5
+		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued) {
+			i, t, v.Units = i+1, *next, []Unit{{c, 1}}
+		}
+	}
+	if t.Kind != Digits && !t.Amount.Has {
+		return Value{}, false
+	}
+	v.Amount, v.To, v.Literal = t.Amount, i+1, strings.TrimSuffix(t.Text, strings.ToLower(t.Suffix))
+	if !v.Has { // 1.2.3
+		return v, true
+	}
+	if size := multipliers[t.Suffix]; size != 0 {
+		v.scale(size)
+	} else if t.Suffix != "" && t.Suffix != "Z" && t.Suffix != "x" && !IsOrdinal(t.Suffix) {
+		u := UnitsOf(t.Suffix)
+		if u == nil {
+			return Value{}, false
+		}
+		v.Units = append(v.Units, u...)
+	}
+	if v.Units == nil {
+		v.readUnit(toks)
+	}
+	before := At(toks, v.From-1).Text
+	v.near = v.near || approximate.Has(before)
+	v.Label = labels.Has(before)
+	return v, true
+}
+
+func (v *Value) scale(by float64) {
+	v.Value *= by
+	v.Step *= by
+	v.near = true
+}
+
+// readUnit reads the words after a number.
+func (v *Value) readUnit(toks []Token) {
+	t := At(toks, v.To)
+	if size := multipliers[t.Raw]; size != 0 && (t.Kind == Han || len(t.Raw) > 1) {
+		v.scale(size)
+		v.To++
+		t = At(toks, v.To)
+	}
+	var chinese strings.Builder
+	for k := v.To; k < v.To+longest && At(toks, k).Kind == Han; k++ {
+		chinese.WriteString(At(toks, k).Text)
+	}
+	if name := unitName(chinese.String()); name != "" {
+		v.Units, v.To = UnitsOf(strings.TrimPrefix(name, "个")), v.To+utf8.RuneCountInString(name)
+	} else if len(t.Raw) != 1 || t.Glued || strings.IndexByte("sgVAWB%", t.Raw[0]) >= 0 { // 5 a day
+		if v.Units = UnitsOf(t.Raw); v.Units != nil {
+			v.To++
+		}
+	}
+}
+
+const longest = 5 // characters of a Chinese unit
+
+// unitName returns the longest Chinese name of a unit at the beginning of a text, with 个 before it, or "".
+func unitName(s string) string {
+	for n := min(len(s), longest*len("个")); n > 0; n-- {
+		if UnitsOf(strings.TrimPrefix(s[:n], "个")) != nil {
+			return s[:n]
+		}
+	}
+	return ""
+}
+
+// readWords reads a number in English words.
+func readWords(toks []Token, i int) (Value, bool) {
+	const most = 12 // words
+	total, part, k := 0.0, 0.0, i
+	for ; k < min(len(toks), i+most); k++ {
+		t := toks[k]
+		switch n := numerals[t.Text]; {
+		case n >= 1000:
+			total, part = total+part*n, 0
+		case n == 100:
+			part *= n
+		case n > 0:
+			part += n
+		}
+		joint := part >= 20 && t.Is("-") || part >= 100 && t.Text == "and" // thirty-five, two hundred and two
+		if numerals[t.Text] == 0 && !(joint && numerals[At(toks, k+1).Text] != 0) {
+			break
+		}
+	}
+	v := Value{Amount: Amount{true, total + part, 1}, From: i, To: k}
+	if v.Value <= 1 {
+		return Value{}, false
+	}
+	v.readUnit(toks)
+	return v, v.Units != nil || v.Value > Small
+}
+
+// Small is the largest number that words alone do not make: "one of them" is no number without a unit.
+const Small = 20
+
+// Precision is the size of the last digit that is sure, or 0 if the number is exact.
+func (v *Value) Precision() float64 {
+	switch {
+	case v.near && v.Units == nil && v.Step == 1:
+		step := 1.0
+		for v.Value >= 10*step && math.Mod(v.Value, 10*step) == 0 {
+			step *= 10
+		}
+		return step
+	case v.near, v.Units != nil, v.Step < 1:
+		return v.Step
+	}
+	return 0
+}

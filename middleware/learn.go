@@ -1,0 +1,218 @@
+package middleware
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+)
+
+// settle learns from the call. Unless a chain nearer to the model has done so, it completes the response with what is known
+// of the cache, remembers what was sent, and reports the call. resp is nil if the call has failed; then the call before
+// remains the one to compare with.
+func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Response {
+	by, v := o.req.settled.Load(), o.view
+	if !o.replaced && o.req.dry == nil && by != o.req.chain {
+		learn(ctx, v, resp, err)
+	}
+	if by != nil {
+		return resp
+	}
+	o.req.settled.Store(o.req.chain)
+	prefix, broken, text := o.compare()
+	c := Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
+	var usage message.Usage
+	switch {
+	case resp != nil:
+		answered := *resp
+		resp, usage = &answered, resp.Usage
+		c.Read, c.Miss, c.Missed = usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
+		if usage != (message.Usage{}) {
+			c.Prompt = cmp.Or(reportOf(usage).Charged, c.Prompt)
+		}
+		resp.Cache = c
+		if o.req.dry == nil {
+			v.session.State.last.Store(o.sent)
+		}
+	case o.req.dry == nil: // the next call differs by what this one has reported
+		v.session.State.last.report(v.reported)
+	}
+	if o.req.observers == nil {
+		return resp
+	}
+	if text != "" && resp != nil {
+		o.reportMiss(ctx, prefix, text)
+	}
+	r := Report{
+		History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Usage: usage, Cache: c, Economics: v.economics,
+	}
+	r.Saved = r.History - r.View
+	v.session.chain.report(ctx, o.req, Event{
+		Kind: Called, By: "middleware", Err: err, Call: &r, Before: r.History, After: r.View,
+		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
+			r.View, r.History, r.Edits, prefix),
+	})
+	return resp
+}
+
+// reportMiss reports that the chain does not send again what it has sent. Of layers after the last editor, which often add
+// something to the end, the first report in a conversation is enough.
+func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
+	s := o.view.session
+	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
+		return
+	}
+	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, o.view.model.priors)
+	s.chain.report(ctx, o.req, Event{
+		Kind: Missed, By: "middleware", Before: was, After: prefix,
+		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
+			why, prefix, was),
+	})
+}
+
+// learn takes what the result of a model call shows about its prompt.
+func learn(ctx context.Context, v *View, resp *Response, err error) {
+	if err != nil {
+		if n, ok := ParseOverflow(err, v.req); ok {
+			overflowed(ctx, v, n)
+		}
+		return
+	}
+	s, sent := v.session, v.size.Tokens
+	if resp.Usage.Input > 0 {
+		p := reportOf(resp.Usage)
+		sent = p.Charged
+		learnPrompt(v, p)
+	}
+	if s.log.Shared && len(s.IDs) > 0 && resp.Message.Role == message.RoleAssistant { // not that of Apply, which asks no model
+		s.chain.recent.Answer(s.IDs, resp.Message)
+	}
+	s.chain.windows.Accept(v.req.Model, sent)
+	if guess := s.State.conversation.guess.Load(); guess != nil {
+		guess.Accept("", sent)
+	}
+}
+
+// reportOf returns the prompt of a usage. Some providers report cached tokens that are not part of the input.
+func reportOf(u message.Usage) calibrate.Prompt {
+	cached := u.CacheRead + u.CacheWrite
+	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
+	if cached > u.Input {
+		p.Charged = p.WithCache
+	}
+	return p
+}
+
+// learnPrompt remembers what the provider has charged for the prompt of this view.
+func learnPrompt(v *View, p calibrate.Prompt) {
+	s := v.session
+	if len(s.IDs) == 0 {
+		return
+	}
+	p.At, p.Counted = len(s.IDs), v.size.Counted
+	for _, it := range v.list {
+		p.Edited = max(p.Edited, it.HistoryLen)
+	}
+	s.chain.prompts.Put(s.IDs[len(s.IDs)-1], p)
+}
+
+// overflowed learns from a refusal for length. A number that can be right is learned for the model; otherwise the window is
+// guessed, for this conversation only.
+func overflowed(ctx context.Context, v *View, n PromptLimits) {
+	s, sent := v.session, v.size.Tokens
+	limit := calibrate.Refusal{
+		Tokens: sent, Counted: v.size.Counted, Window: v.budget.Window, Room: v.budget.Room(),
+		Sent: n.Sent, Limit: n.Limit, Answer: n.Answer, Over: n.Over,
+	}.Judge()
+	if limit.Trusted {
+		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, WithCache: n.Sent})
+	}
+	why := "the provider does not say how many it accepts"
+	switch {
+	case limit.Window == 0:
+	case limit.ByOver:
+		why = fmt.Sprintf("the provider says that %d are too many", n.Over)
+	default:
+		why = fmt.Sprintf("the provider says that its window is %d", n.Limit)
+		if 0 < n.Answer && n.Answer < n.Limit {
+			why += fmt.Sprintf(", %d of it for the answer", n.Answer)
+		}
+	}
+	window, scope := limit.Window, "for this model"
+	if !s.chain.windows.Learn(v.req.Model, window, v.budget.Window) {
+		if window > 0 && !limit.Trusted {
+			why += ", which cannot be right"
+		}
+		window, scope = limit.Guess, "for this conversation"
+		s.State.conversation.limit(window)
+	}
+	s.chain.report(ctx, v.req, Event{
+		Kind: Notice, By: "middleware", Before: sent, After: sent,
+		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d %s from now on",
+			sent, why, window, scope),
+	})
+}
+
+// calibrate takes the usage that has been reported since the last call, by the model or in the messages.
+func (s *session) calibrate(ctx context.Context, req *Request) {
+	st := &s.State
+	other := st.calibrated > 0 && st.model != req.Model
+	source := calibrate.Source{History: &s.History, Good: s.chain.goodCounter}
+	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
+	var past *calibrate.Past
+	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
+	prompts := s.chain.prompts.Of(s.IDs[from:])
+	for i := from; i < len(s.Body); i++ {
+		m := s.Body[i]
+		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
+		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
+			if past == nil {
+				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
+			}
+			p := reportOf(*m.Usage)
+			p.At = i
+			p.Counted, p.Edited = past.Prompt(i)
+			learn(p)
+		}
+		if i >= st.calibrated {
+			st.tokens.Fresh += s.Tokens[i]
+			if s.Wide[i] {
+				st.tokens.Wide += s.Tokens[i]
+			}
+		}
+		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
+			learn(prompts[i-from])
+		}
+	}
+	st.calibrated = len(s.Body)
+	if st.model = req.Model; other { // a new model: its usage does not calibrate the old one
+		st.tokens.Forget()
+	}
+}
+
+// judge reports what is wrong with the usage of a prompt, once in a conversation.
+func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, verdict calibrate.Verdict) {
+	st := &s.State
+	switch {
+	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
+		limit := st.tokens.Limit()
+		sent, _, _ := st.tokens.Estimate(p.Counted, 0, s.model.priors)
+		s.chain.report(ctx, req, Event{
+			Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
+			Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
+				"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
+				"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
+		})
+	case verdict == calibrate.High && st.conversation.once(req, "high"):
+		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+			"the provider charges %.1f times our count, the last time %d tokens for a prompt of %d: if the client adds cached tokens to "+
+				"an input that has them already, report the input alone, else set Env.Counter to a counter that fits",
+			float64(p.Charged)/float64(p.Counted), p.Charged, p.Counted)})
+	case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
+		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+			"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
+				"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
+	}
+}

@@ -1,0 +1,273 @@
+package facts
+
+import (
+	"encoding/json"
+	"html"
+	"iter"
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+)
+
+// kind is what a call does.
+type kind uint8
+
+const (
+	acts   kind = iota // something of its own: it may have changed something
+	runs               // a command
+	reads              // files
+	writes             // files
+	looks              // it shows something
+	plans              // it keeps a list of what is to be done, or the mode of planning
+)
+
+// use is a kind, with what it uses.
+type use struct {
+	kind    kind
+	command string
+	files   []string
+}
+
+// Limits of what is read, in bytes.
+const (
+	readOfName      = 1 << 10
+	readOfCommand   = 4 << 10
+	readOfVerb      = 20
+	readOfKey       = 40
+	readOfArguments = 1 << 20
+)
+
+// useOf returns what a call does, by the name of its tool and its arguments.
+func useOf(tool, arguments string) use {
+	t, a := classOf(tool), readArguments(arguments)
+	access := t.access()
+	for _, verb := range a["verb key"] {
+		if of := classOf(verb.raw).access(); len(verb.raw) <= readOfVerb && of != acts {
+			access = of
+			break
+		}
+	}
+	if access == acts && a["content key"] != nil {
+		access = writes
+	}
+	var files, patch []string
+	for _, f := range a["file key"] {
+		if name := strings.TrimSpace(f.text(readOfName)); name != "" {
+			files = append(files, name)
+		}
+	}
+	for _, f := range a["patch key"] {
+		patch = patched(f)
+	}
+	command := commandOf(t, a, len(files) > 0)
+	switch {
+	case patch != nil:
+		return use{kind: writes, files: patch}
+	case command != "":
+		return use{kind: runs, command: html.UnescapeString(command)}
+	case files != nil && access != acts:
+		return use{kind: access, files: files}
+	case isPlanner(tool):
+		return use{kind: plans}
+	case t.access() == reads || t["search"] || t["harmless"] || is("reading", tool):
+		return use{kind: looks}
+	}
+	return use{}
+}
+
+// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
+// several words and no file is named.
+func commandOf(t class, a map[string][]field, files bool) string {
+	var c []string // of several, each is a word
+	for _, f := range a["command key"] {
+		c = append(c, f.text(readOfCommand))
+	}
+	if n := len(c); n > 1 && is("shell", c[0]) {
+		c = c[n-1:] // bash -lc "…"
+	}
+	command := strings.TrimSpace(strings.Join(c, " "))
+	switch {
+	case t["run"] && command != "":
+		return command
+	case t["run"] && len(a["any"]) == 1 && !files && !t["search"]:
+		return strings.TrimSpace(a["any"][0].text(readOfCommand))
+	case !files && t.access() == acts && !t["search"] && strings.Contains(command, " "):
+		return command
+	}
+	return ""
+}
+
+// readArguments returns the strings of a call's arguments by the lists of words.txt that have their keys, and all as "any".
+func readArguments(arguments string) map[string][]field {
+	a := map[string][]field{}
+	for f := range fields(arguments) {
+		a["any"] = append(a["any"], f)
+		for _, list := range keyLists[bareKey(f.key)] {
+			a[list] = append(a[list], f)
+		}
+	}
+	return a
+}
+
+// keyLists and nameLists are the names of the lists that have a key, or a word in the name of a tool.
+var (
+	keyLists  = inverted("file key", "command key", "content key", "patch key", "verb key")
+	nameLists = inverted("read", "write", "run", "search", "harmless")
+)
+
+func inverted(names ...string) map[string][]string {
+	all := map[string][]string{}
+	for _, name := range names {
+		for _, word := range lists[name] {
+			all[word] = append(all[word], name)
+		}
+	}
+	return all
+}
+
+// class has the lists of words.txt that a word in the name of a tool is in.
+type class map[string]bool
+
+func classOf(tool string) class {
+	t := class{}
+	for _, w := range words(tool) {
+		for _, list := range nameLists[w] {
+			t[list] = true
+		}
+	}
+	return t
+}
+
+// access returns what is done with files; acts: no word shows it. A tool with words of both writes: read_and_edit.
+func (t class) access() kind {
+	switch {
+	case t["write"]:
+		return writes
+	case t["read"]:
+		return reads
+	}
+	return acts
+}
+
+// isPlanner reports whether all words of a tool are about a list of what is to be done: TodoWrite, update_plan, TaskUpdate.
+// Tasks of a server, as tracker__create_task, may be real ones.
+func isPlanner(tool string) bool {
+	own := tool[strings.LastIndex(tool, "__")+1:]
+	listed, verb, tasks := false, false, false
+	for _, w := range words(own) {
+		switch {
+		case w == "task" || w == "tasks":
+			tasks = own == tool
+		case w == "plan" || w == "todo" || w == "todos":
+			listed = true
+		case is("plan verb", w):
+			verb = true
+		default:
+			return false
+		}
+	}
+	return listed || tasks && verb
+}
+
+// hump matches a word of a name: "read" and "File" of readFile.
+var hump = regexp.MustCompile(`\p{Lu}+[^\P{L}\p{Lu}]*|[^\P{L}\p{Lu}]+`)
+
+// words returns the words of a name in lower case.
+func words(name string) []string {
+	name = shorten.Head(name, readOfName)
+	if strings.ToLower(name) == name {
+		return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	all := hump.FindAllString(name, -1)
+	for i, w := range all {
+		all[i] = strings.ToLower(w)
+	}
+	return all
+}
+
+// bareKey returns a key as in the lists of keys, or "" if it is too long.
+func bareKey(key string) string {
+	if len(key) > readOfKey {
+		return ""
+	}
+	return strings.ToLower(joints.Replace(key))
+}
+
+var joints = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// patched returns the files in a patch, or nil if it is not a patch.
+func patched(f field) (files []string) {
+	raw := strings.TrimLeft(f.raw, ` \nrt`)
+	if !strings.HasPrefix(raw, "*** ") && !strings.HasPrefix(raw, "--- ") && !strings.HasPrefix(raw, "diff ") {
+		return nil
+	}
+	for line := range strings.Lines(f.text(readOfArguments)) {
+		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"} {
+			if name, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(name) != "" {
+				files = append(files, path.Clean(strings.TrimSpace(name)))
+			}
+		}
+	}
+	return files
+}
+
+// field is a string in the arguments of a call, with the nearest key before it.
+type field struct {
+	key, raw string // raw has the escapes of JSON
+}
+
+// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
+func fields(arguments string) iter.Seq[field] {
+	return func(yield func(field) bool) {
+		body, key := shorten.Head(arguments, readOfArguments), ""
+		for {
+			from := strings.IndexByte(body, '"')
+			if from < 0 {
+				return
+			}
+			body = body[from+1:]
+			end := stringEnd(body)
+			if end < 0 {
+				return
+			}
+			s := body[:end]
+			body = body[end+1:]
+			if rest := strings.TrimLeft(body[:min(len(body), 64)], " \t\r\n"); strings.HasPrefix(rest, ":") {
+				key = s
+			} else if !yield(field{key: key, raw: s}) {
+				return
+			}
+		}
+	}
+}
+
+// stringEnd returns the position of the quote that ends a string, or -1.
+func stringEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		k := strings.IndexAny(s[i:], `"\`)
+		if k < 0 {
+			return -1
+		}
+		if i += k; s[i] == '"' {
+			return i
+		}
+		i++ // what is escaped
+	}
+	return -1
+}
+
+// text returns the string without escapes, of a long one the beginning. A string with invalid escapes is returned as it is.
+func (f field) text(most int) string {
+	raw := f.raw
+	if len(raw) > most {
+		raw = strings.TrimRight(shorten.Head(raw, most), `\`) // half of an escape
+	}
+	var s string
+	if strings.IndexByte(raw, '\\') < 0 || json.Unmarshal([]byte(`"`+raw+`"`), &s) != nil {
+		return raw
+	}
+	return s
+}
