@@ -217,9 +217,9 @@ func (f *File) window() int {
 	return cmp.Or(f.Window, m.Window)
 }
 
-// budgetOf returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
+// Budget returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
 // model's window.
-func (f *File) budgetOf(model string) *middleware.Budget {
+func (f *File) Budget(model string) *middleware.Budget {
 	window := f.Window
 	if window == 0 && f.Reserve > 0 {
 		m, _ := models.Default().Lookup(model)
@@ -298,7 +298,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 			r := *req
 			r.Model, r.Conversation = cmp.Or(r.Model, file.Model), cmp.Or(r.Conversation, file.Conversation)
 			if r.Budget == nil {
-				r.Budget = file.budgetOf(r.Model)
+				r.Budget = file.Budget(r.Model)
 			}
 			return inner(ctx, &r, emit)
 		}

@@ -33,6 +33,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Options configure a transport. The zero value suits most programs.
@@ -40,8 +41,12 @@ type Options struct {
 	Env middleware.Env // what the middlewares share
 
 	// Scope returns the scope of a request in place of Env.Scope, for example the tenant by a header. Scopes share no edits.
-	// nil: that of Env. Env.Archive is one for all scopes.
+	// nil: that of Env.
 	Scope func(*http.Request) string
+
+	// Archive returns the archive of a scope, in place of Env.Archive, which is one for all scopes. It may be called again for
+	// the same scope. nil: Env.Archive.
+	Archive func(scope string) store.Store
 
 	// Budget returns the window of a model; a Reserve of 0 is the longest answer that the request asks for. nil, or a nil
 	// result: the window of Env.Models, less the longest answer that the request asks for.
@@ -163,6 +168,9 @@ func (e *engine) chain(scope string) middleware.Model {
 		}
 		env := e.opts.Env
 		env.Scope = scope
+		if e.opts.Archive != nil {
+			env.Archive = e.opts.Archive(scope)
+		}
 		c = &scoped{model: middleware.With(env, e.mws...)(ask)}
 		e.chains[scope] = c
 	}

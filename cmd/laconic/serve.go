@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/gateway"
+)
+
+var serveCommand = command{
+	name:  "serve",
+	args:  "--chain FILE --upstream URL [FLAGS]",
+	short: "a gateway: a chain between clients of any language and the API",
+	long: `Listens for requests of OpenAI chat completions, OpenAI Responses, Anthropic
+Messages and Gemini generateContent, applies the chain, and sends them to the
+upstream: clients set their base URL to this server. All else passes untouched.
+--routes names several upstreams in a file, a line NAME: URL for each, and
+requests to /NAME/… go there; --upstream gets the others. Each credential is a
+tenant of its own. SIGHUP reads the chain file and certificate again; SIGTERM
+and SIGINT make /readyz say no, and end the server after the last request. The
+log goes to standard error and has no content. See docs/gateway.md.`,
+	flags: func(fs *flag.FlagSet) action {
+		var s serving
+		o := &s.opts
+		fs.StringVar(&o.Chain, "chain", "", "the chain `FILE`, in YAML or JSON")
+		fs.StringVar(&s.upstream, "upstream", "", "`URL` of the API, as https://api.openai.com")
+		fs.StringVar(&s.routes, "routes", "", "`FILE` with a line NAME: URL for each of several upstreams")
+		fs.StringVar(&s.listen, "listen", "127.0.0.1:8787", "`ADDRESS` to listen on")
+		fs.StringVar(&s.secret, "secret", "", "`FILE` with the key of the scopes' names")
+		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` of the scope, not the credential")
+		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` of the conversation")
+		fs.Func("fail", "if the chain fails: `open` sends the request as it came", func(how string) error {
+			o.FailClosed = how == "closed"
+			if how != "open" && how != "closed" {
+				return errors.New("want open or closed")
+			}
+			return nil
+		})
+		fs.Int64Var(&o.MaxBody, "max-body", 32<<20, "`BYTES`; a longer body passes untouched")
+		fs.IntVar(&o.MaxActive, "max-active", 4096, "`NUMBER` of requests at once; else 503")
+		fs.DurationVar(&o.DrainDelay, "drain-delay", 3*time.Second, "`TIME` from /readyz saying no to the end")
+		fs.DurationVar(&o.Drain, "drain", 5*time.Minute, "`TIME` that requests have to end")
+		fs.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` of the certificate")
+		fs.StringVar(&o.TLSKey, "tls-key", "", "`FILE` of its key")
+		fs.StringVar(&s.log, "log", "json", "`FORMAT` of the log: json, text or off")
+		fs.BoolVar(&s.check, "check", false, "check chain, stores and upstreams, and end")
+		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind it")
+		return s.run
+	},
+}
+
+// serving is the command with its flags.
+type serving struct {
+	opts                                  gateway.Options
+	upstream, routes, listen, secret, log string
+	check, demo                           bool
+}
+
+func (s *serving) run(ctx context.Context, args []string, std stdio) (err error) {
+	if err := s.validate(args); err != nil {
+		return err
+	}
+	if s.demo {
+		end, err := s.stage()
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	if err := s.read(std.err); err != nil {
+		return err
+	}
+	g, err := gateway.New(ctx, s.opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	if s.check {
+		return writeChecks(g.Check(ctx), std.out)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "laconic serves at %s\n", l.Addr())
+	if s.demo {
+		fmt.Fprintf(std.out, demoText, l.Addr(), l.Addr())
+	}
+	log.SetOutput(io.Discard) // net/http writes parts of unexpected answers there
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends the process
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-reload:
+				if err := g.Reload(ctx); err != nil {
+					s.opts.Log.ErrorContext(ctx, "reload", "error", oneLine(err.Error()))
+				}
+			}
+		}
+	}()
+	return g.Serve(ctx, l)
+}
+
+// validate checks the command line.
+func (s *serving) validate(args []string) error {
+	switch {
+	case len(args) > 0:
+		return usagef("%q is too much: serve has flags alone", args[0])
+	case s.demo && (s.upstream != "" || s.routes != ""):
+		return usagef("--demo has an upstream of its own: want no --upstream and no --routes")
+	case s.opts.Chain == "" && !s.demo:
+		return usagef("no chain: want --chain FILE; see laconic help serve")
+	case s.upstream == "" && s.routes == "" && !s.demo:
+		return usagef("no upstream: want --upstream URL or --routes FILE; see laconic help serve")
+	case (s.opts.TLSCert == "") != (s.opts.TLSKey == ""):
+		return usagef("want both --tls-cert and --tls-key, or none")
+	case s.opts.MaxBody < 1 || s.opts.MaxActive < 1 || s.opts.Drain <= 0 || s.opts.DrainDelay < 0:
+		return usagef("want --max-body, --max-active and --drain above 0, and --drain-delay not below")
+	}
+	return nil
+}
+
+// read reads the files that the flags name.
+func (s *serving) read(stderr io.Writer) error {
+	if s.routes != "" {
+		text, err := os.ReadFile(s.routes)
+		if err != nil {
+			return err
+		}
+		if s.opts.Routes, err = gateway.ParseRoutes(string(text)); err != nil {
+			return fmt.Errorf("%s: %w", s.routes, err)
+		}
+	}
+	if s.upstream != "" {
+		r, err := gateway.NewRoute("", s.upstream)
+		if err != nil {
+			return err
+		}
+		s.opts.Routes = append(s.opts.Routes, r)
+	}
+	if s.secret != "" {
+		text, err := os.ReadFile(s.secret)
+		if err != nil {
+			return err
+		}
+		if s.opts.Secret = text; len(text) < 16 {
+			return fmt.Errorf("%s has %d bytes, want at least 16: openssl rand -hex 32", s.secret, len(text))
+		}
+	}
+	switch s.log {
+	case "json":
+		s.opts.Log = slog.New(slog.NewJSONHandler(stderr, nil))
+	case "text":
+		s.opts.Log = slog.New(slog.NewTextHandler(stderr, nil))
+	case "off":
+		s.opts.Log = slog.New(slog.DiscardHandler)
+	default:
+		return usagef("--log is %q, want json, text or off", s.log)
+	}
+	return nil
+}
+
+// writeChecks writes what was checked.
+func writeChecks(all []gateway.Check, out io.Writer) error {
+	failed := 0
+	for _, c := range all {
+		if c.Err == nil {
+			fmt.Fprintln(out, "ok:", c.What)
+			continue
+		}
+		failed++
+		fmt.Fprintf(out, "failed: %s: %s\n", c.What, oneLine(c.Err.Error()))
+	}
+	if failed > 0 {
+		return fmt.Errorf("%s of %d failed", several(failed, "check"), len(all))
+	}
+	return nil
+}
+
+// stage starts the provider of the demonstration, and writes a chain file for it if none is given.
+func (s *serving) stage() (end func(), err error) {
+	p, err := fakeprovider.Start(fakeprovider.Text("The linker needs 4 GB."), fakeprovider.Options{
+		Models: map[string]int{"gpt-4o": 128_000, "claude-sonnet-5-5": 200_000},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.upstream = p.Root
+	if s.opts.Chain != "" {
+		return func() { _ = p.Close() }, nil
+	}
+	dir, err := os.MkdirTemp("", "laconic-demo-")
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	s.opts.Chain = filepath.Join(dir, "chain.yaml")
+	end = func() { _, _ = p.Close(), os.RemoveAll(dir) }
+	if err := os.WriteFile(s.opts.Chain, []byte(demoChain), 0o600); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
+
+const demoChain = "chain: [{use: contextedit, trigger: {rounds: 1}, keep: 1}, {use: fit}]\n"
+
+// demoText has two command lines: a result is cleared in the first, the second one is a stream.
+const demoText = `
+The provider behind it is made up. Try, in another terminal:
+
+curl -si http://%s/v1/chat/completions -H 'content-type: application/json' -d '{"model":"gpt-4o","messages":[{"role":"user","content":"Why does the build fail?"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"step 1: ok; step 2: ok; step 3: ok; step 4: ok; step 5: ok; step 6: ok; step 7: ok; step 8: ok; step 9: ok"},{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"b","content":"the linker ran out of memory"}],"tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}]}'
+
+curl -sN http://%s/v1/messages -H 'content-type: application/json' -d '{"model":"claude-sonnet-5-5","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"How much does it need?"}]}'
+
+The headers X-Laconic-Tokens-Before and -After of the first answer show what was cleared; /metrics has the sums.
+`

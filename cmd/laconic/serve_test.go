@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDemo starts the demonstration, and sends what its command lines send.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, w := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--drain-delay", "0"}, nil, w, io.Discard)
+		_ = w.Close()
+	}()
+	var said bytes.Buffer
+	for !strings.Contains(said.String(), "/metrics has the sums.") {
+		_, err := io.CopyN(&said, out, 1)
+		require.NoError(t, err, said.String())
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // until the command ends
+	lines := regexp.MustCompile(`curl .*? (http://\S+) -H '.*?' -d '(.*)'`).FindAllStringSubmatch(said.String(), -1)
+	require.Len(t, lines, 2)
+	for i, want := range []string{"The linker needs 4 GB.", "message_stop"} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, lines[i][1], strings.NewReader(lines[i][2]))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		tr := &http.Transport{}
+		resp, err := tr.RoundTrip(req)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		tr.CloseIdleConnections()
+		require.Contains(t, string(body), want)
+		require.Empty(t, resp.Header.Get("X-Laconic-Passed"))
+		if i == 0 {
+			require.NotEqual(t, resp.Header.Get("X-Laconic-Tokens-Before"), resp.Header.Get("X-Laconic-Tokens-After"))
+		}
+	}
+	cancel()
+	require.Zero(t, <-done)
+}
+
+func TestServeUsage(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit}]")
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", 2, "no chain: want --chain FILE"},
+		{"--chain x", 2, "no upstream: want --upstream URL"},
+		{"--demo --upstream http://a", 2, "--demo has an upstream of its own"},
+		{"--chain x --upstream http://a y", 2, `"y" is too much`},
+		{"--chain x --upstream http://a --fail half", 2, "want open or closed"},
+		{"--chain x --upstream http://a --tls-cert c", 2, "want both --tls-cert and --tls-key"},
+		{"--chain x --upstream http://a --max-active 0", 2, "above 0"},
+		{"--chain x --upstream a", 1, "is no URL of a server"},
+		{"--chain x --upstream http://a --log xml", 2, `--log is "xml"`},
+		{"--chain " + chain + " --routes " + chain, 1, "is no URL of a server"},
+		{"--chain none --upstream http://a", 1, "no such file"},
+	} {
+		args := append([]string{"serve", "--check"}, strings.Fields(c.args)...)
+		var out, errs bytes.Buffer
+		require.Equal(t, c.status, run(t.Context(), args, nil, &out, &errs), c.args)
+		require.Contains(t, errs.String(), c.want)
+	}
+	var out bytes.Buffer
+	status := run(t.Context(), []string{"serve", "--check", "--chain", chain, "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
+	stdout := out.String()
+	require.Equal(t, 1, status)
+	require.Contains(t, stdout, "ok: chain "+chain)
+	require.Contains(t, stdout, "failed: upstream http://127.0.0.1:1: ")
+}

@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+	"github.com/laconic-go/laconic/wire"
+)
+
+// chain is a chain file that was loaded, and what it opened.
+type chain struct {
+	file     *chainfile.File
+	archives func(scope string) store.Store // nil: content is not kept
+	rt       http.RoundTripper
+	close    func() error
+	users    sync.WaitGroup // requests
+}
+
+func (c *chain) release() { c.users.Done() }
+
+// end closes a chain after its last request.
+func (c *chain) end() {
+	c.users.Wait()
+	_ = c.close() // nothing can be done
+}
+
+// load reads the chain file. A journal and an archive in memory are those of the chain before.
+func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
+	file, err := chainfile.Load(g.opts.Chain)
+	if err != nil {
+		return nil, err
+	}
+	end, err := file.Open(ctx, engine.Options{Lazy: !g.opts.FailClosed}) // else it starts without its database
+	if err != nil {
+		return nil, err
+	}
+	c := &chain{file: file, close: end}
+	if file.Journal == nil {
+		file.Journal = journal.NewMemory(0)
+	}
+	_, journalInMemory := file.Journal.(*journal.Memory)
+	_, archiveInMemory := file.Archive.(*store.Memory)
+	if g.randomSecret && !(journalInMemory && (file.Archive == nil || archiveInMemory)) {
+		return nil, errors.Join(errors.New("gateway: the journal or the archive outlives the process, and would not be found again: "+
+			"want a secret, of which the names of the scopes are made"), end())
+	}
+	if file.Archive != nil {
+		c.archives = func(scope string) store.Store { return file.In(scope).Archive }
+	}
+	if before != nil {
+		if _, ok := before.file.Journal.(*journal.Memory); ok && journalInMemory {
+			file.Journal = before.file.Journal
+		}
+		if _, ok := before.file.Archive.(*store.Memory); ok && archiveInMemory {
+			c.archives = before.archives
+		}
+	}
+	c.rt = g.newTransport(c)
+	return c, nil
+}
+
+// newTransport returns the connections to the upstreams through the chain.
+func (g *Gateway) newTransport(c *chain) http.RoundTripper {
+	opts := wire.Options{
+		Env: middleware.Env{
+			Journal: c.file.Journal, Counter: c.file.Counter, Protect: c.file.Protect,
+		},
+		Scope:   func(req *http.Request) string { return exchangeOf(req.Context()).scope },
+		Budget:  c.file.Budget,
+		MaxBody: g.opts.MaxBody,
+		Strict:  g.opts.FailClosed,
+		Observe: func(ctx context.Context, d wire.Decision) { exchangeOf(ctx).decided(d) },
+	}
+	if c.archives != nil {
+		opts.Archive = func(scope string) store.Store { return countedArchive{c.archives(scope), g.metrics} }
+	}
+	layers := append([]middleware.Middleware{named(c.file), middleware.Observe(g.metrics.event)}, c.file.Chain...)
+	return wire.Transport(g.upstream, opts, append(layers, weighed)...)
+}
+
+// named sets the name of the conversation, if the client may give one or the file does.
+func named(file *chainfile.File) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			r := *req
+			if r.Conversation = exchangeOf(ctx).conversation; r.Conversation == "" {
+				r.Conversation = file.Conversation
+			}
+			return next(ctx, &r, emit)
+		}
+	}
+}
+
+// weighed is the last layer: it notes how many tokens are sent.
+func weighed(next middleware.Model) middleware.Model {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if v := req.View(); v != nil {
+			exchangeOf(ctx).weigh(v.HistorySize().Tokens, v.Size().Tokens)
+		}
+		return next(ctx, req, emit)
+	}
+}
+
+// countedArchive counts the errors of an archive.
+type countedArchive struct {
+	store.Store
+
+	metrics *metrics
+}
+
+// Put implements [store.Store].
+func (a countedArchive) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
+	err := a.Store.Put(ctx, conversation, contents)
+	if err != nil {
+		a.metrics.storeErrors.add(1, "archive")
+	}
+	return err
+}
+
+// Get implements [store.Store].
+func (a countedArchive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
+	c, err := a.Store.Get(ctx, h)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		a.metrics.storeErrors.add(1, "archive")
+	}
+	return c, err
+}
+
+// Check is what was asked by [Gateway.Check], and its error.
+type Check struct {
+	What string
+	Err  error
+}
+
+// Check asks all that requests need: the chain with a short conversation, the journal, the archive, and each upstream for
+// its root, without a key. It writes nothing to them.
+func (g *Gateway) Check(ctx context.Context) (all []Check) {
+	file := g.File()
+	probe := message.User("Is all well?")
+	_, _, err := middleware.Apply(ctx, file.With(middleware.Env{}), &middleware.Request{Messages: []message.Message{probe}})
+	all = append(all, Check{"chain " + g.opts.Chain, err})
+	if file.Journal != nil {
+		_, err = file.Journal.Find(ctx, "", message.ID{}, message.IDs([]message.Message{probe}))
+		all = append(all, Check{"journal", err})
+	}
+	if file.Archive != nil {
+		_, err = file.Archive.Get(ctx, file.Archive.Handle(store.Content{Data: "laconic"}.Hash()))
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		all = append(all, Check{"archive", err})
+	}
+	for _, r := range g.opts.Routes {
+		all = append(all, Check{"upstream " + r.Upstream.String(), g.reach(ctx, r)})
+	}
+	return all
+}
+
+// reach asks an upstream. Any answer will do: it has a key for nothing.
+func (g *Gateway) reach(ctx context.Context, r Route) error {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, r.Upstream.String(), http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := g.upstream.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}

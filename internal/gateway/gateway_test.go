@@ -1,0 +1,499 @@
+package gateway_test
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/store"
+)
+
+func TestFormats(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path, body string
+		edited     bool
+		end        string // of the answer
+	}{
+		"chat":                {chatPath, rounds(5, ""), true, ""},
+		"chat, streamed":      {chatPath, rounds(5, `"stream":true,`), true, "data: [DONE]\n\n"},
+		"messages":            {"/v1/messages", claudeRounds(5, ""), true, ""},
+		"messages, streamed":  {"/v1/messages", claudeRounds(5, `"stream":true,`), true, "message_stop"},
+		"responses":           {"/v1/responses", `{"model":"m","input":"a"}`, false, ""},
+		"responses, streamed": {"/v1/responses", `{"model":"m","input":"a","stream":true}`, false, "response.completed"},
+		"gemini":              {"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, ""},
+		"gemini, streamed":    {"/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, "STOP"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := provider(t, fakeprovider.Text("All is well."), fakeprovider.Options{})
+			s := listen(t, clears, p.Root, gateway.Options{})
+			a := post(t.Context(), t, s.url+c.path, c.body)
+			require.NoError(t, a.err)
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			require.Contains(t, a.body, c.end)
+			require.Empty(t, a.header.Get("X-Laconic-Passed"))
+			require.NotEmpty(t, a.header.Get("X-Laconic-Added-Us"))
+			before, err := strconv.Atoi(a.header.Get("X-Laconic-Tokens-Before"))
+			require.NoError(t, err)
+			after, err := strconv.Atoi(a.header.Get("X-Laconic-Tokens-After"))
+			require.NoError(t, err)
+			sent := string(p.Requests()[0].Body)
+			format, _, _ := strings.Cut(name, ",")
+			if c.edited {
+				require.Less(t, after, before)
+				require.Less(t, len(sent), len(c.body))
+				require.Contains(t, <-s.log, "format="+format+" result=edited")
+			} else {
+				require.Equal(t, before, after)
+				require.Equal(t, c.body, sent)
+				require.Contains(t, <-s.log, "format="+format+" result=unchanged")
+			}
+			require.Contains(t, get(t, s.url+"/metrics").body, `laconic_requests_total{format="`+format+`"`)
+		})
+	}
+}
+
+// A credential, wherever it stands, is a tenant: no handle of one is in what another one sends. The same one sends the same
+// bytes again.
+func TestTenants(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{ScopeHeader: "X-User"})
+	tenants := [][]string{
+		{},
+		{"Authorization: Bearer a"},
+		{"Authorization: Bearer b"},
+		{"X-Api-Key: a"},
+		{"Api-Key: a"},
+		{"X-Goog-Api-Key: a"},
+		{"Authorization: Bearer a", "X-Api-Key: a"},
+		{"X-User: a"},
+		{"X-User: b", "Authorization: Bearer a"},
+	}
+	owner, sent := map[store.Handle]string{}, map[string]string{}
+	for range 2 {
+		for _, header := range tenants {
+			name := fmt.Sprint(header)
+			a := post(t.Context(), t, s.url+chatPath, rounds(5, ""), header...)
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			all := p.Requests()
+			body := string(all[len(all)-1].Body)
+			handles := store.HandlesIn(body)
+			require.NotEmpty(t, handles)
+			for _, h := range handles {
+				if by, ok := owner[h]; ok {
+					require.Equal(t, by, name, "another tenant has this handle")
+				}
+				owner[h] = name
+			}
+			if before, ok := sent[name]; ok {
+				require.Equal(t, before, body)
+			}
+			sent[name] = body
+		}
+	}
+	for _, q := range []string{"key=a", "key=b"} {
+		post(t.Context(), t, s.url+chatPath+"?"+q, rounds(5, ""))
+		all := p.Requests()
+		for _, h := range store.HandlesIn(string(all[len(all)-1].Body)) {
+			require.Empty(t, owner[h])
+			owner[h] = q
+		}
+	}
+}
+
+// What is planted is in no line of the log, in no metric and in no error of the gateway.
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "planted-0123456789"
+	down := httptest.NewServer(nil)
+	down.Close()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, []byte("x"), 0o600))
+	p := provider(t, fakeprovider.Script(
+		fakeprovider.Reply{Text: "ok"}, fakeprovider.Reply{Err: &fakeprovider.Error{Status: 500, Message: "it is broken"}},
+		fakeprovider.Reply{Text: "ok " + secret, Cut: true},
+	), fakeprovider.Options{})
+	for _, c := range []struct {
+		chain, upstream string
+		closed          bool
+	}{
+		{clears, p.Root, false},
+		{clears, down.URL, false},
+		{"archive: " + filepath.Join(file, "sub") + "\nchain: [{use: contextedit, trigger: {rounds: 2}, keep: 1}]", p.Root, true},
+		{"chain: [{use: summarize, by: model, trigger: {rounds: 2}}]", p.Root, true},
+		{"chain: [{use: summarize, by: model, trigger: {rounds: 2}}]", p.Root, false},
+	} {
+		s := listen(t, c.chain, c.upstream, gateway.Options{
+			FailClosed: c.closed, MaxBody: 20_000, ScopeHeader: "X-User", ConversationHeader: "X-Chat", Secret: []byte("0123456789abcdef"),
+		})
+		var said strings.Builder
+		for _, path := range []string{chatPath, "/v1/" + secret, "/v1/chat/" + secret + "/%zz", "/v1/messages/count_tokens", "//" + secret} {
+			for _, body := range []string{
+				rounds(5, `"user":"`+secret+`",`), rounds(50, `"user":"`+secret+`",`), `{"` + secret + `":1,"` + secret + `":2}`, secret, `{"messages":"` + secret + `"`,
+				`{"model":"` + secret + `","messages":[{"role":"` + secret + `","content":"` + secret + `"}]}`,
+			} {
+				if strings.Contains(path, "%zz") {
+					continue // no client of Go sends it
+				}
+				a := post(t.Context(), t, s.url+path+"?key="+secret+"&x="+secret, body, "Authorization: Bearer "+secret,
+					"X-Api-Key: "+secret, "X-User: "+secret, "X-Chat: "+secret, "Cookie: "+secret, "User-Agent: "+secret, secret+": "+secret)
+				if strings.Contains(a.body, "laconic") {
+					said.WriteString(a.body)
+				}
+				for name, values := range a.header {
+					if strings.HasPrefix(name, "X-Laconic") {
+						said.WriteString(fmt.Sprint(name, values))
+					}
+				}
+				said.WriteString(<-s.log)
+			}
+		}
+		said.WriteString(get(t, s.url+"/metrics").body)
+		require.Contains(t, said.String(), "result=")
+		require.NotContains(t, said.String(), secret)
+		require.NotContains(t, said.String(), file)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reply fakeprovider.Reply
+		more  string
+	}{
+		"reset in a whole answer":       {fakeprovider.Reply{Text: "some words of an answer", Cut: true}, ""},
+		"reset in a frame of a stream":  {fakeprovider.Reply{Text: strings.Repeat("words ", 50), Cut: true, After: 2}, `"stream":true,`},
+		"reset in the first frame":      {fakeprovider.Reply{Text: strings.Repeat("words ", 50), Cut: true}, `"stream":true,`},
+		"an error of the provider":      {fakeprovider.Reply{Err: &fakeprovider.Error{Status: 529, Message: "overloaded"}}, ""},
+		"an error in a stream":          {fakeprovider.Reply{Text: "some words", Err: &fakeprovider.Error{Status: 500}, After: 1}, `"stream":true,`},
+		"a refusal that nothing solves": {fakeprovider.Reply{Err: &fakeprovider.Error{Status: 401, Message: "who are you?"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply { return c.reply }, fakeprovider.Options{})
+			s := listen(t, clears, p.Root, gateway.Options{})
+			want := post(t.Context(), t, bare(t, p.Root)+chatPath, rounds(1, c.more))
+			for range 2 {
+				a := post(t.Context(), t, s.url+chatPath, rounds(1, c.more))
+				require.Equal(t, want.status, a.status)
+				require.Equal(t, want.err == nil, a.err == nil, "%v", a.err)
+				require.Equal(t, sameIDs(want.body), sameIDs(a.body))
+				result := "result=refused"
+				if want.err != nil {
+					result = "result=broken"
+				} else if want.status == http.StatusOK {
+					result = "result=unchanged"
+				}
+				require.Contains(t, <-s.log, result)
+			}
+		})
+	}
+	down := httptest.NewServer(nil)
+	down.Close()
+	s := listen(t, clears, down.URL, gateway.Options{})
+	a := post(t.Context(), t, s.url+chatPath, rounds(1, ""))
+	require.Equal(t, http.StatusBadGateway, a.status)
+	require.JSONEq(t, `{"type":"error","error":{"type":"api_error","message":"laconic: the upstream has not answered: connection refused"}}`, a.body)
+	require.Contains(t, <-s.log, "failure=connection_refused")
+}
+
+// bare starts a reverse proxy that does nothing else, and returns its URL.
+func bare(tb testing.TB, upstream string) string {
+	tb.Helper()
+	u, err := url.Parse(upstream)
+	require.NoError(tb, err)
+	tr := &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}
+	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	s := httptest.NewUnstartedServer(&httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }, Transport: tr, ErrorLog: silent,
+	})
+	s.Config.ErrorLog = silent
+	s.Start()
+	tb.Cleanup(func() { s.Close(); tr.CloseIdleConnections() })
+	return s.URL
+}
+
+// sameIDs replaces what differs from answer to answer.
+func sameIDs(body string) string {
+	return regexp.MustCompile(`"(id|created)": ?("[^"]*"|\d+)`).ReplaceAllString(body, "")
+}
+
+// The client leaves in the middle of a stream. Then nothing is left of the request; [TestMain] looks for goroutines.
+func TestClientGone(t *testing.T) {
+	t.Parallel()
+	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
+		return fakeprovider.Reply{Text: strings.Repeat("words ", 50), Hang: true, After: 2}
+	}, fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{})
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+chatPath, strings.NewReader(rounds(5, `"stream":true,`)))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", "application/json")
+		tr := &http.Transport{}
+		resp, err := tr.RoundTrip(req)
+		require.NoError(t, err)
+		_, err = io.ReadFull(resp.Body, make([]byte, 10)) // frames are not held back
+		require.NoError(t, err)
+		cancel()
+		_ = resp.Body.Close()
+		require.Contains(t, <-s.log, "result=broken")
+	}
+	require.Contains(t, get(t, s.url+"/metrics").body, "laconic_active_requests 0\n")
+}
+
+// A server that stops says so, ends what it has begun, and accepts nothing new.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	begun, answered := make(chan bool), make(chan bool)
+	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
+		begun <- true
+		<-answered
+		return fakeprovider.Reply{Text: "done"}
+	}, fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{DrainDelay: time.Second})
+	require.Equal(t, http.StatusOK, get(t, s.url+"/readyz").status)
+	require.Equal(t, http.StatusOK, get(t, s.url+"/livez").status)
+	got, stopped := make(chan answer, 1), make(chan error, 1)
+	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(5, "")) }()
+	<-begun
+	go func() { stopped <- s.stop() }()
+	require.Eventually(t, func() bool {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+		return w.Code == http.StatusServiceUnavailable
+	}, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return get(t, s.url+"/livez").err != nil }, time.Minute, 10*time.Millisecond)
+	close(answered)
+	a := <-got
+	require.NoError(t, a.err)
+	require.Contains(t, a.body, "done")
+	require.NoError(t, <-stopped)
+}
+
+func TestDrainThatLastsTooLong(t *testing.T) {
+	t.Parallel()
+	begun := make(chan bool, 1)
+	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
+		begun <- true
+		return fakeprovider.Reply{Hang: true}
+	}, fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{Drain: time.Millisecond})
+	got := make(chan answer, 1)
+	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(5, "")) }()
+	<-begun
+	require.ErrorContains(t, s.stop(), "requests had to be broken off")
+	require.Error(t, (<-got).err)
+}
+
+func TestReload(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{})
+	ask := func() string {
+		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(5, "")).status)
+		all := p.Requests()
+		return string(all[len(all)-1].Body)
+	}
+	first := ask()
+	require.NoError(t, os.WriteFile(s.chain, []byte("chain: [{use: nothing}]"), 0o600))
+	require.ErrorContains(t, s.Reload(t.Context()), "nothing")
+	require.Equal(t, first, ask())
+	require.NoError(t, os.WriteFile(s.chain, []byte(strings.Replace(clears, "rounds: 2", "rounds: 100", 1)), 0o600))
+	require.NoError(t, s.Reload(t.Context()))
+	require.Equal(t, first, ask(), "edits in memory stay")
+	require.NoError(t, os.WriteFile(s.chain, []byte("chain: [{use: contextedit, trigger: {rounds: 100}}]"), 0o600))
+	require.NoError(t, s.Reload(t.Context()))
+	require.Equal(t, 1, strings.Count(get(t, s.url+"/metrics").body, `laconic_reloads_total{result="done"} 2`))
+}
+
+func TestBypassAndPassing(t *testing.T) {
+	t.Parallel()
+	type got struct{ path, body, encoding, bypass string }
+	var mu sync.Mutex
+	var seen []got
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, got{req.URL.String(), string(data), req.Header.Get("Accept-Encoding"), req.Header.Get("X-Laconic-Bypass")})
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "{}")
+	}))
+	t.Cleanup(up.Close)
+	named, err := gateway.NewRoute("claude", up.URL+"/base")
+	require.NoError(t, err)
+	s := listen(t, clears, up.URL, gateway.Options{MaxBody: 10_000, Routes: []gateway.Route{named}})
+	for _, c := range []struct {
+		path, body, header, passed, want, encoding string
+		edited                                     bool
+	}{
+		{chatPath + "?a=b", rounds(5, ""), "A: b", "", chatPath + "?a=b", "identity", true},
+		{"/claude/v1/messages", claudeRounds(5, ""), "A: b", "", "/base/v1/messages", "identity", true},
+		{chatPath, rounds(5, ""), "X-Laconic-Bypass: true", "bypass", chatPath, "gzip, br", false},
+		{chatPath, rounds(5, ""), "X-Headroom-Bypass: 1", "bypass", chatPath, "gzip, br", false},
+		{chatPath, rounds(5, ""), "X-Laconic-Bypass: false", "", chatPath, "identity", true},
+		{chatPath, rounds(5, ""), "Content-Encoding: zstd", "compressed", chatPath, "gzip, br", false},
+		{chatPath, rounds(50, ""), "A: b", "too_long", chatPath, "gzip, br", false},
+		{chatPath, `{"messages":[],"messages":[]}`, "A: b", "unreadable", chatPath, "identity", false},
+		{"/v1/responses", `{"input":"a","previous_response_id":"b"}`, "A: b", "provider_state", "/v1/responses", "identity", false},
+		{"/v1/responses", `{"input":"a","background":true}`, "A: b", "background", "/v1/responses", "identity", false},
+		{"/v1/messages/count_tokens", `{}`, "A: b", "token_counting", "/v1/messages/count_tokens", "gzip, br", false},
+		{"/v1/messages/batches", `{}`, "A: b", "batch", "/v1/messages/batches", "gzip, br", false},
+		{"//v1/%2Fembeddings", `{}`, "A: b", "path", "//v1/%2Fembeddings", "gzip, br", false},
+		{chatPath, rounds(5, ""), "Content-Digest: sha-256=:x:", "digest", chatPath, "gzip, br", false},
+		{chatPath, rounds(5, ""), "Authorization: AWS4-HMAC-SHA256 x", "signed", chatPath, "gzip, br", false},
+		{chatPath, rounds(5, ""), "Content-Type: text/plain", "path", chatPath, "gzip, br", false},
+	} {
+		a := post(t.Context(), t, s.url+c.path, c.body, "Accept-Encoding: gzip, br", c.header)
+		require.Equal(t, http.StatusOK, a.status)
+		require.Equal(t, c.passed, a.header.Get("X-Laconic-Passed"), c)
+		last := seen[len(seen)-1]
+		require.Equal(t, c.want, last.path)
+		require.Equal(t, c.encoding, last.encoding, c)
+		require.Empty(t, last.bypass)
+		require.Equal(t, c.edited, c.body != last.body)
+	}
+}
+
+func TestLimitOfRequests(t *testing.T) {
+	t.Parallel()
+	begun, answered := make(chan bool), make(chan bool)
+	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
+		begun <- true
+		<-answered
+		return fakeprovider.Reply{Text: "ok"}
+	}, fakeprovider.Options{})
+	s := listen(t, clears, p.Root, gateway.Options{MaxActive: 1})
+	got := make(chan answer, 1)
+	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(1, "")) }()
+	<-begun
+	a := post(t.Context(), t, s.url+chatPath, rounds(1, ""))
+	require.Equal(t, http.StatusServiceUnavailable, a.status)
+	require.Equal(t, "1", a.header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, get(t, s.url+"/health").status, "paths of its own have no limit")
+	close(answered)
+	require.Equal(t, http.StatusOK, (<-got).status)
+}
+
+func TestFailOpenAndClosed(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	const fails = "chain: [{use: summarize, by: model, trigger: {rounds: 2}}]" // there is no model for it
+	open := post(t.Context(), t, listen(t, fails, p.Root, gateway.Options{}).url+chatPath, rounds(5, ""))
+	require.Equal(t, http.StatusOK, open.status)
+	require.Equal(t, "chain_failed", open.header.Get("X-Laconic-Passed"))
+	require.Equal(t, rounds(5, ""), string(p.Requests()[0].Body))
+	closed := post(t.Context(), t, listen(t, fails, p.Root, gateway.Options{FailClosed: true}).url+chatPath, rounds(5, ""))
+	require.Equal(t, http.StatusBadGateway, closed.status)
+	require.Contains(t, closed.body, "the chain failed")
+	require.Len(t, p.Requests(), 1)
+}
+
+// An archive that outlives the process needs a secret that does.
+func TestSecretOfScopes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	chain := filepath.Join(dir, "chain.yaml")
+	require.NoError(t, os.WriteFile(chain, []byte("archive: "+filepath.Join(dir, "archive")+"\nchain: [{use: contextedit}]"), 0o600))
+	route, err := gateway.NewRoute("", "http://127.0.0.1:1")
+	require.NoError(t, err)
+	_, err = gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{route}})
+	require.ErrorContains(t, err, "want a secret")
+	req := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
+	req.Header.Set("X-Api-Key", "k")
+	scopes := map[string]bool{}
+	for _, secret := range []string{"a", "a", "b"} {
+		g, err := gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{route}, Secret: []byte(secret)})
+		require.NoError(t, err)
+		scopes[g.Scope(req)] = true
+		require.NoError(t, g.Close())
+	}
+	require.Len(t, scopes, 2)
+}
+
+func TestRoutes(t *testing.T) {
+	t.Parallel()
+	all, err := gateway.ParseRoutes("# where to\nopenai: https://api.openai.com\n\nclaude: https://api.anthropic.com/x \n")
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, "claude", all[1].Name)
+	require.Equal(t, "https://api.anthropic.com/x", all[1].Upstream.String())
+	for text, want := range map[string]string{
+		"openai https://a":              "line 1: want a name",
+		"a: https://a\na: https://b":    "line 2: a second route a",
+		"a: ftp://a":                    "no URL of a server",
+		"a: https://u:p@a":              "has a user",
+		"v1: https://a":                 `route "v1"`,
+		"A b: https://a":                `route "A b"`,
+		"a: https://a/?key=planted-123": "host a has a user, a query",
+	} {
+		_, err := gateway.ParseRoutes(text)
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "planted")
+	}
+	only, err := gateway.NewRoute("a", "http://127.0.0.1:1")
+	require.NoError(t, err)
+	chain := filepath.Join(t.TempDir(), "chain.yaml")
+	require.NoError(t, os.WriteFile(chain, []byte(clears), 0o600))
+	g, err := gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{only}})
+	require.NoError(t, err)
+	w := httptest.NewRecorder()
+	g.ServeHTTP(w, httptest.NewRequest(http.MethodPost, chatPath, http.NoBody))
+	require.Equal(t, http.StatusNotFound, w.Code)
+	require.NoError(t, g.Close())
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	made := httptest.NewTLSServer(nil)
+	made.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(made.TLS.Certificates[0].PrivateKey)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	opts := gateway.Options{TLSCert: filepath.Join(dir, "cert"), TLSKey: filepath.Join(dir, "key")}
+	require.NoError(t, os.WriteFile(opts.TLSCert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate().Raw}), 0o600))
+	require.NoError(t, os.WriteFile(opts.TLSKey, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
+	s := listen(t, clears, "http://127.0.0.1:1", opts)
+	client := made.Client()
+	defer client.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.Replace(s.url, "http:", "https:", 1)+"/readyz", http.NoBody)
+	require.NoError(t, err)
+	resp, err := client.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	for _, c := range listen(t, clears, p.Root, gateway.Options{}).Check(t.Context()) {
+		require.NoError(t, c.Err, c.What)
+	}
+	all := listen(t, "chain: [{use: summarize, by: model}]", "http://127.0.0.1:1", gateway.Options{}).Check(t.Context())
+	require.Error(t, all[0].Err, "there is no model for the summaries")
+	require.Error(t, all[len(all)-1].Err)
+}

@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/laconic-go/laconic/middleware"
+)
+
+// Series is a metric: its name, what it counts, and its labels.
+type Series struct {
+	Name, Kind, Help string
+	Labels           []string
+}
+
+// The metrics of a gateway. Values of labels are words of this package and names of middlewares: there is a fixed number.
+var (
+	RequestsSeries = Series{
+		"laconic_requests_total", "counter", "Requests by format and result: edited, unchanged, " +
+			"passed (untouched), refused (by the upstream), failed (no answer), broken (in the middle), rejected (too many at once).",
+		[]string{"format", "result"},
+	}
+	PassedSeries       = Series{"laconic_passed_total", "counter", "Requests that passed untouched, by reason.", []string{"reason"}}
+	TokensBeforeSeries = Series{"laconic_tokens_before_total", "counter", "Prompt tokens that would have been sent without edits.", nil}
+	TokensAfterSeries  = Series{"laconic_tokens_after_total", "counter", "Prompt tokens that were sent.", nil}
+	EditsSeries        = Series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}
+	RetriesSeries      = Series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}
+	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without that of the upstream.", nil}
+	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
+	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
+	ReloadsSeries      = Series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}
+	ActiveSeries       = Series{"laconic_active_requests", "gauge", "Requests that are being answered.", nil}
+)
+
+// other is the label of what is of no known format or reason.
+const other = "other"
+
+// reasons are the labels of what package wire gives as the reason why a request passed untouched, by its beginning.
+var reasons = []struct{ begins, label string }{
+	{"token counting", "token_counting"},
+	{"a batch", "batch"},
+	{"the path is of no known API", "path"},
+	{"the body is compressed", "compressed"},
+	{"the body is signed", "signed"},
+	{"the headers have a digest", "digest"},
+	{"the body is longer", "too_long"},
+	{"previous_response_id", "provider_state"},
+	{"conversation", "provider_state"},
+	{"function_call_output", "provider_state"},
+	{"background", "background"},
+	{"codec: ", "unreadable"},
+	{"the chain failed", chainFailed},
+}
+
+// reasonOf returns the label of a reason; "" of none.
+func reasonOf(why string) string {
+	if why == "" {
+		return ""
+	}
+	for _, r := range reasons {
+		if strings.HasPrefix(why, r.begins) {
+			return r.label
+		}
+	}
+	return other
+}
+
+func outcome(err error) string {
+	if err != nil {
+		return "failed"
+	}
+	return "done"
+}
+
+// metrics are the numbers of a gateway.
+type metrics struct {
+	all []interface{ write(w io.Writer) }
+
+	requests, passed, tokensBefore, tokensAfter, edits, retries, storeErrors, warnings, reloads, active *counter
+
+	added *histogram
+}
+
+func newMetrics() *metrics {
+	m := &metrics{added: &histogram{Series: AddedSeries}}
+	for _, c := range []struct {
+		at **counter
+		Series
+	}{
+		{&m.requests, RequestsSeries},
+		{&m.passed, PassedSeries},
+		{&m.tokensBefore, TokensBeforeSeries},
+		{&m.tokensAfter, TokensAfterSeries},
+		{&m.edits, EditsSeries},
+		{&m.retries, RetriesSeries},
+		{&m.storeErrors, StoreErrorsSeries},
+		{&m.warnings, WarningsSeries},
+		{&m.reloads, ReloadsSeries},
+		{&m.active, ActiveSeries},
+	} {
+		*c.at = &counter{Series: c.Series, values: map[string]float64{}}
+		m.all = append(m.all, *c.at)
+	}
+	m.all = append(m.all, m.added)
+	return m
+}
+
+// event counts what the chain reports.
+func (m *metrics) event(_ context.Context, e middleware.Event) {
+	switch e.Kind {
+	case middleware.Edited:
+		m.edits.add(1, e.By)
+	case middleware.Called:
+		m.tokensBefore.add(float64(e.Before))
+		m.tokensAfter.add(float64(e.After))
+	case middleware.Failed:
+		if e.By == "middleware" && !strings.Contains(e.Why, "counted") { // else it is the counter, or an editor
+			m.storeErrors.add(1, "journal")
+		}
+	}
+	if e.Warning() {
+		m.warnings.add(1, string(e.Kind))
+	}
+}
+
+// write writes all metrics as text for Prometheus.
+func (m *metrics) write(w io.Writer) {
+	for _, one := range m.all {
+		one.write(w)
+	}
+}
+
+// counter is a metric with a number for each tuple of labels.
+type counter struct {
+	Series
+
+	mu     sync.Mutex
+	values map[string]float64 // by labels as they are written
+}
+
+func (c *counter) add(n float64, labels ...string) {
+	c.change(labels, func(v float64) float64 { return v + n })
+}
+
+func (c *counter) set(n float64) { c.change(nil, func(float64) float64 { return n }) }
+
+func (c *counter) change(labels []string, to func(float64) float64) {
+	var b strings.Builder
+	for i, l := range labels {
+		b.WriteString(strings.Repeat(",", min(i, 1)) + c.Labels[i] + "=" + strconv.Quote(l))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.values[b.String()] = to(c.values[b.String()])
+}
+
+func (c *counter) write(w io.Writer) {
+	c.head(w)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.Labels) == 0 {
+		fmt.Fprintf(w, "%s %s\n", c.Name, number(c.values[""]))
+		return
+	}
+	for _, labels := range slices.Sorted(maps.Keys(c.values)) {
+		fmt.Fprintf(w, "%s{%s} %s\n", c.Name, labels, number(c.values[labels]))
+	}
+}
+
+func (s Series) head(w io.Writer) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", s.Name, s.Help, s.Name, s.Kind)
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// bounds are the upper bounds of the buckets of added time.
+var bounds = []time.Duration{
+	50 * time.Microsecond, 100 * time.Microsecond, 250 * time.Microsecond, 500 * time.Microsecond, time.Millisecond,
+	2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond, time.Second,
+}
+
+// histogram is a metric of durations.
+type histogram struct {
+	Series
+
+	mu      sync.Mutex
+	buckets [12]int // the last one is above all bounds
+	sum     time.Duration
+}
+
+func (h *histogram) observe(d time.Duration) {
+	i, _ := slices.BinarySearch(bounds, d)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.buckets[i]++
+	h.sum += d
+}
+
+func (h *histogram) write(w io.Writer) {
+	h.head(w)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	total := 0
+	for i, n := range h.buckets {
+		bound := "+Inf"
+		if i < len(bounds) {
+			bound = number(bounds[i].Seconds())
+		}
+		total += n
+		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", h.Name, bound, total)
+	}
+	fmt.Fprintf(w, "%s_sum %s\n%s_count %d\n", h.Name, number(h.sum.Seconds()), h.Name, total)
+}
