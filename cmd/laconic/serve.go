@@ -9,14 +9,19 @@ import (
 	"log"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/compress"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/middleware"
 )
 
 var serveCommand = command{
@@ -82,6 +87,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 	if err := s.read(std.err); err != nil {
 		return err
 	}
+	s.opts.Register = lists
 	g, err := gateway.New(ctx, s.opts)
 	if err != nil {
 		return err
@@ -233,3 +239,25 @@ curl -sN http://%s/v1/messages -H 'content-type: application/json' -d '{"model":
 
 The headers X-Laconic-Tokens-Before and -After of the first answer show what was cleared; /metrics has the sums.
 `
+
+// lists serves /v1/compress and /v1/retrieve with the chain and the archives of the gateway, those of the newest chain file.
+func lists(mux *http.ServeMux, g *gateway.Gateway) {
+	var mu sync.Mutex
+	var file *chainfile.File
+	var newest http.Handler
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		if f := g.File(); f != file {
+			file, newest = f, compress.New(compress.Options{Scope: g.Scope, Open: func(scope string) compress.Tenant {
+				in, archive := f.In(scope), g.Archive(scope)
+				return compress.Tenant{Chain: in.With(middleware.Env{Archive: archive}), Archive: archive}
+			}})
+		}
+		h := newest
+		mu.Unlock()
+		h.ServeHTTP(w, r)
+	}
+	for _, path := range []string{"POST /v1/compress", "POST /v1/retrieve", "GET /v1/retrieve/{hash}"} {
+		mux.HandleFunc(path, handle)
+	}
+}

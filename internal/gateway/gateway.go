@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Options configure a gateway. Chain and Routes are required.
@@ -150,6 +151,16 @@ func (g *Gateway) File() *chainfile.File {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return g.current.file
+}
+
+// Archive returns the archive of a scope; nil: content is not kept.
+func (g *Gateway) Archive(scope string) store.Store {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	if g.current.archives == nil {
+		return nil
+	}
+	return g.current.archives(scope)
 }
 
 // Close closes idle connections and, after the last request, journal and archive.
