@@ -78,7 +78,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		return err
 	}
 	if s.demo {
-		end, err := s.stage()
+		end, err := s.stage() //nolint:contextcheck // the provider ends with the command
 		if err != nil {
 			return err
 		}
@@ -230,6 +230,8 @@ func (s *serving) stage() (end func(), err error) {
 const demoChain = "chain: [{use: contextedit, trigger: {rounds: 1}, keep: 1}, {use: fit}]\n"
 
 // demoText has two command lines: a result is cleared in the first, the second one is a stream.
+//
+//nolint:lll // commands to be copied
 const demoText = `
 The provider behind it is made up. Try, in another terminal:
 

@@ -35,7 +35,7 @@ func BenchmarkGateway(b *testing.B) {
 			route, err := gateway.NewRoute("", up.URL)
 			require.NoError(b, err)
 			g, err := gateway.New(b.Context(), gateway.Options{
-				Chain: chain, Routes: []gateway.Route{route}, Log: slog.New(slog.NewJSONHandler(io.Discard, nil)),
+				Chain: chain, Routes: []gateway.Route{route}, Log: slog.New(slog.DiscardHandler),
 			})
 			require.NoError(b, err)
 			s := httptest.NewServer(g)

@@ -49,7 +49,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	}
 	_, journalInMemory := file.Journal.(*journal.Memory)
 	_, archiveInMemory := file.Archive.(*store.Memory)
-	if g.randomSecret && !(journalInMemory && (file.Archive == nil || archiveInMemory)) {
+	if outlives := !journalInMemory || file.Archive != nil && !archiveInMemory; g.randomSecret && outlives {
 		return nil, errors.Join(errors.New("gateway: the journal or the archive outlives the process, and would not be found again: "+
 			"want a secret, of which the names of the scopes are made"), end())
 	}

@@ -24,6 +24,8 @@ import (
 )
 
 // Headers of requests, and of answers.
+//
+//nolint:gosec // G101: these are names of headers
 const (
 	bypassHeader         = "X-Laconic-Bypass"
 	headroomBypassHeader = "X-Headroom-Bypass" // of the clients of Headroom
@@ -85,7 +87,8 @@ func (x *exchange) passed() string {
 
 // forward sends a request to its upstream.
 func (g *Gateway) forward(w http.ResponseWriter, req *http.Request, route *Route) {
-	x := &exchange{route: route, chain: g.acquire(), scope: g.Scope(req), bypass: says(req, bypassHeader) || says(req, headroomBypassHeader)}
+	bypass := says(req, bypassHeader) || says(req, headroomBypassHeader)
+	x := &exchange{route: route, chain: g.acquire(), scope: g.Scope(req), bypass: bypass}
 	defer x.chain.release()
 	if g.opts.ConversationHeader != "" {
 		x.conversation = req.Header.Get(g.opts.ConversationHeader)

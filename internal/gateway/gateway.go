@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -210,7 +211,9 @@ func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
 func (g *Gateway) showMetrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	g.metrics.active.set(float64(g.active.Load()))
-	g.metrics.write(w)
+	var text strings.Builder
+	g.metrics.write(&text)
+	_, _ = io.WriteString(w, text.String()) // a client that has left needs no metrics
 }
 
 // writeError writes an error in a form that clients of OpenAI, Anthropic and Gemini read.

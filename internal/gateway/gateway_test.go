@@ -45,7 +45,7 @@ func TestFormats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := provider(t, fakeprovider.Text("All is well."), fakeprovider.Options{})
+			p := provider(t, fakeprovider.Text("All is well."))
 			s := listen(t, clears, p.Root, gateway.Options{})
 			a := post(t.Context(), t, s.url+c.path, c.body)
 			require.NoError(t, a.err)
@@ -77,7 +77,7 @@ func TestFormats(t *testing.T) {
 // bytes again.
 func TestTenants(t *testing.T) {
 	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	p := provider(t, fakeprovider.Text("ok"))
 	s := listen(t, clears, p.Root, gateway.Options{ScopeHeader: "X-User"})
 	tenants := [][]string{
 		{},
@@ -134,7 +134,7 @@ func TestSecrets(t *testing.T) {
 	p := provider(t, fakeprovider.Script(
 		fakeprovider.Reply{Text: "ok"}, fakeprovider.Reply{Err: &fakeprovider.Error{Status: 500, Message: "it is broken"}},
 		fakeprovider.Reply{Text: "ok " + secret, Cut: true},
-	), fakeprovider.Options{})
+	))
 	for _, c := range []struct {
 		chain, upstream string
 		closed          bool
@@ -164,7 +164,7 @@ func TestSecrets(t *testing.T) {
 				}
 				for name, values := range a.header {
 					if strings.HasPrefix(name, "X-Laconic") {
-						said.WriteString(fmt.Sprint(name, values))
+						fmt.Fprint(&said, name, values)
 					}
 				}
 				said.WriteString(<-s.log)
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply { return c.reply }, fakeprovider.Options{})
+			p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply { return c.reply })
 			s := listen(t, clears, p.Root, gateway.Options{})
 			want := post(t.Context(), t, bare(t, p.Root)+chatPath, rounds(1, c.more))
 			for range 2 {
@@ -245,7 +245,7 @@ func TestClientGone(t *testing.T) {
 	t.Parallel()
 	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
 		return fakeprovider.Reply{Text: strings.Repeat("words ", 50), Hang: true, After: 2}
-	}, fakeprovider.Options{})
+	})
 	s := listen(t, clears, p.Root, gateway.Options{})
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -272,7 +272,7 @@ func TestDrain(t *testing.T) {
 		begun <- true
 		<-answered
 		return fakeprovider.Reply{Text: "done"}
-	}, fakeprovider.Options{})
+	})
 	s := listen(t, clears, p.Root, gateway.Options{DrainDelay: time.Second})
 	require.Equal(t, http.StatusOK, get(t, s.url+"/readyz").status)
 	require.Equal(t, http.StatusOK, get(t, s.url+"/livez").status)
@@ -282,7 +282,7 @@ func TestDrain(t *testing.T) {
 	go func() { stopped <- s.stop() }()
 	require.Eventually(t, func() bool {
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
 		return w.Code == http.StatusServiceUnavailable
 	}, time.Minute, time.Millisecond)
 	require.Eventually(t, func() bool { return get(t, s.url+"/livez").err != nil }, time.Minute, 10*time.Millisecond)
@@ -299,7 +299,7 @@ func TestDrainThatLastsTooLong(t *testing.T) {
 	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
 		begun <- true
 		return fakeprovider.Reply{Hang: true}
-	}, fakeprovider.Options{})
+	})
 	s := listen(t, clears, p.Root, gateway.Options{Drain: time.Millisecond})
 	got := make(chan answer, 1)
 	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(5, "")) }()
@@ -310,7 +310,7 @@ func TestDrainThatLastsTooLong(t *testing.T) {
 
 func TestReload(t *testing.T) {
 	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	p := provider(t, fakeprovider.Text("ok"))
 	s := listen(t, clears, p.Root, gateway.Options{})
 	ask := func() string {
 		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(5, "")).status)
@@ -385,7 +385,7 @@ func TestLimitOfRequests(t *testing.T) {
 		begun <- true
 		<-answered
 		return fakeprovider.Reply{Text: "ok"}
-	}, fakeprovider.Options{})
+	})
 	s := listen(t, clears, p.Root, gateway.Options{MaxActive: 1})
 	got := make(chan answer, 1)
 	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(1, "")) }()
@@ -400,7 +400,7 @@ func TestLimitOfRequests(t *testing.T) {
 
 func TestFailOpenAndClosed(t *testing.T) {
 	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	p := provider(t, fakeprovider.Text("ok"))
 	const fails = "chain: [{use: summarize, by: model, trigger: {rounds: 2}}]" // there is no model for it
 	open := post(t.Context(), t, listen(t, fails, p.Root, gateway.Options{}).url+chatPath, rounds(5, ""))
 	require.Equal(t, http.StatusOK, open.status)
@@ -422,7 +422,7 @@ func TestSecretOfScopes(t *testing.T) {
 	require.NoError(t, err)
 	_, err = gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{route}})
 	require.ErrorContains(t, err, "want a secret")
-	req := httptest.NewRequest(http.MethodPost, "/", http.NoBody)
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", http.NoBody)
 	req.Header.Set("X-Api-Key", "k")
 	scopes := map[string]bool{}
 	for _, secret := range []string{"a", "a", "b"} {
@@ -461,7 +461,7 @@ func TestRoutes(t *testing.T) {
 	g, err := gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{only}})
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
-	g.ServeHTTP(w, httptest.NewRequest(http.MethodPost, chatPath, http.NoBody))
+	g.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, chatPath, http.NoBody))
 	require.Equal(t, http.StatusNotFound, w.Code)
 	require.NoError(t, g.Close())
 }
@@ -489,7 +489,7 @@ func TestTLS(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"), fakeprovider.Options{})
+	p := provider(t, fakeprovider.Text("ok"))
 	for _, c := range listen(t, clears, p.Root, gateway.Options{}).Check(t.Context()) {
 		require.NoError(t, c.Err, c.What)
 	}

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -32,7 +31,7 @@ var (
 	TokensAfterSeries  = Series{"laconic_tokens_after_total", "counter", "Prompt tokens that were sent.", nil}
 	EditsSeries        = Series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}
 	RetriesSeries      = Series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}
-	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without that of the upstream.", nil}
+	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
 	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
 	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
 	ReloadsSeries      = Series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}
@@ -81,7 +80,7 @@ func outcome(err error) string {
 
 // metrics are the numbers of a gateway.
 type metrics struct {
-	all []interface{ write(w io.Writer) }
+	all []interface{ write(w *strings.Builder) }
 
 	requests, passed, tokensBefore, tokensAfter, edits, retries, storeErrors, warnings, reloads, active *counter
 
@@ -114,7 +113,7 @@ func newMetrics() *metrics {
 
 // event counts what the chain reports.
 func (m *metrics) event(_ context.Context, e middleware.Event) {
-	switch e.Kind {
+	switch e.Kind { //nolint:exhaustive // the others are not counted
 	case middleware.Edited:
 		m.edits.add(1, e.By)
 	case middleware.Called:
@@ -131,7 +130,7 @@ func (m *metrics) event(_ context.Context, e middleware.Event) {
 }
 
 // write writes all metrics as text for Prometheus.
-func (m *metrics) write(w io.Writer) {
+func (m *metrics) write(w *strings.Builder) {
 	for _, one := range m.all {
 		one.write(w)
 	}
@@ -161,7 +160,7 @@ func (c *counter) change(labels []string, to func(float64) float64) {
 	c.values[b.String()] = to(c.values[b.String()])
 }
 
-func (c *counter) write(w io.Writer) {
+func (c *counter) write(w *strings.Builder) {
 	c.head(w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -174,7 +173,7 @@ func (c *counter) write(w io.Writer) {
 	}
 }
 
-func (s Series) head(w io.Writer) {
+func (s Series) head(w *strings.Builder) {
 	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", s.Name, s.Help, s.Name, s.Kind)
 }
 
@@ -203,7 +202,7 @@ func (h *histogram) observe(d time.Duration) {
 	h.sum += d
 }
 
-func (h *histogram) write(w io.Writer) {
+func (h *histogram) write(w *strings.Builder) {
 	h.head(w)
 	h.mu.Lock()
 	defer h.mu.Unlock()

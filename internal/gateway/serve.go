@@ -49,7 +49,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("gateway: requests had to be broken off: %w", err), server.Close())
 	}
-	<-ended
+	<-ended //nolint:errcheck // it is http.ErrServerClosed
 	return err
 }
 

@@ -34,7 +34,11 @@ var replaced = []struct {
 	{[]string{"["}, regexp.MustCompile(`(^|[^\w\])])\[\s*(/?\s*` + sides + `(?i:\s+(?:message|prompt))?)\s*\]`), "$1($2)"},
 	{[]string{"{{"}, regexp.MustCompile(`\{\{([~#/\s]*` + sides + `\b[^{}\n]{0,60})\}\}`), "(($1))"},
 	{[]string{"("}, regexp.MustCompile(`(?i)\(\s*(standing order)\s*\)`), `"$1"`},
-	{[]string{store.RecallTool + " "}, regexp.MustCompile(store.RecallTool + ` ([a-z]{12}|hash=[0-9a-f]{24})\b`), store.RecallTool + ` "$1"`},
+	{
+		[]string{store.RecallTool + " "},
+		regexp.MustCompile(store.RecallTool + ` ([a-z]{12}|hash=[0-9a-f]{24})\b`),
+		store.RecallTool + ` "$1"`,
+	},
 	{[]string{"compacted", "已压缩"}, regexp.MustCompile(`\((\d+ messages compacted|已压缩 \d+ 条消息)`), `("$1"`},
 	{
 		[]string{"ord for word", "ORD FOR WORD", "原话"},
