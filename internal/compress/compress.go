@@ -1,5 +1,5 @@
 // Package compress serves the contract of the compressor Headroom, which guardrails of gateways such as LiteLLM and Portkey
-// call before they send a request: a list of messages comes in, and goes out as a chain would send it to the model.
+// call before they send a request: a list of messages comes in, and is returned as a chain would send it to the model.
 //
 //	h := compress.New(compress.Options{Open: func(scope string) compress.Tenant {
 //		f := file.In(scope)
@@ -13,7 +13,7 @@
 // in the messages as hash= and 24 hexadecimal digits, see [store.Hashed]. GET /health, /livez and /readyz are for probes.
 //
 // A guardrail may refuse the request of its client if this service fails. So a list that is JSON never fails: what is in
-// doubt goes out as it came, byte for byte.
+// doubt is returned as it came, byte for byte.
 package compress
 
 import (
@@ -45,7 +45,7 @@ type Options struct {
 	// Ready reports whether requests are welcome. nil: always.
 	Ready func() bool
 
-	// Observe is told what was done with each list. It must be fast and safe for concurrent use. nil: nobody.
+	// Observe gets what was done with each list. It must be fast and safe for concurrent use. nil: nothing is observed.
 	Observe func(ctx context.Context, d wire.Decision)
 
 	MaxBody int64 // a longer body is refused, in bytes; 0: 32 MB

@@ -240,7 +240,7 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))
 }
 
-// credentials are the headers that may have one, and the parameter key of Gemini beside them.
+// credentials are the headers that may have one, to which the parameter key of Gemini is added.
 var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
 
 // Scope returns the scope of a request: a keyed hash of all its credentials, or of the header that names it. Requests without

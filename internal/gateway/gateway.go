@@ -113,7 +113,7 @@ func newUpstream() *http.Transport {
 }
 
 // Reload reads the chain file and the certificate again. Requests that have begun continue with the chain before, whose
-// databases are closed after the last of them. What is in memory stays. After an error all is as before.
+// databases are closed after the last of them. What is in memory is kept. After an error all is as before.
 func (g *Gateway) Reload(ctx context.Context) error {
 	cert, err := loadCertificate(g.opts.TLSCert, g.opts.TLSKey)
 	if err != nil {

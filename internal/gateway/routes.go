@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Route is an upstream. Requests whose path begins with its name go there, without the name: /openai/v1/responses goes to
+// Route is an upstream. Requests whose path begins with its name are sent there, without the name: /openai/v1/responses to
 // /v1/responses of the route openai. The route without a name gets all others.
 type Route struct {
 	Name     string

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Serve answers requests until ctx is done. Then /readyz says no, after DrainDelay no connection is accepted any more, and
+// Serve answers requests until ctx is done. Then /readyz answers 503, after DrainDelay no connection is accepted any more, and
 // requests have the time Drain to end; those that do not are broken off, and are an error.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{

@@ -268,8 +268,8 @@ func (s *survey) pieces(c *candidate) []message.ToolResult {
 }
 
 // isCleared reports whether a result of a message that was edited, perhaps by this middleware itself, has a placeholder,
-// of whatever layer: a text in brackets or a short one that is not head and tail of the original. Unedited texts, which a
-// tool may have written, are none.
+// of any layer: a text in brackets or a short one that is not head and tail of the original. Unedited texts, which a
+// tool may have written, do not count.
 func (s *survey) isCleared(c *candidate, own bool) bool {
 	const short = 64 // tokens, more than any placeholder without a line of facts
 	now, was := s.messages[c.at].Parts, s.view.History()[s.view.Span(c.at).First].Parts
