@@ -65,12 +65,12 @@ func Example() {
 	// assistant: "calls read_log {\"page\":2}"
 	// tool: "[cleared: it no longer fits the context window]"
 	// assistant: "calls read_log {\"page\":3}"
-	// tool: "[cleared: it no longer fits the context window]"
+	// tool: "page 3: exit status 2\npage 3: exit status 2\npage 3: exit sta…"
 	// assistant: "calls read_log {\"page\":4}"
 	// tool: "page 4: exit status 2\npage 4: exit status 2\npage 4: exit sta…"
 	// assistant: "calls read_log {\"page\":5}"
 	// tool: "page 5: exit status 2\npage 5: exit status 2\npage 5: exit sta…"
-	// fit: 3667 → 1570 tokens: shortened 3 messages: the request: 3667 tokens, at most 2500
+	// fit: 3667 → 2269 tokens: shortened 2 messages: the request: 3667 tokens, at most 2500
 }
 
 // What cannot be left out is larger than the window: the error has the sizes.

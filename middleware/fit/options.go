@@ -14,9 +14,8 @@ const (
 	defaultPlaceholder = "[cleared: it no longer fits the context window]"
 	defaultNote        = "[A remark of the program, not of the user: earlier messages were left out here, " +
 		"since they no longer fit the context window.]"
-	defaultDigest = 40   // tokens, in a chain with an archive
-	defaultTarget = 0.75 // the share of the free room that a shortened request fills
-	fixedShare    = 0.9  // the least Target for the newest results and attachments of questions
+	defaultDigest = 40  // tokens, in a chain with an archive
+	defaultTarget = 0.9 // the share of the free room that a shortened request fills
 )
 
 // Options are what a request must satisfy. The zero value is right for a model in the
@@ -37,8 +36,7 @@ type Options struct {
 	// what messages that cannot be removed leave of it. The next calls then fit
 	// without another edit, so prompt caches are used. It is more than 0 and at most
 	// 1, which removes no more than necessary. No kind of edit begins only because of
-	// Target. The newest results and attachments of questions are cut as for 0.9 if
-	// Target is less. 0: 0.75.
+	// Target. 0: 0.9.
 	Target float64
 
 	// Placeholder is the text of a cleared result. "":

@@ -18,13 +18,13 @@ func TestValidate(t *testing.T) {
 		opts fit.Options
 		want string
 	}{
-		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.75, got -0.1"},
+		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.9, got -0.1"},
 		"target above one":   {fit.Options{Target: 1.1}, ", got 1.1"},
 		"target is no share": {fit.Options{Target: math.NaN()}, ", got NaN"},
 		"unknown rules":      {fit.Options{Rules: 1 << 15}, "want Rules like message.OpenAI | message.Bedrock, got unknown bits 0b1000000000000000"},
 		"blank placeholder":  {fit.Options{Placeholder: " \n"}, "Placeholder is blank, which providers reject, want a text that can be seen"},
 		"blank note":         {fit.Options{Note: "\t"}, "Note is blank"},
-		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.75, got 2\nNote is blank"},
+		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.9, got 2\nNote is blank"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,7 +20,7 @@ func (s *sketch) shrink(r room, share float64) bool {
 	}
 	s.keepLimits(share)
 	s.cutOversized(r)
-	s.cutFixed(r, max(share, fixedShare))
+	s.cutFixed(r, share)
 	fixed := s.fixedAlone()
 	target := s.target(r, share, s.charged(fixed.tokens), fixed.bytes)
 	s.dropLargest(r, target)
