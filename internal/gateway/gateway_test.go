@@ -40,6 +40,8 @@ func TestFormats(t *testing.T) {
 		"messages, streamed":  {"/v1/messages", claudeRounds(5, `"stream":true,`), true, "message_stop"},
 		"responses":           {"/v1/responses", `{"model":"m","input":"a"}`, false, ""},
 		"responses, streamed": {"/v1/responses", `{"model":"m","input":"a","stream":true}`, false, "response.completed"},
+		"ollama":              {"/api/chat", ollamaRounds(5, `"stream":false,`), true, `"done":true`},
+		"ollama, streamed":    {"/api/chat", ollamaRounds(5, ""), true, `"done":true`},
 		"gemini":              {"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, ""},
 		"gemini, streamed":    {"/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, "STOP"},
 	} {
@@ -70,6 +72,32 @@ func TestFormats(t *testing.T) {
 			}
 			require.Contains(t, get(t, s.url+"/metrics").body, `laconic_requests_total{format="`+format+`"`)
 		})
+	}
+}
+
+// Ollama cuts a prompt above num_ctx and says nothing. Behind a gateway it has nothing to cut, since num_ctx is the window.
+func TestOllama(t *testing.T) {
+	t.Parallel()
+	for _, through := range []bool{false, true} {
+		p := provider(t, fakeprovider.Text("ok"))
+		s := listen(t, "chain: [{use: contextedit}, {use: fit}]", p.Root, gateway.Options{})
+		url := p.Root
+		if through {
+			url = s.url
+		}
+		cut := 0
+		for n := 1; n <= 40; n++ {
+			a := post(t.Context(), t, url+"/api/chat", ollamaRounds(n, `"options":{"num_ctx":3000,"num_predict":200},`))
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			all := p.Requests()
+			last := all[len(all)-1]
+			cut += last.Request.Cut
+			if !through {
+				continue
+			}
+			require.Equal(t, "go on", last.Request.Messages[0].Text(), "after %d rounds", n)
+		}
+		require.Equal(t, through, cut == 0, "%d messages were cut", cut)
 	}
 }
 
