@@ -11,7 +11,7 @@ const state = { lang: navigator.language.startsWith("zh") ? 1 : 0, cls: 0, talk:
 let data = null, texts = null, plot = null, shown = 0;
 
 const t = (key, ...args) => WORDS[key][state.lang].replace(/\{(\d)\}/g, (_, i) => args[i]);
-const num = n => Math.round(n).toLocaleString("en-US");
+const format = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 }), num = n => format.format(n);
 const short = n => n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1000 ? Math.round(n / 1000) + "k" : String(n);
 const percent = x => x === undefined || x === null ? "–" : (100 * x).toFixed(1) + " %";
 const two = x => x.toFixed(2);
@@ -202,7 +202,12 @@ function view(call) {
 }
 
 const tokensOf = ids => ids.reduce((n, id) => n + data.messages[id][1], 0);
-const content = id => !texts ? t("notext") : texts[id].map(p => p[2]).join("\n");
+const previews = new Map(); // by number: the beginning of the text, made once
+function preview(id) {
+  if (!texts) return "";
+  if (!previews.has(id)) previews.set(id, texts[id].map(p => p[2].slice(0, 160)).join("\n").slice(0, 160));
+  return previews.get(id);
+}
 
 function drawCall() {
   const n = calls(), k = state.call, r = run(), rows = view(k), unmade = r.unmade.includes(k);
@@ -225,7 +230,7 @@ function drawCall() {
   $("strip").setAttribute("aria-label", t("striplabel", ...count.map(num)));
   fill("filter", ...["every", ...FATES].map((f, i) => el("button", { "aria-pressed": state.filter === f, class: f, onclick: () => choose({ filter: f }) },
     i ? el("span", { class: "key dot", style: { color: `var(--${f})` } }) : null, `${t(f)} ${num(i ? count[i - 1] : rows.length)}`)));
-  const seen = rows.filter(x => state.filter === "every" || FATES[x.fate] === state.filter);
+  seen = rows.filter(x => state.filter === "every" || FATES[x.fate] === state.filter);
   fill("messages", ...(seen.length ? seen.map((x, i) => row(x, i, k)) : [empty(t("nomessages"))]));
 }
 
@@ -239,15 +244,24 @@ function strip(rows) {
   return pieces.map(p => el("i", { title: `${t(FATES[p.fate])}: ${num(p.n)} ${t("tokens")}`, style: { "flex-grow": p.n, background: `var(--${FATES[p.fate]})` } }));
 }
 
+const blank = el("li", {}, el("details", {}, el("summary", {}, ...["no", "who"].map(c => el("span", { class: c })), el("bdi"), ...["size", "fate"].map(c => el("span", { class: c })))));
+let seen = []; // the rows that are shown
+
 function row(x, i, call) {
-  const shownID = x.id === null ? x.sent[0] : x.id, [role, n, tool] = data.messages[shownID], fate = FATES[x.fate], after = tokensOf(x.sent);
-  const event = x.event >= 0 ? run().events[x.event] : null;
-  const details = el("details", { ontoggle: e => e.target.open && e.target.children.length === 1 && e.target.append(open(x, event)) },
-    el("summary", { tabindex: i ? -1 : 0 }, el("span", { class: "no" }, x.id === null ? "+" : num(x.at + 1)), el("span", { class: "who" }, WORDS[role] ? t(role) : role, tool ? " · " + tool : ""),
-      el("bdi", {}, texts ? content(x.fate === 1 ? x.sent[0] : shownID).slice(0, 160) : ""),
-      el("span", { class: "size" }, x.fate === 1 ? `${num(n)} → ${num(after)}` : num(n)), el("span", { class: "fate" }, t(fate), event ? ` · ${event[2]}` : "")));
-  return el("li", { class: fate + (x.fate && x.call === call ? " now" : "") }, details);
+  const id = x.id === null ? x.sent[0] : x.id, [role, n, tool] = data.messages[id], fate = FATES[x.fate], li = blank.cloneNode(true);
+  li.className = fate + (x.fate && x.call === call ? " now" : "");
+  const summary = li.firstChild.firstChild, cells = summary.children, event = x.event >= 0 ? run().events[x.event] : null;
+  summary.tabIndex = i ? -1 : 0;
+  [x.id === null ? "+" : num(x.at + 1), (WORDS[role] ? t(role) : role) + (tool ? " · " + tool : ""), preview(x.fate === 1 ? x.sent[0] : id),
+    x.fate === 1 ? `${num(n)} → ${num(tokensOf(x.sent))}` : num(n), t(fate) + (event ? ` · ${event[2]}` : "")].forEach((text, c) => { cells[c].textContent = text; });
+  return li;
 }
+
+$("messages").addEventListener("toggle", e => {
+  if (!e.target.open || e.target.children.length > 1) return;
+  const x = seen[[...$("messages").children].indexOf(e.target.parentElement)];
+  e.target.append(open(x, x.event >= 0 ? run().events[x.event] : null));
+}, true); // it does not bubble
 
 function open(x, event) {
   const pane = (word, ids) => el("div", {}, el("h3", {}, t(word, num(tokensOf(ids)))), ...ids.flatMap(id => (texts ? texts[id] : [["", "", t("notext")]]).map(([kind, name, text]) =>
@@ -278,6 +292,7 @@ async function choose(change) {
     const got = page.live ? [talk.live, talk.live.texts] : await Promise.all([unpack(talk.data), talk.texts ? unpack(talk.texts) : null]);
     if (mine !== shown) return; // another one was chosen meanwhile
     [data, texts] = got;
+    previews.clear();
     state.call = change.call ?? calls() - 1;
   } else if (!data) return;
   if ("lang" in change) drawFrame();

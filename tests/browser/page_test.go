@@ -96,6 +96,9 @@ func write(t *testing.T, talks []recording, facts string, flags ...string) (file
 	return file, lines
 }
 
+// settled waits until the page has drawn what an event asks for.
+const settled = `new Promise(done => requestAnimationFrame(() => setTimeout(done, 0)))`
+
 const fact = `{"conversation": "files", "fact": "#W000", "kind": "id", "used_at_message": 41}`
 
 // TestNumbers compares what is on the page with replay --json.
@@ -152,6 +155,7 @@ func TestCall(t *testing.T) {
 	require.Equal(t, 7, eval[int](b, `document.querySelectorAll("#messages li").length`))
 	require.Equal(t, "true", eval[string](b, `document.querySelector("#filter .cleared").getAttribute("aria-pressed")`))
 	b.do(chromedp.Focus(chromedp.CSS("#messages summary")), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
+	eval[any](b, settled) // a message is opened by an event
 	require.Equal(t, []string{order(1), "[cleared"}, eval[[]string](b, `[...document.activeElement.parentElement.querySelectorAll("pre")].map(p => p.textContent.split(": recall")[0])`))
 	require.Contains(t, eval[string](b, `document.activeElement.parentElement.querySelector("p").textContent`), "cleared by contextedit, call 5: cleared 1 result")
 	b.do(chromedp.KeyEvent(kb.End))
@@ -159,10 +163,10 @@ func TestCall(t *testing.T) {
 
 	// Every call is reached by keys: the slider, and the buttons for edits.
 	b.do(chromedp.Focus(chromedp.CSS("#step")), chromedp.KeyEvent(kb.Home))
-	eval[any](b, `new Promise(done => requestAnimationFrame(() => setTimeout(done)))`)
+	eval[any](b, settled)
 	require.Equal(t, "Call 1 of 21", eval[string](b, `$("call-h").textContent`))
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
-	eval[any](b, `new Promise(done => requestAnimationFrame(() => setTimeout(done)))`)
+	eval[any](b, settled)
 	require.Equal(t, "Call 2 of 21", eval[string](b, `$("call-h").textContent`))
 	b.do(chromedp.Focus(chromedp.CSS("#edit-after")), chromedp.KeyEvent(kb.Enter))
 	require.Equal(t, "Call 4 of 21", eval[string](b, `$("call-h").textContent`))
@@ -217,9 +221,10 @@ func TestOdd(t *testing.T) {
 	b.open(file)
 	require.Equal(t, 1, eval[int](b, `state.talk`), "the longest conversation is shown first")
 	none := eval[int](b, `page.chains.findIndex(c => c.chain === "none")`)
-	ms := eval[float64](b, fmt.Sprintf(`choose({chain: %d}).then(() => { const at = performance.now(); drawCall(); document.body.offsetHeight; return performance.now() - at; })`, none))
+	ms := eval[float64](b, fmt.Sprintf(`choose({chain: %d}).then(() => Math.min(...[0, 0, 0, 0, 0].map(() => {
+		const at = performance.now(); drawCall(); document.body.offsetHeight; return performance.now() - at; })))`, none))
 	require.Equal(t, 2001, eval[int](b, `document.querySelectorAll("#messages li").length`))
-	t.Logf("a call of 2,001 messages is drawn in %.0f ms", ms)
+	t.Logf("a call of 2,001 messages is drawn in %.0f ms, the fastest of five", ms)
 
 	eval[any](b, fmt.Sprintf(`choose({talk: 0, chain: %d})`, none))
 	for i, want := range texts {
@@ -227,7 +232,7 @@ func TestOdd(t *testing.T) {
 			want = "(empty)"
 		}
 		got := eval[string](b, fmt.Sprintf(`(async () => { const d = document.querySelectorAll("#messages details")[%d]; d.open = true;
-			await new Promise(done => setTimeout(done)); return d.querySelector("pre").textContent })()`, 2*i+2))
+			await ` + settled + `; return d.querySelector("pre").textContent })()`, 2*i+2))
 		require.Equal(t, want, got)
 	}
 	for talk := range talks {
@@ -258,8 +263,8 @@ func TestRecorded(t *testing.T) {
 	ready := eval[float64](b, `performance.getEntriesByType("measure").find(m => m.name === "ready").duration`)
 	detail := eval[[]float64](b, `(async () => { const all = []; for (let k = 0; k < calls(); k += 1 + Math.floor(calls() / 20)) {
 		const at = performance.now(); await choose({call: k}); document.body.offsetHeight; all.push(performance.now() - at); } return all.sort((a, b) => a - b) })()`)
-	t.Logf("%d bytes, drawn after %.0f ms, a call after %.0f ms (median), %.0f ms (longest) of %d messages", info.Size(), ready,
-		detail[len(detail)/2], detail[len(detail)-1], eval[int](b, `document.querySelectorAll("#messages li").length`))
+	t.Logf("%d bytes, drawn after %.0f ms, a call after %.0f ms (fastest), %.0f ms (median) of %d messages", info.Size(), ready,
+		detail[0], detail[len(detail)/2], eval[int](b, `document.querySelectorAll("#messages li").length`))
 	b.quiet()
 	b.shot("recorded")
 }
