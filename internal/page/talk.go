@@ -153,10 +153,12 @@ func (d *Data) number(m message.Message) int {
 	tools, parts := "", [][3]string{}
 	for _, p := range m.Parts {
 		kind, name, text := describe(p)
-		if c, ok := p.(message.ToolCall); ok {
-			d.tools[c.ID] = c.Name
-		} else if r, ok := p.(message.ToolResult); ok {
-			name = cmp.Or(name, d.tools[r.CallID])
+		switch p := p.(type) {
+		case message.ToolCall:
+			d.tools[p.ID] = p.Name
+		case message.ToolResult:
+			name = cmp.Or(name, d.tools[p.CallID])
+		case message.Text, message.Thinking, message.Media, message.Opaque:
 		}
 		if (kind == "call" || kind == "result") && name != "" && tools != name {
 			if tools != "" {

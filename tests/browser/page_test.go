@@ -232,7 +232,7 @@ func TestOdd(t *testing.T) {
 			want = "(empty)"
 		}
 		got := eval[string](b, fmt.Sprintf(`(async () => { const d = document.querySelectorAll("#messages details")[%d]; d.open = true;
-			await ` + settled + `; return d.querySelector("pre").textContent })()`, 2*i+2))
+			await `+settled+`; return d.querySelector("pre").textContent })()`, 2*i+2))
 		require.Equal(t, want, got)
 	}
 	for talk := range talks {
