@@ -117,10 +117,10 @@ function drawOne() {
   const cost = talk.none && talk.none.length ? relative(talk, state.chain, state.cls) : null;
   fill("numbers", stat(t("calls"), num(calls())), stat(t("peakwhole"), num(Math.max(0, ...data.whole)), t("tokens")),
     stat(t("peak"), num(Math.max(0, ...r.sent)), t("tokens")), cost !== null && stat(`${t("cost")} ${page.classes[state.cls].name}`, two(cost)),
-    stat(t("edits"), num(r.events.filter(e => e[1] === "edited").length)),
+    stat(t("edits"), num(r.events.filter(e => e[1] === "edited" && e[0] >= 0).length)),
     sums && sums.uses > 0 && stat(t("kept"), t("of", num(sums.uses - sums.lost), num(sums.uses))));
   drawPlot();
-  const events = r.events, nothing = (key, n) => el("tbody", {}, el("tr", {}, el("td", { colspan: n, class: "empty" }, t(key))));
+  const events = r.events.filter(e => e[0] >= 0), nothing = (key, n) => el("tbody", {}, el("tr", {}, el("td", { colspan: n, class: "empty" }, t(key))));
   fill("events", head(th(t("call"), "n"), th(t("by")), th(t("what")), th(t("messages"), "n"), th(t("freed"), "n")),
     events.length ? el("tbody", {}, ...events.map(e => el("tr", { class: e[0] === state.call && "on" }, el("td", { class: "n" }, atCall(e[0])), td(e[2]),
       td(isEdit(e) ? e[3] : `${e[1]}: ${e[3]}`, e[1] === "edited" ? "" : "soft"), td(num(e[4]), "n"), td(num(e[5]), "n")))) : nothing("noevents", 5));
@@ -211,7 +211,7 @@ function preview(id) {
 
 function drawCall() {
   const n = calls(), k = state.call, r = run(), rows = view(k), unmade = r.unmade.includes(k);
-  const changed = [...new Set(r.events.filter(isEdit).map(e => e[0]))].sort((a, b) => a - b);
+  const changed = [...new Set(r.events.filter(e => isEdit(e) && e[0] >= 0).map(e => e[0]))].sort((a, b) => a - b);
   const earlier = changed.filter(c => c < k).at(-1), later = changed.find(c => c > k);
   $("call-h").textContent = t("callhead", num(k + 1), num(n));
   $("by").textContent = page.chains[state.chain].chain;
@@ -266,7 +266,7 @@ $("messages").addEventListener("toggle", e => {
 function open(x, event) {
   const pane = (word, ids) => el("div", {}, el("h3", {}, t(word, num(tokensOf(ids)))), ...ids.flatMap(id => (texts ? texts[id] : [["", "", t("notext")]]).map(([kind, name, text]) =>
     el("div", {}, kind !== "text" && kind ? el("h3", {}, [kind, name].filter(Boolean).join(" · ")) : null, el("pre", { tabindex: 0 }, text || t("emptytext"))))));
-  const why = x.fate === 0 ? null : el("p", {}, event ? t("bywhom", t(FATES[x.fate]), event[2], num(event[0] + 1), isEdit(event) && event[1] !== "edited" ? `${event[1]}: ${event[3]}` : event[3]) : t("unexplained"));
+  const why = x.fate === 0 ? null : el("p", {}, event ? t("bywhom", t(FATES[x.fate]), event[2], event[0] < 0 ? "–" : num(event[0] + 1), isEdit(event) && event[1] !== "edited" ? `${event[1]}: ${event[3]}` : event[3]) : t("unexplained"));
   const panes = x.fate === 0 || x.fate === 3 ? [pane("asis", x.sent)] : [pane("original", [x.id]), x.sent.length ? pane("instead", x.sent) : el("p", { class: "soft" }, t("nothing"))];
   return el("div", { class: "open" }, why, el("div", { class: "texts" }, ...panes));
 }
@@ -331,6 +331,42 @@ $("step").addEventListener("input", e => { cancelAnimationFrame(stepping); stepp
 dark.addEventListener("change", () => data && choose({ chain: state.chain }));
 addEventListener("resize", () => plot && plot.setSize({ width: $("plot").clientWidth, height: 270 }));
 
+// receive puts an event of a running chain behind what is known, and shows it if its newest call was shown before.
+function receive(d) {
+  if (d.reset) { page.talks = []; data = null; return; }
+  let i = page.talks.findIndex(x => x.key === d.key);
+  if (i < 0) i = page.talks.push({ key: d.key, id: d.id, calls: 0, tokens: 0, runs: [], live: { messages: [], history: [], at: [], whole: [], texts: page.texts ? [] : null,
+    chains: [{ sent: [], read: [], written: [], unmade: [], events: [], changes: [], lost: [] }] } }) - 1;
+  const x = page.talks[i], l = x.live, r = l.chains[0], newest = data === null || i === state.talk && state.call >= calls() - 1;
+  if (d.drop) {
+    [l.at, l.whole, r.sent, r.read, r.written].forEach(a => a.splice(0, d.drop));
+    r.unmade = r.unmade.filter(k => k >= d.drop).map(k => k - d.drop);
+    r.events.forEach(e => { e[0] -= d.drop; });
+    r.changes.forEach(c => { c[0] = Math.max(0, c[0] - d.drop); });
+  }
+  for (const k of ["messages", "history", "at", "whole", "texts"]) if (d[k] && l[k]) l[k].push(...d[k]);
+  for (const k of Object.keys(r)) r[k].push(...(d.chains[0][k] || []));
+  Object.assign(x, { calls: l.at.length, tokens: Math.max(0, ...l.whole) });
+  if (d.window) page.chains[0].window = d.window;
+  if (!x.calls) {
+    page.talks.splice(i, 1);
+    if (i < state.talk) state.talk--;
+    else if (i === state.talk) choose({ talk: page.talks.length - 1 });
+  } else {
+    $("one").hidden = $("call").hidden = false;
+    if ($("waiting")) $("waiting").remove();
+    if (newest) choose({ talk: i });
+    else if (i === state.talk) choose({ talk: i, call: Math.max(0, state.call - (d.drop || 0)) });
+  }
+  drawTalks();
+}
+
+if (page.live) {
+  const source = new EventSource(page.live);
+  source.onmessage = e => receive(JSON.parse(e.data));
+  source.onerror = () => { $("about").textContent = t("lostline"); };
+  source.onopen = drawFrame;
+}
 if (page.classes) state.cls = Math.max(0, page.classes.findIndex(c => c.name === page.rank));
 if (page.classes && page.chains.length) state.chain = ranked()[0].i;
 $("all").hidden = !page.classes;
