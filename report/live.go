@@ -1,7 +1,7 @@
 // Package report shows a running chain in a browser, on this machine: the size of the context call by call, and for each call
 // what was sent, cleared and folded, by whom and why.
 //
-//	live, err := report.Listen(report.Options{})
+//	live, err := report.Listen(ctx, report.Options{})
 //	…
 //	defer live.Close()
 //	model := live.Watch(chain)(provider)
@@ -70,7 +70,9 @@ type talk struct {
 
 // Listen opens the page, on this machine only: it listens on 127.0.0.1, demands the token of [Live.URL], and refuses requests
 // for other hosts, as another page of the browser could send them.
-func Listen(o Options) (*Live, error) {
+//
+// The page is open until Close; when ctx ends, it tells nothing more.
+func Listen(ctx context.Context, o Options) (*Live, error) {
 	if o.Port < 0 || o.Port > 65535 || o.Calls < 0 {
 		return nil, fmt.Errorf("report: port %d and %d calls, want 0 to 65535 and 0 or more", o.Port, o.Calls)
 	}
@@ -78,7 +80,7 @@ func Listen(o Options) (*Live, error) {
 		o.Counter = tokens.Estimate{}
 	}
 	o.Calls = cmp.Or(o.Calls, 500)
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", o.Port))
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -89,7 +91,7 @@ func Listen(o Options) (*Live, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+l.token+"/{$}", l.page)
 	mux.HandleFunc("GET /"+l.token+"/events", l.events)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(ctx)
 	l.stop = stop
 	l.server = &http.Server{
 		Handler: l.guarded(mux), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx },
@@ -213,13 +215,14 @@ func (l *Live) Watch(chain middleware.Middleware) middleware.Middleware {
 		}
 	}
 	return func(next middleware.Model) middleware.Model {
-		inner := middleware.Observe(note)(chain(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		sent := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if r, ok := ctx.Value(key{}).(*running); ok {
 				r.sent = append([]message.Message{}, req.Messages...)
 				r.dry = req.View() != nil && req.View().Dry()
 			}
 			return next(ctx, req, emit)
-		}))
+		}
+		inner := middleware.Observe(note)(chain(sent))
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			r := &running{}
 			resp, err := inner(context.WithValue(ctx, key{}, r), req, emit)
@@ -280,7 +283,7 @@ func (l *Live) talk(req *middleware.Request) *talk {
 		t.recorder.Meter, t.data = l.meter, page.NewData(l.meter, 1, l.o.Texts)
 	}
 	l.talks = append(l.talks, t)
-	t.history = req.Messages[:len(req.Messages):len(req.Messages)]
+	t.history = slices.Clip(req.Messages)
 	if req.Budget != nil {
 		t.window = req.Budget.Window
 	}

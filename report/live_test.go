@@ -26,24 +26,22 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // delta is an event of the page.
 type delta struct {
-	Reset    bool
-	Key      int
-	ID       string
-	Drop     int
-	Messages []any
-	History  []int
-	Whole    []int
-	Texts    []any
+	Reset    bool   `json:"reset"`
+	ID       string `json:"id"`
+	Messages []any  `json:"messages"`
+	History  []int  `json:"history"`
+	Whole    []int  `json:"whole"`
+	Texts    []any  `json:"texts"`
 	Chains   []struct {
-		Sent, Read []int
-		Changes    [][]int
-		Events     [][6]any
-	}
+		Sent    []int    `json:"sent"`
+		Changes [][]int  `json:"changes"`
+		Events  [][6]any `json:"events"`
+	} `json:"chains"`
 }
 
 func open(t *testing.T, o report.Options) *report.Live {
 	t.Helper()
-	live, err := report.Listen(o)
+	live, err := report.Listen(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, live.Close()) })
 	return live
@@ -51,7 +49,7 @@ func open(t *testing.T, o report.Options) *report.Live {
 
 func get(t *testing.T, url, host string) (status int, body string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	require.NoError(t, err)
 	req.Host = host
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
@@ -67,7 +65,7 @@ func listen(t *testing.T, live *report.Live, n int) (all []delta, text string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, live.URL()+"events", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, live.URL()+"events", http.NoBody)
 	require.NoError(t, err)
 	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 	require.NoError(t, err)
@@ -228,8 +226,8 @@ func TestConcurrentCalls(t *testing.T) {
 
 func TestWrongOptions(t *testing.T) {
 	t.Parallel()
-	_, err := report.Listen(report.Options{Port: 70000})
+	_, err := report.Listen(t.Context(), report.Options{Port: 70000})
 	require.ErrorContains(t, err, "want 0 to 65535")
-	_, err = report.Listen(report.Options{Calls: -1})
+	_, err = report.Listen(t.Context(), report.Options{Calls: -1})
 	require.Error(t, err)
 }

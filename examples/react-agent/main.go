@@ -90,7 +90,7 @@ func audit(ctx context.Context, opts options, stdout io.Writer) error {
 	if !opts.live {
 		return work(ctx, opts, chain, archive, model, stdout)
 	}
-	page, err := live.Listen(live.Options{Texts: opts.texts})
+	page, err := live.Listen(ctx, live.Options{Texts: opts.texts})
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func audit(ctx context.Context, opts options, stdout io.Writer) error {
 		fmt.Fprintln(stdout, "\nThe page stays until Ctrl-C.")
 		<-ctx.Done()
 	}
-	return errors.Join(err, page.Close())
+	return errors.Join(err, page.Close()) //nolint:contextcheck // it waits for what has ended with ctx
 }
 
 // work runs the agent and shows its events. The archive is that of the chain.

@@ -369,7 +369,7 @@ func TestLive(t *testing.T) {
 	go func() { status <- run(ctx, []string{"-live", "-window", "8000"}, out, io.Discard) }()
 	url := <-out.url
 	<-out.done
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"events", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"events", http.NoBody)
 	require.NoError(t, err)
 	resp, err := http.DefaultClient.Do(req)
 	require.NoError(t, err)

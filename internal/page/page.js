@@ -12,7 +12,7 @@ let data = null, texts = null, plot = null, shown = 0;
 
 const t = (key, ...args) => WORDS[key][state.lang].replace(/\{(\d)\}/g, (_, i) => args[i]);
 const format = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 }), num = n => format.format(n);
-const short = n => n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1000 ? Math.round(n / 1000) + "k" : String(n);
+const short = n => n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1e4 ? Math.round(n / 1000) + "k" : n >= 1000 ? +(n / 1000).toFixed(1) + "k" : String(n);
 const percent = x => x === undefined || x === null ? "–" : (100 * x).toFixed(1) + " %";
 const two = x => x.toFixed(2);
 const hard = c => c.facts ? c.facts.hard : null;
@@ -126,7 +126,7 @@ function drawOne() {
       td(isEdit(e) ? e[3] : `${e[1]}: ${e[3]}`, e[1] === "edited" ? "" : "soft"), td(num(e[4]), "n"), td(num(e[5]), "n")))) : nothing("noevents", 5));
   fill("lost", head(th(t("call"), "n"), th(t("kind")), th(t("fact"))), r.lost.length ? el("tbody", {}, ...r.lost.map(l =>
     el("tr", {}, el("td", { class: "n" }, atCall(l[0])), td(t(l[1] ? "ishard" : "issoft")), el("td", {}, el("bdi", {}, page.texts ? l[2] : t("hidden")))))) :
-    nothing(sums && sums.uses > 0 || page.live ? "nolost" : "nofacts", 3));
+    nothing(sums && sums.uses > 0 ? "nolost" : "nofacts", 3));
   if (cost !== null) fill("costs", head(th(t("chain")), ...page.classes.map((c, i) => th(c.name, "n " + (i === state.cls ? "chosen" : "")))),
     el("tbody", {}, ...page.chains.map((c, i) => el("tr", { class: i === state.chain && "on" }, td(c.chain),
       ...page.classes.map((_, j) => td(two(relative(talk, i, j)), "n " + (j === state.cls ? "chosen" : "")))))));
@@ -309,8 +309,8 @@ async function choose(change) {
 function drawFrame() {
   document.documentElement.lang = state.lang ? "zh-CN" : "en";
   document.querySelectorAll("[data-t]").forEach(e => { e.textContent = t(page.live && e.dataset.t === "title" ? "livetitle" : e.dataset.t); });
-  $("about").textContent = page.live ? t("liveabout", "500", page.scale) : t("about", num(page.talks.length), num(page.talks.reduce((n, x) => n + x.calls, 0)), num(page.chains.length), page.scale);
-  $("warning").textContent = t(page.texts ? "warning" : "notexts");
+  $("about").textContent = page.live ? t("liveabout", page.scale) : t("about", num(page.talks.length), num(page.talks.reduce((n, x) => n + x.calls, 0)), num(page.chains.length), page.scale);
+  $("warning").textContent = t(!page.texts ? "notexts" : page.live ? "livewarning" : "warning");
   document.querySelectorAll("figure .scroll").forEach(e => e.setAttribute("aria-label", e.closest("figure").querySelector("figcaption").textContent));
   $("filter").setAttribute("aria-label", t("messages"));
   fill("chain", ...page.chains.map((c, i) => el("option", { value: i }, c.chain)));
@@ -369,8 +369,9 @@ if (page.live) {
 }
 if (page.classes) state.cls = Math.max(0, page.classes.findIndex(c => c.name === page.rank));
 if (page.classes && page.chains.length) state.chain = ranked()[0].i;
+document.body.className = page.live ? "live" : "";
 $("all").hidden = !page.classes;
-$("costs").closest("figure").hidden = !page.classes;
+for (const id of ["costs", "lost"]) $(id).closest("figure").hidden = !page.classes;
 drawFrame();
 if (page.talks.length) {
   if (page.classes) drawAll();

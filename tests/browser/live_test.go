@@ -18,7 +18,7 @@ import (
 // TestLive watches a chain: calls appear when they are made, and the newest is followed until another one is chosen.
 func TestLive(t *testing.T) {
 	b := newTab(t, 1180, 1000, false)
-	live, err := report.Listen(report.Options{Texts: true, Calls: 8})
+	live, err := report.Listen(t.Context(), report.Options{Texts: true, Calls: 8})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, live.Close()) })
 	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2, Digest: -1}))

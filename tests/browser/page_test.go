@@ -16,7 +16,7 @@ import (
 
 // recording is a conversation of a file for the command.
 type recording struct {
-	ID       string    `json:"id"`
+	ID       string `json:"id"`
 	Messages []said `json:"messages"`
 }
 
