@@ -127,6 +127,10 @@ browser: ## test the page in Chromium; without one, the tests are skipped
 	@echo "== browser"
 	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
 
+.PHONY: pictures
+pictures: ## make the pictures of the documents, of the example's run, in Chromium
+	@mkdir -p docs/pictures && cd tests/browser && LACONIC_PICTURES=$(CURDIR)/docs/pictures $(GO) test -vet=off -count=1 -run TestPictures .
+
 .PHONY: examples
 examples: # the command of the README
 	@echo "== examples"
