@@ -100,7 +100,8 @@ func (e Editor) edit(event middleware.Event, lead int) string {
 		}
 		rewritten += fmt.Sprintf(" %d", lead+r.Runs[0].First)
 	}
-	line := fmt.Sprintf("  %d items, first changed message %d, calls since the edit before %d", e.Items(event.Detail), event.First, event.Calls)
+	line := fmt.Sprintf("  %d items, first changed message %d, calls since the edit before %d",
+		e.Items(event.Detail), event.First, event.Calls)
 	if gone != "" {
 		return line + ", gone:" + gone + "\n"
 	}
