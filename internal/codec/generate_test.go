@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -14,6 +15,7 @@ type generator struct {
 	*rand.Rand
 
 	format *codec.Format
+	rounds int // of the next body; 0: few
 	marks  int
 	calls  int
 }
@@ -96,7 +98,7 @@ func (g *generator) text(n int) string { return g.literal(g.words(n), true) }
 
 // body is a whole request.
 func (g *generator) body() string {
-	rounds := 1 + g.IntN(5)
+	rounds := cmp.Or(g.rounds, 1+g.IntN(5))
 	var values []string
 	switch g.format {
 	case codec.Chat:
