@@ -292,7 +292,7 @@ func (g *generator) gemini(rounds int) (all []string) {
 			results = append(results, g.object("functionResponse", g.object("name", name, "id", id, "response", response,
 				"parts", g.one("", "", g.list(g.object("inlineData", g.object("mimeType", `"image/png"`, "data", `"aGk="`)))))))
 		}
-		all = append(all, g.object("role", `"model"`, "parts", g.list(parts...)), g.object("role", g.one(`"user"`, `"function"`), "parts", g.list(results...)))
+		all = append(all, g.object("role", `"model"`, "parts", g.list(parts...)), g.object("role", g.one(`"user"`, `"function"`, `"tool"`), "parts", g.list(results...)))
 		if g.chance(3) {
 			all = append(all, g.object("role", `"model"`, "parts", g.list(g.object("text", g.text(9)), g.object("text", `""`, "thoughtSignature", `"c2ln"`))), user())
 		}
