@@ -48,7 +48,7 @@ func ParseObject(raw string) Object {
 }
 
 // Get returns the value of a member, or "" if the object does not have it.
-func (o *Object) Get(name string) string {
+func (o Object) Get(name string) string {
 	for i := range o.n {
 		if o.few[i].name == name {
 			return o.few[i].value
@@ -76,7 +76,7 @@ func Get(object, name string) string {
 type place struct{ key, value jsonscan.Span }
 
 // places returns where the members are, and the position of the one with a name; -1: there is none.
-func (o *Object) places(name string) (all []place, at int) {
+func (o Object) places(name string) (all []place, at int) {
 	at = -1
 	for key, value := range jsonscan.Members(o.Raw, 0) {
 		if at < 0 && jsonscan.Unquote(key.In(o.Raw)) == name {
@@ -88,7 +88,7 @@ func (o *Object) places(name string) (all []place, at int) {
 }
 
 // Names returns the names of the members.
-func (o *Object) Names() []string {
+func (o Object) Names() []string {
 	all, _ := o.places("")
 	names := make([]string, len(all))
 	for i, p := range all {
@@ -134,7 +134,7 @@ func (o Object) Remove(name string) Object {
 }
 
 // Text returns a member that is a string, or "" if it is absent and not required.
-func (o *Object) Text(name string, required bool) (string, error) {
+func (o Object) Text(name string, required bool) (string, error) {
 	raw := o.Get(name)
 	switch {
 	case Absent(raw) && !required:
@@ -146,7 +146,7 @@ func (o *Object) Text(name string, required bool) (string, error) {
 }
 
 // Object returns a member that is an object.
-func (o *Object) Object(name string) (Object, error) {
+func (o Object) Object(name string) (Object, error) {
 	raw := o.Get(name)
 	if raw == "" || raw[0] != '{' {
 		return Object{}, Faultf(name, "is %s, want an object", KindOf(raw))
@@ -203,7 +203,7 @@ func (l List) Item(i int) string { return l.items[i].In(l.Raw) }
 func (l List) Len() int { return len(l.items) }
 
 // Each calls a function with each item of a member that is an array, or absent.
-func (o *Object) Each(name, of string, read func(raw string) error) error {
+func (o Object) Each(name, of string, read func(raw string) error) error {
 	raw := o.Get(name)
 	if Absent(raw) {
 		return nil
