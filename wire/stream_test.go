@@ -155,7 +155,8 @@ func TestOddStreams(t *testing.T) {
 			_, got := do(t, wire.Transport(r, r.options(), l.middleware), post(t, c.url, c.body))
 			require.Equal(t, stream, got)
 			require.NoError(t, l.err, "%s, %s", form, name)
-			require.Equal(t, c.usage, [2]int{l.resp.Usage.Input, l.resp.Usage.Output}, "%s, %s", form, name)
+			require.Equal(t, c.usage[0], l.resp.Usage.Input, "%s, %s", form, name)
+			require.Equal(t, c.usage[1], l.resp.Usage.Output, "%s, %s", form, name)
 		}
 	}
 }

@@ -347,7 +347,8 @@ func (d *decoder) readValues(t *track) error {
 	for _, end := range second.ends {
 		r.ends = append(r.ends, len(r.items)+end)
 	}
-	t.items, t.ends = append(r.items, second.items...), r.ends
+	r.items = append(r.items, second.items...)
+	t.items, t.ends = r.items, r.ends
 	for _, it := range t.items[before:] {
 		t.bytes += it.message().Size() / 2 // many texts are those of the values
 	}
