@@ -87,6 +87,7 @@ tidy:
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
+	@cd tests/clients/genkit && $(GO) mod tidy -diff
 	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
 
@@ -121,6 +122,7 @@ clients: ## test with the clients of providers and with frameworks, in modules o
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
 	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
+	@cd tests/clients/genkit && $(GO) test -vet=off ./...
 
 .PHONY: browser
 browser: ## test the page in Chromium; without one, the tests are skipped

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/foreign"
@@ -24,7 +25,9 @@ type Answer struct {
 	Dropped []string
 
 	buffer []byte // of a line, or of all
+	event  []byte // the lines of an event that goes on
 	lost   bool   // it is longer than what is kept
+	cr     bool   // the last line ended with CR, so LF belongs to that
 	depth  int    // of what is open in the JSON
 	quoted bool   // within a string
 	escape bool   // after a backslash
@@ -51,14 +54,23 @@ func (a *Answer) Write(p []byte) {
 		return
 	}
 	for len(p) > 0 && !a.ended {
+		if a.cr && p[0] == '\n' {
+			p, a.cr = p[1:], false
+			continue
+		}
 		i := bytes.IndexByte(p, '\n')
+		if cr := bytes.IndexByte(p[:max(i, 0)], '\r'); cr >= 0 {
+			i = cr
+		} else if i < 0 {
+			i = bytes.IndexByte(p, '\r') // some servers end lines so
+		}
 		if i < 0 {
 			a.keep(p)
 			return
 		}
 		a.keep(p[:i])
 		a.line()
-		p = p[i+1:]
+		p, a.cr = p[i+1:], p[i] == '\r'
 	}
 }
 
@@ -74,11 +86,14 @@ func (a *Answer) line() {
 	data = bytes.TrimSpace(data)
 	ok = ok || len(data) > 0 && data[0] == '{' // a line of JSON
 	switch {
-	case !ok || a.lost:
+	case !ok || a.lost || len(a.event) > longest:
+		a.event = a.event[:0]
 	case string(data) == "[DONE]":
 		a.ended = true
 	default:
-		a.read(data)
+		if a.event = append(a.event, data...); a.read(a.event) {
+			a.event = a.event[:0]
+		} // else it goes on in the next line
 	}
 	a.buffer, a.lost = a.buffer[:0], false
 }
@@ -188,13 +203,16 @@ type usage struct {
 	CachedTokens int `json:"cachedContentTokenCount"` //nolint:tagliatelle // Gemini names it so
 }
 
-// read reads a frame or an answer.
-func (a *Answer) read(data []byte) {
+// read reads a frame or an answer, if it is JSON.
+func (a *Answer) read(data []byte) (isJSON bool) {
 	var f frame
-	_ = json.Unmarshal(data, &f) // a member of another type than here is of another format, and left out
+	// A member of another type than here is of another format, and left out.
+	if _, bad := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &f)); bad {
+		return false
+	}
 	if f.Type == "error" || len(f.Error) > 0 && string(f.Error) != "null" {
 		a.Refused, a.ended = string(data), true
-		return
+		return true
 	}
 	a.take(&f)
 	switch f.Type {
@@ -207,6 +225,7 @@ func (a *Answer) read(data []byte) {
 	if a.Stream && len(f.Candidates) > 0 && f.Candidates[0].FinishReason != nil {
 		a.ended = true
 	}
+	return true
 }
 
 // take reads a frame.
