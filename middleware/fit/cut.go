@@ -167,7 +167,7 @@ func shortened(by tokens.Counter, text string, limit int, h store.Handle, how st
 func (d *draft) keepLimits() []payload.Excess {
 	kept := map[string]bool{}
 	for {
-		broken := payload.Broken(d.judgement.limits, d.now, d.toolLoad)
+		broken := payload.Broken(d.limits, d.now, d.toolLoad)
 		left := slices.DeleteFunc(slices.Clone(broken), func(e payload.Excess) bool { return kept[e.Limit] })
 		if len(left) == 0 || d.watch.Done() {
 			return broken
@@ -196,7 +196,7 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 		if !slices.ContainsFunc(breaking, isFixed) {
 			media = breaking
 		}
-		e.Is, e.Most = 0, d.judgement.limits.ManyImages
+		e.Is, e.Most = 0, d.limits.ManyImages
 		for i := range d.now {
 			e.Is += payload.Bound(&d.now[i]).Images
 		}
@@ -215,8 +215,8 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 // countedBy returns how much a limit of the whole request counts of a load.
 func countedBy(limit string, l payload.Load) int {
 	return map[string]int{
-		payload.RequestBytes: l.Bytes, payload.RequestImages: l.Images, payload.RequestDocuments: l.Documents, payload.ManyImageSide: l.Images,
-		payload.RequestMedia: l.Images + l.Documents, payload.AllDocumentBytes: l.AllDocumentBytes,
+		payload.RequestBytes: l.Bytes, payload.RequestImages: l.Images, payload.RequestDocuments: l.Documents,
+		payload.ManyImageSide: l.Images, payload.RequestMedia: l.Images + l.Documents, payload.AllDocumentBytes: l.AllDocumentBytes,
 	}[limit]
 }
 
@@ -224,13 +224,10 @@ func countedBy(limit string, l payload.Load) int {
 func (d *draft) mediaAt(at, k int) (m message.Media, ok bool) {
 	now, was := d.now[at].Parts, d.view.Original(at).Parts
 	p := now[k]
-	switch r := p.(type) {
-	case message.ToolResult:
+	if r, isResult := p.(message.ToolResult); isResult {
 		p = r.Content
-	case message.Text:
-		if len(was) == len(now) {
-			p = was[k]
-		}
+	} else if _, isText := p.(message.Text); isText && len(was) == len(now) {
+		p = was[k]
 	}
 	m, ok = p.(message.Media)
 	return m, ok

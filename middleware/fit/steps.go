@@ -25,14 +25,14 @@ var steps = [...]func(*draft){
 
 // each is the step that shortens one message after the other, oldest first. They are neither left out nor protected,
 // except for calls and results of protected tools.
-func each(shorten func(d *draft, at int)) func(*draft) {
+func each(step func(d *draft, at int)) func(*draft) {
 	return func(d *draft) {
 		for i := range d.now {
 			if d.done() {
 				return
 			}
 			if d.state[i] != folded && d.view.Protected(i)&^middleware.ProtectTool == 0 {
-				shorten(d, i)
+				step(d, i)
 			}
 		}
 	}
