@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -189,7 +190,7 @@ func (d *draft) edits() (edits []middleware.Edit) {
 		case st == rewritten:
 			e, leads := middleware.RewriteOf(i, d.now[i].Parts...), false
 			for _, p := range e.Parts {
-				for _, h := range store.HandlesIn(shorten.Text(p)) {
+				for _, h := range archived.In(shorten.Text(p)) {
 					e.Archive, leads = append(e.Archive, d.contents[h]...), true
 				}
 			}

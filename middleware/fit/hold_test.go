@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -150,7 +151,7 @@ func TestHandlesReturn(t *testing.T) {
 			require.NoError(t, err)
 			for _, m := range req.Messages {
 				for r := range m.Results() {
-					named += len(store.HandlesIn(r.Text))
+					named += len(archived.In(r.Text))
 				}
 			}
 			return req.Messages, named

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -172,7 +173,7 @@ func recalledIn(ctx context.Context, v *middleware.View) recalls {
 			continue
 		}
 		for c := range calls.Calls() {
-			if h := store.Asked(c); shorten.Archived(ctx, v.Env().Archive, h) {
+			if h := archived.Asked(c); shorten.Archived(ctx, v.Env().Archive, h) {
 				found[result{i, c.ID}] = h
 			}
 		}
@@ -192,7 +193,7 @@ func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
 		return
 	}
 	for c := range h[at].Calls() {
-		handle, n := store.Asked(c), 1
+		handle, n := archived.Asked(c), 1
 		for _, m := range h[:at] {
 			for before := range m.Calls() {
 				if !handle.IsZero() && before.Name == c.Name && before.Arguments == c.Arguments {
@@ -292,7 +293,7 @@ func (d *draft) isNote(i int) bool {
 	if e == nil || e.Middleware != Name || e.Kind != journal.Fold {
 		return false
 	}
-	if named := store.HandlesIn(m.Text()); len(named) > 0 {
+	if named := archived.In(m.Text()); len(named) > 0 {
 		h = named[len(named)-1]
 	}
 	return m.Equal(d.note(h)) || m.Equal(d.note(store.Handle{}))
