@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -9,71 +8,15 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 )
 
-// settle learns from the call. Unless a chain nearer to the model has done so, it completes the response with what is known
-// of the cache, remembers what was sent, and reports the call. resp is nil if the call has failed; then the call before
-// remains the one to compare with.
-func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Response {
-	by, v := o.req.settled.Load(), o.view
-	if !o.replaced && o.req.dry == nil && by != o.req.chain {
-		learn(ctx, v, resp, err)
-	}
-	if by != nil {
-		return resp
-	}
-	o.req.settled.Store(o.req.chain)
-	prefix, broken, text := o.compare()
-	c := Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
-	var usage message.Usage
-	switch {
-	case resp != nil:
-		answered := *resp
-		resp, usage = &answered, resp.Usage
-		c.Read, c.Miss, c.Missed = usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
-		if usage != (message.Usage{}) {
-			c.Prompt = cmp.Or(reportOf(usage).Charged, c.Prompt)
+// learn takes what the result of a model call shows about its prompt.
+func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
+	v := o.view
+	if o.watched { // only sizes are of interest
+		if err == nil && resp.Usage.Input > 0 {
+			learnPrompt(v, reportOf(resp.Usage))
 		}
-		resp.Cache = c
-		if o.req.dry == nil {
-			v.session.State.last.Store(o.sent)
-		}
-	case o.req.dry == nil: // the next call differs by what this one has reported
-		v.session.State.last.report(v.reported)
-	}
-	if o.req.observers == nil {
-		return resp
-	}
-	if text != "" && resp != nil {
-		o.reportMiss(ctx, prefix, text)
-	}
-	r := Report{
-		History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Usage: usage, Cache: c, Economics: v.economics,
-	}
-	r.Saved = r.History - r.View
-	v.session.chain.report(ctx, o.req, Event{
-		Kind: Called, By: "middleware", Err: err, Call: &r, Before: r.History, After: r.View,
-		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
-			r.View, r.History, r.Edits, prefix),
-	})
-	return resp
-}
-
-// reportMiss reports that the chain does not send again what it has sent. Of layers after the last editor, which often add
-// something to the end, the first report in a conversation is enough.
-func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
-	s := o.view.session
-	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
 		return
 	}
-	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, o.view.model.priors)
-	s.chain.report(ctx, o.req, Event{
-		Kind: Missed, By: "middleware", Before: was, After: prefix,
-		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
-			why, prefix, was),
-	})
-}
-
-// learn takes what the result of a model call shows about its prompt.
-func learn(ctx context.Context, v *View, resp *Response, err error) {
 	if err != nil {
 		if n, ok := ParseOverflow(err, v.req); ok {
 			overflowed(ctx, v, n)

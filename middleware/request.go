@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // Request is what a model is asked. Callees must not modify it. To change something, copy
@@ -83,7 +84,9 @@ type Response struct {
 	Message message.Message // of the assistant
 	Usage   message.Usage   // zero if not reported
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
-	Cache   Cache           // set by chains with an editing middleware; a model sets Miss and Missed alone
+	Model   string          // that has answered, as the provider names it; "": not reported
+	ID      string          // that the provider has given the response; "": not reported
+	Cache   report.Cache    // set by chains with an editing middleware; a model sets Miss and Missed alone
 }
 
 // The reasons to stop that all providers know.

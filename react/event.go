@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -36,7 +37,7 @@ type Step struct {
 	N       int              // which answer since the newest user message, from 1
 	Message message.Message  // its calls, if any, are run next; without calls it is the final answer
 	Usage   message.Usage    // of this model call; zero: not reported
-	Cache   middleware.Cache // of this model call: how much the request shares with the one before; zero without a chain
+	Cache   report.Cache // of this model call: how much the request shares with the one before; zero without a chain
 	Stop    string
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -62,7 +63,7 @@ func serve(t *testing.T, parallel int, arguments func(n int) string) *fakeprovid
 type edits struct {
 	made   int
 	odd    []string           // events that should not come
-	caches []middleware.Cache // of all calls
+	caches []report.Cache // of all calls
 }
 
 func (e *edits) observe(_ context.Context, event middleware.Event) {
