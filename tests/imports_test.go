@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 const module = "github.com/laconic-go/laconic"
@@ -93,12 +93,12 @@ var rules = []rule{
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
-	{of: "internal/recorded", may: []string{"message"}},
-	{of: "internal/race"},
-	{of: "internal/replicas", may: []string{"message", "middleware"}}, // for tests
-	{of: "internal/samples"},
+	{of: "internal/testkit/recorded", may: []string{"message"}},
+	{of: "internal/testkit/race"},
+	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
+	{of: "internal/testkit/samples"},
 	{of: "internal/steady", may: []string{"message"}},
-	{of: "internal/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
+	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "examples/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "tests/...", may: []string{"*"}, modules: []string{"*"}},
