@@ -127,7 +127,7 @@ func (o *outgoing) watch(ctx context.Context) {
 	r := *o.req
 	r.call = call{}
 	if v, err := o.req.chain.watcher().open(ctx, &r); err == nil {
-		o.view, o.watched = v, true
+		o.view, o.watched, o.replaced = v, true, !sameSlice(v.result.Messages, r.Messages)
 	}
 }
 
@@ -221,6 +221,10 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	if !b.Known {
 		return b
 	}
+	if v.size.Tokens == v.HistorySize().Tokens && c.Broken != "edit" && c.Broken != "chain" {
+		b.Estimated = true // it is the same call
+		return b
+	}
 	whole.CacheRead = 0
 	lost := o.before != nil && u.CacheRead == 0 && c.Prefix > max(m.Cache.Min, 0) // for another reason than an edit
 	if o.caches && !lost {
@@ -229,7 +233,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 		}
 	}
 	if u.CacheWrite > 0 {
-		whole.CacheWrite = whole.Input - whole.CacheRead
+		whole.CacheWrite = max(0, whole.Input-whole.CacheRead-(u.Input-u.CacheRead-u.CacheWrite))
 		whole.CacheWriteLong = int(int64(whole.CacheWrite) * int64(u.CacheWriteLong) / int64(u.CacheWrite))
 	}
 	if cost, ok := m.Price.Cost(whole); ok {
