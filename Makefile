@@ -26,7 +26,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint test race clients otel examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -37,6 +37,7 @@ fmt: $(GOFUMPT) ## format all Go files
 lint: $(GOLANGCI) ## run the linters
 	@echo "== golangci-lint"
 	@$(GOLANGCI) run ./...
+	@cd otel && $(GOLANGCI) run --config ../.golangci.yml ./...
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
@@ -88,6 +89,7 @@ tidy:
 	@cd tests/clients && $(GO) mod tidy -diff
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
+	@cd otel && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
 gofumpt: $(GOFUMPT)
@@ -120,6 +122,11 @@ clients: ## test with the clients of providers and with frameworks, in modules o
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
 	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
+
+.PHONY: otel
+otel: ## test the module for OpenTelemetry
+	@echo "== otel"
+	@cd otel && $(GO) test -race ./...
 
 .PHONY: examples
 examples: # the command of the README

@@ -122,6 +122,7 @@ func (c *chain) reportCounter(ctx context.Context, req *Request) {
 		return
 	}
 	c.report(ctx, req, Event{
-		Kind: Failed, By: "middleware", Reason: "counter", Err: *failed, Why: "the call continues with an estimate for each text that was not counted",
+		Kind: Failed, By: "middleware", Reason: "counter", Err: *failed,
+		Why: "the call continues with an estimate for each text that was not counted",
 	})
 }

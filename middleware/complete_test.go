@@ -26,7 +26,7 @@ func TestReportOfACall(t *testing.T) {
 				var rec middlewaretest.Recorder
 				slow := func(next middleware.Model) middleware.Model {
 					return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-						time.Sleep(time.Second)
+						<-time.After(time.Second)
 						return next(ctx, req, emit)
 					}
 				}
@@ -38,9 +38,9 @@ func TestReportOfACall(t *testing.T) {
 				all := append([]middleware.Middleware{rec.Middleware(), around, slow}, mws...)
 				model := middleware.With(middleware.Env{Scope: "acme"}, all...)(
 					func(_ context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-						time.Sleep(2 * time.Second)
+						<-time.After(2 * time.Second)
 						_ = emit(middleware.Delta{Text: "o"})
-						time.Sleep(3 * time.Second)
+						<-time.After(3 * time.Second)
 						return &middleware.Response{
 							Message: message.Assistant(message.Text{Text: "ok"}), Stop: middleware.StopEnd, ID: "msg_1", Model: "claude-sonnet-4-5-20250929",
 							Usage: message.Usage{Input: 1000, CacheWrite: 900, Output: 10},
@@ -109,7 +109,8 @@ func TestAttempts(t *testing.T) {
 		n := 0
 		model := wrap(middleware.Chain(observe, around), twice, sayer("a"))(
 			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				if n++; n == 1 {
+				n++
+				if n == 1 {
 					return nil, errors.New("down")
 				}
 				return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil

@@ -256,7 +256,7 @@ func (p *proposal) check() {
 	records, after, err := preview(p.before, p.layer.name, p.plan, window)
 	if err != nil {
 		reason := ""
-		if rule, ok := errors.AsType[*edit.Rule](err); ok {
+		if rule, ok := errors.AsType[*edit.RuleError](err); ok {
 			reason = rule.Name
 		}
 		p.fail(Refused, reason, err)

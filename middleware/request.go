@@ -54,6 +54,9 @@ func (r *Request) Report(ctx context.Context, e Event) bool {
 	return r.observers != nil
 }
 
+// Dry reports whether the request is that of a [Draft], so that nothing may be reported or kept.
+func (r *Request) Dry() bool { return r.dry != nil }
+
 // forced reports whether the request forces the edits of the named middleware.
 func (r *Request) forced(name string) bool {
 	return slices.Contains(r.Force, name) || slices.Contains(r.Force, "*")

@@ -43,7 +43,8 @@ func (o *outgoing) measure(ctx context.Context, stream bool) (context.Context, *
 	}
 	m := &measurement{clock: r.chain.env.Clock, run: r.run}
 	m.call = report.Call{
-		Purpose: report.Main, Attempt: int(r.run.calls.Add(1)), Model: r.Model, Conversation: r.Conversation, Scope: r.chain.env.Scope, Stream: stream,
+		Purpose: report.Main, Attempt: int(r.run.calls.Add(1)), Model: r.Model, Conversation: r.Conversation,
+		Scope: r.chain.env.Scope, Stream: stream,
 	}
 	if known, _ := r.chain.modelOf(r); r.Model != "" {
 		m.call.Provider = known.Provider
@@ -67,18 +68,23 @@ func (m *measurement) begin(ctx context.Context, o, begun *observers) context.Co
 		}
 	}
 	for _, fn := range slices.Backward(around) {
-		func() {
-			defer func() { _ = recover() }() // an observer must not break a call
-			inner, end := fn(ctx, m.call)
-			if inner != nil {
-				ctx = inner
-			}
-			if end != nil {
-				m.ends = append(m.ends, end)
-			}
-		}()
+		ctx = m.beginOne(ctx, fn)
 	}
 	return ctx
+}
+
+// beginOne returns ctx itself if fn panics: an observer must not break a call.
+func (m *measurement) beginOne(ctx context.Context, fn beginCall) (inner context.Context) {
+	defer func() {
+		if r := recover(); r != nil || inner == nil {
+			inner = ctx
+		}
+	}()
+	inner, end := fn(ctx, m.call)
+	if end != nil {
+		m.ends = append(m.ends, end)
+	}
+	return inner
 }
 
 // piece notes the first piece of the answer.
@@ -104,7 +110,8 @@ func (m *measurement) end(by *settled, resp *Response, err error) {
 	if m == nil {
 		return
 	}
-	if m.answered(resp); by != nil {
+	m.answered(resp)
+	if by != nil {
 		m.call = by.call
 	}
 	for _, end := range slices.Backward(m.ends) {

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/big"
@@ -55,7 +56,7 @@ func (c Cost) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON implements [json.Unmarshaler]. An amount below a pico-dollar, or above the range, is an error.
 func (c *Cost) UnmarshalJSON(data []byte) error {
 	amount, ok := new(big.Rat).SetString(string(data))
-	if !ok || len(data) > maxDigits || strings.ContainsAny(string(data), "/xXpP_") {
+	if !ok || len(data) > maxDigits || bytes.ContainsAny(data, "/xXpP_") {
 		return fmt.Errorf("cost %.40q is no number of dollars", data)
 	}
 	amount.Mul(amount, big.NewRat(dollar, 1))
@@ -109,7 +110,13 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 	for _, item := range [...]struct {
 		tokens int
 		rate   Cost
-	}{{plain, r.Input}, {u.CacheRead, r.CacheRead}, {u.CacheWrite - u.CacheWriteLong, r.CacheWrite}, {u.CacheWriteLong, r.CacheWriteLong}, {u.Output, r.Output}} {
+	}{
+		{plain, r.Input},
+		{u.CacheRead, r.CacheRead},
+		{u.CacheWrite - u.CacheWriteLong, r.CacheWrite},
+		{u.CacheWriteLong, r.CacheWriteLong},
+		{u.Output, r.Output},
+	} {
 		if item.rate < 0 || item.rate > 0 && int64(item.tokens) > (math.MaxInt64-int64(sum))/int64(item.rate) {
 			return 0, false
 		}

@@ -103,7 +103,7 @@ type Economics struct {
 type originKey struct{}
 
 // WithOrigin returns the context of a call in the background, which is made for a request whose context is origin.
-func WithOrigin(ctx, origin context.Context) context.Context { //nolint:revive // both are contexts
+func WithOrigin(ctx, origin context.Context) context.Context {
 	return context.WithValue(ctx, originKey{}, origin)
 }
 

@@ -62,7 +62,7 @@ func serve(t *testing.T, parallel int, arguments func(n int) string) *fakeprovid
 // edits counts what a chain does.
 type edits struct {
 	made   int
-	odd    []string           // events that should not come
+	odd    []string       // events that should not come
 	caches []report.Cache // of all calls
 }
 

@@ -10,24 +10,24 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Rule is an error of an edit that breaks a rule, with a short name of the rule.
-type Rule struct {
+// RuleError is the error of an edit that breaks a rule, with a short name of the rule.
+type RuleError struct {
 	Name string
 	Err  error
 }
 
 // Error returns the text of the error.
-func (r *Rule) Error() string { return r.Err.Error() }
+func (r *RuleError) Error() string { return r.Err.Error() }
 
 // Unwrap returns the error.
-func (r *Rule) Unwrap() error { return r.Err }
+func (r *RuleError) Unwrap() error { return r.Err }
 
 // Broken returns an error as that of a rule; nil if there is none.
 func Broken(rule string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &Rule{rule, err}
+	return &RuleError{rule, err}
 }
 
 // Verify returns the rule that records break, or nil. They turn the view before into the
@@ -105,7 +105,8 @@ func onlyText(before, after []message.Part) bool {
 func (h *History) verifyFold(r *journal.Record, t Terms) error {
 	protected := h.within(r.Runs)
 	if len(protected) > 0 && protected[0] < tail(r.Runs) {
-		return Broken("protected", fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0]))
+		return Broken("protected", fmt.Errorf(
+			"message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0]))
 	}
 	if lost := h.lost(protected, r.Messages); lost >= 0 {
 		return Broken("protected", fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+lost))
@@ -115,7 +116,8 @@ func (h *History) verifyFold(r *journal.Record, t Terms) error {
 			continue
 		}
 		if t.Calls && r.Messages[i].HasCalls() && !slices.ContainsFunc(r.Messages[i].Parts, isThinking) {
-			return Broken("thinking", errors.New("the fold would add an answer with calls and without thinking, which the provider demands"))
+			return Broken("thinking", errors.New(
+				"the fold would add an answer with calls and without thinking, which the provider demands"))
 		}
 		if bad := message.Content(r.Messages, i); len(bad) > 0 {
 			return Broken("valid message", fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule))
