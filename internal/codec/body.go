@@ -27,6 +27,10 @@ type Body struct {
 	// conversation"; "": it may be edited. Then Encode returns it as it was.
 	Untouched string
 
+	// Native is what the provider edits by itself for this request, as the request asks for it, such as "context_management";
+	// "": nothing.
+	Native string
+
 	text   string
 	list   jsonscan.Span   // the member with the messages
 	values []jsonscan.Span // of the list

@@ -339,5 +339,5 @@ func unsupported(p message.Part, where string) error {
 
 // Request returns the request of a body, for a chain.
 func (b *Body) Request() *middleware.Request {
-	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model}
+	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model, Native: b.Native}
 }

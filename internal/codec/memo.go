@@ -84,6 +84,7 @@ func (d *decoder) decode(model string) (*Body, error) {
 		b.Model = strings.Clone(jsonscan.Unquote(raw))
 	}
 	b.MaxTokens, b.Window = numberAt(d.get, d.format.limits...), numberAt(d.get, d.format.window)
+	b.Native = strings.Clone(native(d.get))
 	t := &track{format: d.format, members: map[string]string{}}
 	if err := d.readPrompt(t); err != nil {
 		return nil, err
