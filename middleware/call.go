@@ -180,21 +180,26 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 		o.describe()
 	}
 	r.settled = new(atomic.Pointer[settled])
-	asked, m := o.measure(ctx, emit != nil)
+	resp, err := (*Response)(nil), errPanicked
+	asked, m := ctx, (*measurement)(nil)
+	if r.observers != nil {
+		asked, m = o.measure(ctx, emit != nil)
+		defer func() { m.end(r.settled.Load(), resp, err) }()
+	}
 	watched := emit
 	if emit != nil {
 		watched = func(d Delta) error {
-			if !o.begun {
+			if !o.begun && m != nil {
 				m.piece()
 			}
 			o.begun = true
 			return emit(d)
 		}
 	}
-	resp, err := (*Response)(nil), errPanicked
-	defer func() { m.end(r.settled.Load(), resp, err) }()
 	resp, err = next(asked, r, watched)
-	m.stop()
+	if m != nil {
+		m.stop()
+	}
 	if err != nil {
 		resp = nil
 	} else if resp == nil {

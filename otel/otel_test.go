@@ -167,6 +167,37 @@ func TestSpans(t *testing.T) {
 	require.NotContains(t, b.text(), secret)
 }
 
+// TestSummaryInTheBackground has a span without a parent, and a link to the request.
+func TestSummaryInTheBackground(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	var tasks []func(context.Context)
+	writer := summarize.By(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "Goal: the files were read.\nNext steps: read on"})}, nil
+	}, summarize.Ask{Model: "claude-haiku-4-5"})
+	run := b.chain(t, answer, middleware.Env{}, summarize.New(writer, summarize.Options{
+		Trigger: trigger.Tokens(1 << 20), Soft: trigger.Tokens(3000),
+		Background: func(task func(context.Context)) bool {
+			tasks = append(tasks, task)
+			return true
+		},
+	}))
+	_, err := run(t.Context(), &middleware.Request{Messages: rounds(20), Model: "claude-sonnet-4-5"}, nil)
+	require.NoError(t, err)
+	require.Len(t, tasks, 1)
+	before := b.spans.GetSpans()
+	request := before[len(before)-1]
+	tasks[0](t.Context())
+	spans := b.spans.GetSpans()[len(before):]
+	require.NotEmpty(t, spans)
+	for _, s := range spans {
+		require.Equal(t, "chat claude-haiku-4-5", s.Name)
+		require.False(t, s.Parent.IsValid())
+		require.Len(t, s.Links, 1)
+		require.Equal(t, request.SpanContext.SpanID(), s.Links[0].SpanContext.SpanID())
+	}
+}
+
 // TestMetrics compares numbers in the text for Prometheus, and counts the series of ten models and six middlewares.
 func TestMetrics(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package middleware
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,7 @@ type run struct {
 	model atomic.Int64 // nanoseconds in the model
 }
 
-// measurement is one model call, while observers wait for its numbers; nil: there are none.
+// measurement is one model call, whose numbers observers wait for.
 type measurement struct {
 	call  report.Call
 	clock func() time.Time
@@ -38,9 +37,6 @@ type settled struct {
 // measure begins the measurement of a model call, and returns the context for it.
 func (o *outgoing) measure(ctx context.Context, stream bool) (context.Context, *measurement) {
 	r := o.req
-	if r.observers == nil {
-		return ctx, nil
-	}
 	m := &measurement{clock: r.chain.env.Clock, run: r.run}
 	m.call = report.Call{
 		Purpose: report.Main, Attempt: int(r.run.calls.Add(1)), Model: r.Model, Conversation: r.Conversation,
@@ -88,17 +84,10 @@ func (m *measurement) beginOne(ctx context.Context, fn beginCall) (inner context
 }
 
 // piece notes the first piece of the answer.
-func (m *measurement) piece() {
-	if m != nil {
-		m.call.First = m.clock().Sub(m.began)
-	}
-}
+func (m *measurement) piece() { m.call.First = m.clock().Sub(m.began) }
 
 // stop notes that the model has returned.
 func (m *measurement) stop() {
-	if m == nil {
-		return
-	}
 	m.call.Duration = m.clock().Sub(m.began)
 	if m.run != nil {
 		m.run.model.Add(int64(m.call.Duration))
@@ -107,9 +96,6 @@ func (m *measurement) stop() {
 
 // end calls the functions that wait for the end of the call, the innermost first, with what the innermost chain has measured.
 func (m *measurement) end(by *settled, resp *Response, err error) {
-	if m == nil {
-		return
-	}
 	m.answered(resp)
 	if by != nil {
 		m.call = by.call
@@ -136,74 +122,6 @@ func (o *outgoing) watch(ctx context.Context) {
 	if v, err := o.req.chain.watcher().open(ctx, &r); err == nil {
 		o.view, o.watched, o.replaced = v, true, !sameSlice(v.result.Messages, r.Messages)
 	}
-}
-
-// settle learns from the call. Unless a chain nearer to the model has done so, it completes the response with what is known
-// of the cache, remembers what was sent, and reports the call. resp is nil if the call has failed; then the call before
-// remains the one to compare with.
-func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *measurement) *Response {
-	by, v := o.req.settled.Load(), o.view
-	if !o.replaced && o.req.dry == nil && (by == nil || by.by != o.req.chain) {
-		o.learn(ctx, resp, err)
-	}
-	if by != nil {
-		return resp
-	}
-	now := &settled{by: o.req.chain}
-	defer o.req.settled.Store(now)
-	prefix, broken, text := o.compare()
-	c := report.Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
-	switch {
-	case resp != nil:
-		answered := *resp
-		if u := resp.Usage; u != (message.Usage{}) {
-			c.Prompt = cmp.Or(reportOf(u).Charged, c.Prompt)
-		}
-		c.Read, c.Miss, c.Missed = resp.Usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
-		answered.Cache = c
-		o.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
-		if o.req.dry == nil {
-			v.session.State.last.Store(o.sent)
-		}
-		if !o.watched {
-			resp = &answered
-		}
-	case o.req.dry == nil: // the next call differs by what this one has reported
-		v.session.State.last.report(v.reported)
-	}
-	if m == nil {
-		return resp
-	}
-	if text != "" && resp != nil && !o.watched {
-		o.reportMiss(ctx, prefix, text)
-	}
-	m.answered(resp)
-	r := &m.call
-	r.History, r.View, r.Edits, r.Cache, r.Economics = v.HistorySize().Tokens, v.size.Tokens, len(v.list), c, v.economics
-	r.Saved = r.History - r.View
-	r.Bill = o.bill(r.Answered, r.Usage, c)
-	now.call = *r
-	v.session.chain.report(ctx, o.req, Event{
-		Kind: Called, By: "middleware", Err: err, Call: &now.call, Before: r.History, After: r.View,
-		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
-			r.View, r.History, r.Edits, prefix),
-	})
-	return resp
-}
-
-// reportMiss reports that the chain does not send again what it has sent. Of layers after the last editor, which often add
-// something to the end, the first report in a conversation is enough.
-func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
-	s := o.view.session
-	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
-		return
-	}
-	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, o.view.model.priors)
-	s.chain.report(ctx, o.req, Event{
-		Kind: Missed, By: "middleware", Before: was, After: prefix,
-		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
-			why, prefix, was),
-	})
 }
 
 // bill returns what a call has cost, and estimates what it would have cost with the whole history: what the call before would
