@@ -90,7 +90,10 @@ var rules = []rule{
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
-	{of: "internal/replay", may: []string{"internal/archived", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
+	{of: "internal/calls", may: []string{"middleware", "middleware/journal", "message", "tokens"}},
+	{of: "internal/page", may: []string{"internal/calls", "middleware", "message", "tokens"}},
+	{of: "report", may: []string{"internal/calls", "internal/page", "middleware", "middleware/journal", "message", "tokens"}},
+	{of: "internal/replay", may: []string{"internal/archived", "internal/calls", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"internal/archived", "message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware", "middleware/report"}, below...)},
@@ -99,6 +102,7 @@ var rules = []rule{
 	{of: "internal/testkit/race"},
 	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/testkit/samples"},
+	{of: "internal/testkit/editortest", may: []string{"internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
 	{of: "internal/steady", may: []string{"message"}},
 	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},
