@@ -64,7 +64,7 @@ func (m *measurement) begin(ctx context.Context, o, begun *observers) context.Co
 		}
 	}
 	for _, fn := range slices.Backward(around) {
-		ctx = m.beginOne(ctx, fn)
+		ctx = m.beginOne(ctx, fn) //nolint:fatcontext // each of a few functions may add to it
 	}
 	return ctx
 }

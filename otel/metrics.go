@@ -55,9 +55,10 @@ func (i *instruments) labelsOf(c *report.Call, err error) *labels {
 		return []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(attrs...))}
 	}
 	l := &labels{
-		call:  set(common...),
-		cost:  []metric.AddOption{metric.WithAttributes(requestModel.String(c.Model), purpose.String(key.purpose))},
-		input: set(append(slices.Clip(common), tokenType.String("input"))...), output: set(append(slices.Clip(common), tokenType.String("output"))...),
+		call:   set(common...),
+		cost:   []metric.AddOption{metric.WithAttributes(requestModel.String(c.Model), purpose.String(key.purpose))},
+		input:  set(append(slices.Clip(common), tokenType.String("input"))...),
+		output: set(append(slices.Clip(common), tokenType.String("output"))...),
 	}
 	const most = 1000 // names of models may come from anywhere
 	if i.kept.Add(1) <= most {
@@ -77,7 +78,8 @@ func newInstruments(m metric.Meter) (*instruments, error) {
 	i := new(instruments)
 	var errs []error
 	histogram := func(at *metric.Float64Histogram, name, help string, buckets []float64) {
-		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(help), metric.WithExplicitBucketBoundaries(buckets...))
+		h, err := m.Float64Histogram(name,
+			metric.WithUnit("s"), metric.WithDescription(help), metric.WithExplicitBucketBoundaries(buckets...))
 		*at, errs = h, append(errs, err)
 	}
 	counter := func(at *metric.Int64Counter, name, help string) {
@@ -103,8 +105,8 @@ func newInstruments(m metric.Meter) (*instruments, error) {
 	counter(&i.notFitting, "laconic.calls.not_fitting", "Calls whose whole history is longer than the window.")
 	i.cost, err = m.Float64Counter("laconic.cost", metric.WithDescription("Dollars spent, by reported usage."))
 	errs = append(errs, err)
-	i.notSpent, err = m.Float64UpDownCounter("laconic.cost.not_spent_estimate",
-		metric.WithDescription("Estimated dollars that the same calls would have cost in addition with the whole history; negative if editing costs more."))
+	i.notSpent, err = m.Float64UpDownCounter("laconic.cost.not_spent_estimate", metric.WithDescription(
+		"Estimated dollars that the same calls would have cost more with the whole history; negative if editing costs more."))
 	return i, errors.Join(append(errs, err)...)
 }
 

@@ -2,10 +2,10 @@ package otel
 
 import "go.opentelemetry.io/otel/attribute"
 
-// The names of the conventions for generative AI, of which the Go packages of OpenTelemetry have none.
+// The names of the conventions for generative AI. The Go packages of OpenTelemetry have none of them.
 //
-// Source: the repository open-telemetry/semantic-conventions-genai at commit b9449702673fa5ea79d3c4cee3733f6d5e2b1e40. All of them are in development
-// there.
+// Source: the repository open-telemetry/semantic-conventions-genai at commit b9449702673fa5ea79d3c4cee3733f6d5e2b1e40. All
+// of them are in development there.
 const (
 	operation = "chat"
 

@@ -71,7 +71,7 @@ func newBench(t *testing.T) *bench {
 	b.text = func() string {
 		resp, err := http.Get(server.URL) //nolint:noctx // a test
 		require.NoError(t, err)
-		defer resp.Body.Close()
+		defer func() { _ = resp.Body.Close() }()
 		data, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		return string(data)
@@ -108,7 +108,8 @@ func TestSpans(t *testing.T) {
 	parent := ""
 	model := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		parent = oteltrace.SpanContextFromContext(ctx).SpanID().String()
-		if n++; n == 1 {
+		n++
+		if n == 1 {
 			return nil, errors.New("prompt is too long: 9000 tokens > 8000 maximum " + secret)
 		}
 		return answer(ctx, req, emit)
@@ -264,10 +265,7 @@ func TestSlowJournal(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	slow := slowJournal{journal.NewMemory(0)}
-	model := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		return answer(ctx, req, emit)
-	}
-	run := b.chain(t, model, middleware.Env{Journal: slow}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000)}))
+	run := b.chain(t, answer, middleware.Env{Journal: slow}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000)}))
 	_, err := run(t.Context(), &middleware.Request{Messages: rounds(10), Model: "gpt-4o"}, nil)
 	require.NoError(t, err)
 	spans := b.spans.GetSpans()
@@ -319,7 +317,7 @@ func TestDashboard(t *testing.T) {
 		for _, suffix := range []string{"_bucket", "_total", "_seconds", "_sum", "_count"} {
 			q = strings.TrimSuffix(q, suffix)
 		}
-		require.True(t, strings.Contains(known, q), q)
+		require.Contains(t, known, q)
 	}
 }
 
