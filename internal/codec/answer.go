@@ -18,6 +18,8 @@ type Answer struct {
 
 	Usage   message.Usage
 	Stop    string // why the model stopped, as [middleware.Response]
+	ID      string // of the answer
+	Model   string // that has answered
 	Refused string // the JSON of an error in the answer; "": none
 
 	// Dropped are the thinking blocks that the provider has left out of the request, as it was asked to:
@@ -139,6 +141,10 @@ func (a *Answer) finish() {
 // frame has the members of answers and frames of all formats.
 type frame struct {
 	Type          string          `json:"type"`
+	ID            string          `json:"id"`
+	ResponseID    string          `json:"responseId"` //nolint:tagliatelle // Gemini names it so
+	Model         string          `json:"model"`
+	ModelVersion  string          `json:"modelVersion"` //nolint:tagliatelle // Gemini names it so
 	Error         json.RawMessage `json:"error"`
 	Usage         *usage          `json:"usage"`
 	UsageMetadata *usage          `json:"usageMetadata"` //nolint:tagliatelle // Gemini names it so
@@ -184,10 +190,13 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
 
-	Input        int  `json:"input_tokens"` // Responses, Messages
-	Output       int  `json:"output_tokens"`
-	Read         *int `json:"cache_read_input_tokens"` // Messages: not in input_tokens
-	Write        int  `json:"cache_creation_input_tokens"`
+	Input   int  `json:"input_tokens"` // Responses, Messages
+	Output  int  `json:"output_tokens"`
+	Read    *int `json:"cache_read_input_tokens"` // Messages: not in input_tokens
+	Write   int  `json:"cache_creation_input_tokens"`
+	Written struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
 	InputDetails struct {
 		Cached  int `json:"cached_tokens"`
 		Written int `json:"cache_write_tokens"`
@@ -230,6 +239,7 @@ func (a *Answer) read(data []byte) (isJSON bool) {
 
 // take reads a frame.
 func (a *Answer) take(f *frame) {
+	a.ID, a.Model = cmp.Or(a.ID, f.ID, f.ResponseID), cmp.Or(a.Model, f.Model, f.ModelVersion)
 	for _, u := range []*usage{f.Usage, f.UsageMetadata} {
 		if u != nil {
 			a.add(u)
@@ -288,7 +298,7 @@ func (a *Answer) add(u *usage) {
 		Thinking:   cmp.Or(u.CompletionDetails.Reasoning, u.OutputDetails.Reasoning, u.Thoughts),
 	}
 	if u.Read != nil || u.Write > 0 {
-		in.CacheWrite = u.Write
+		in.CacheWrite, in.CacheWriteLong = u.Write, min(u.Write, u.Written.Hour)
 		if u.Read != nil {
 			in.CacheRead = *u.Read
 		}
@@ -296,6 +306,7 @@ func (a *Answer) add(u *usage) {
 	}
 	if in.Input >= a.Usage.Input {
 		a.Usage.Input, a.Usage.CacheRead, a.Usage.CacheWrite = in.Input, in.CacheRead, in.CacheWrite
+		a.Usage.CacheWriteLong = max(a.Usage.CacheWriteLong, in.CacheWriteLong)
 	}
 	a.Usage.Output, a.Usage.Thinking = max(a.Usage.Output, in.Output), max(a.Usage.Thinking, in.Thinking)
 }
