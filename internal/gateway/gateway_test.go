@@ -22,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/store"
@@ -126,7 +127,7 @@ func TestTenants(t *testing.T) {
 			require.Equal(t, http.StatusOK, a.status, a.body)
 			all := p.Requests()
 			body := string(all[len(all)-1].Body)
-			handles := store.HandlesIn(body)
+			handles := archived.In(body)
 			require.NotEmpty(t, handles)
 			for _, h := range handles {
 				if by, ok := owner[h]; ok {
@@ -143,7 +144,7 @@ func TestTenants(t *testing.T) {
 	for _, q := range []string{"key=a", "key=b"} {
 		post(t.Context(), t, s.url+chatPath+"?"+q, rounds(5, ""))
 		all := p.Requests()
-		for _, h := range store.HandlesIn(string(all[len(all)-1].Body)) {
+		for _, h := range archived.In(string(all[len(all)-1].Body)) {
 			require.Empty(t, owner[h])
 			owner[h] = q
 		}

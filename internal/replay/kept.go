@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -146,7 +147,7 @@ func (p *player) recalls(ctx context.Context, msgs []message.Message, text strin
 	for range 2 {
 		var next []string
 		for _, s := range from {
-			for _, h := range store.HandlesIn(s) {
+			for _, h := range archived.In(s) {
 				if seen[h] {
 					continue
 				}
