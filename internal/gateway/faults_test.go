@@ -24,6 +24,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/store"
@@ -46,7 +47,7 @@ func TestKeysShareNothing(t *testing.T) {
 		key, call := req.Header.Get("Authorization"), req.Header.Get("X-Call")
 		mu.Lock()
 		defer mu.Unlock()
-		for _, h := range store.HandlesIn(string(data)) {
+		for _, h := range archived.In(string(data)) {
 			if by, ok := owners[h]; ok && by != key {
 				http.Error(w, "a handle of "+by, http.StatusTeapot)
 				return
@@ -368,7 +369,7 @@ func TestTwoGatewaysAreOne(t *testing.T) {
 	scope := fmt.Sprint("t", rand.Uint64())
 	plain := func(bodies []string) (all []string) { // without the handles, which are those of a scope
 		for _, b := range bodies {
-			for _, h := range store.HandlesIn(b) {
+			for _, h := range archived.In(b) {
 				b = strings.ReplaceAll(b, h.String(), "")
 			}
 			all = append(all, b)
@@ -419,7 +420,7 @@ func TestRestart(t *testing.T) {
 		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(n, "")).status)
 	}
 	before := last()
-	require.NotEmpty(t, store.HandlesIn(before))
+	require.NotEmpty(t, archived.In(before))
 	again := listen(t, chain, p.Root, opts) // while the first one still has the database open, as after a kill
 	require.Equal(t, http.StatusOK, post(t.Context(), t, again.url+chatPath, rounds(6, "")).status)
 	require.Equal(t, before, last())
