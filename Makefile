@@ -27,7 +27,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint test race clients browser examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -88,6 +88,7 @@ tidy:
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
+	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
@@ -126,6 +127,11 @@ clients: ## test with the clients of providers and with frameworks, of Go and of
 	else \
 		echo "there is no npm, so its clients are not tested: install Node.js 20 or later"; \
 	fi
+
+.PHONY: browser
+browser: ## test the page in Chromium; without one, the tests are skipped
+	@echo "== browser"
+	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
 
 .PHONY: examples
 examples: # the command of the README

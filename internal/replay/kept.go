@@ -54,10 +54,14 @@ func (k *kept) add(o kept) {
 // look counts what the prompt of an answer has.
 func (p *player) look(ctx context.Context, at int, last bool) {
 	for _, f := range p.facts[at] {
+		p.Uses++
 		shown := p.shows(p.sent, f.Text)
 		p.kept.uses.count(f, true)
 		p.kept.shown.count(f, shown)
 		p.kept.reached.count(f, shown || p.recalls(ctx, p.sent, f.Text))
+		if !shown {
+			p.Lost = append(p.Lost, f)
+		}
 	}
 	for _, r := range p.repeats[at] {
 		p.kept.repeats++
