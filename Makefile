@@ -133,6 +133,10 @@ browser: ## test the page in Chromium; without one, the tests are skipped
 	@echo "== browser"
 	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
 
+.PHONY: container
+container: ## do the steps of the Dockerfile without Docker, and try the result
+	@.ci/container
+
 .PHONY: examples
 examples: # the command of the README
 	@echo "== examples"
