@@ -70,7 +70,8 @@ func (c *compactions) adopt(r *Request) error {
 		case !known || made.text != block.Content:
 			return invalid("", "", "%s: Invalid `signature` in `compaction` block.", r.paths[i])
 		case !r.compactBeta:
-			return invalid("", "", "%s: `compaction` blocks with a signature need the `%s` value in the `anthropic-beta` header", r.paths[i], compactBeta)
+			return invalid("", "", "%s: `compaction` blocks with a signature need the `%s` value in the `anthropic-beta` header",
+				r.paths[i], compactBeta)
 		case i != leading(r):
 			return invalid("", "", "%s: a `compaction` block must be first in `messages`", r.paths[i])
 		}
@@ -78,6 +79,18 @@ func (c *compactions) adopt(r *Request) error {
 			made.all = append(slices.Clone(made.all), "merged"...) // the next message becomes a part of the last one that was compacted
 		}
 		r.standsFor = made.all
+	}
+	return nil
+}
+
+// compacts notes whether a request is for a compaction by Anthropic, and whether its header allows one.
+func (r *Request) compacts(header http.Header, wanted, edits bool) error {
+	r.compactBeta = strings.Contains(strings.Join(header.Values("Anthropic-Beta"), ","), compactBeta)
+	switch r.compact = wanted; {
+	case wanted && !r.compactBeta:
+		return invalid("", "", "compaction: Extra inputs are not permitted")
+	case wanted && edits:
+		return invalid("", "", "compaction: cannot be used with context_management")
 	}
 	return nil
 }
@@ -103,7 +116,8 @@ func (x *exchange) compact(r *Request) {
 	x.update(func(rec *Record) { rec.Usage = usage })
 	if readable {
 		block := fields{"type": "compaction", "content": made.text, "signature": seal}
-		x.writeJSON(http.StatusOK, encode(messages{}.message(answer{request: r, usage: usage, number: number}, []fields{block}, "compaction", usage.Completion)))
+		a := answer{request: r, usage: usage, number: number}
+		x.writeJSON(http.StatusOK, encode(messages{}.message(a, []fields{block}, "compaction", usage.Completion)))
 		return
 	}
 	var output []fields

@@ -88,7 +88,8 @@ func Start(responder Responder, opts Options) (*Server, error) {
 	s.stop = stop
 	mux := http.NewServeMux()
 	for path, api := range map[string]protocol{
-		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/responses/compact": compactResponses{}, "/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
+		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/responses/compact": compactResponses{},
+		"/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
 		"/api/chat": ollama{},
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, req *http.Request) {

@@ -100,12 +100,8 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 		Model: wire.Model, Stream: wire.Stream, MaxTokens: wire.MaxTokens,
 		dropBroken: wire.Thinking.Binding.Behavior == "drop_block", omitThinking: wire.Thinking.Display == "omitted",
 	}
-	r.compactBeta = strings.Contains(strings.Join(req.Header.Values("Anthropic-Beta"), ","), compactBeta)
-	switch r.compact = given(wire.Compact); {
-	case r.compact && !r.compactBeta:
-		return nil, invalid("", "", "compaction: Extra inputs are not permitted")
-	case r.compact && given(wire.Edits):
-		return nil, invalid("", "", "compaction: cannot be used with context_management")
+	if err := r.compacts(req.Header, given(wire.Compact), given(wire.Edits)); err != nil {
+		return nil, err
 	}
 	turns, err := parseTurns(wire.System, wire.Messages)
 	if err != nil {

@@ -133,6 +133,7 @@ func BenchmarkConnections(b *testing.B) {
 
 // Two thousand streams are open at once, and each gets its frames.
 func TestManyStreams(t *testing.T) {
+	t.Parallel()
 	streams := 2000
 	if testing.Short() {
 		streams = 200

@@ -65,7 +65,7 @@ func TestKeysShareNothing(t *testing.T) {
 	t.Cleanup(up.Close)
 	s := listen(t, clears, up.URL, gateway.Options{})
 	go func() {
-		for range s.log { //nolint:revive // it must not fill
+		for range s.log { // it must not fill
 		}
 	}()
 	t.Cleanup(func() { close(s.log) })
@@ -294,7 +294,7 @@ func TestStopUnderLoad(t *testing.T) {
 
 // Neither memory nor goroutines grow with the number of requests beyond the limits of what is remembered: 48 MB of
 // conversations and 64 MB of edits. LACONIC_SOAK=1 sends a hundred times as many.
-func TestSoakMemory(t *testing.T) {
+func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memory and goroutines of the process
 	calls := 4000
 	if os.Getenv("LACONIC_SOAK") != "" {
 		calls *= 100

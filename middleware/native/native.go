@@ -88,7 +88,8 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return msgs, err
 	}
 	return &middleware.Plan{
-		Why: fmt.Sprintf("the provider compacts %d messages (%d tokens)", end-lead, v.Size().Charged(covered)), Edits: []middleware.Edit{fold},
+		Why:   fmt.Sprintf("the provider compacts %d messages (%d tokens)", end-lead, v.Size().Charged(covered)),
+		Edits: []middleware.Edit{fold},
 	}, nil
 }
 

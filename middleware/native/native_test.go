@@ -145,6 +145,6 @@ func TestPinned(t *testing.T) {
 	}, middleware.Options{})
 	again, events := run(t, middleware.Chain(mw, look), history, middleware.Env{})
 	require.Equal(t, middleware.ProtectWhole, protection)
-	require.Equal(t, len(got), len(again))
+	require.Len(t, again, len(got))
 	require.Equal(t, middleware.Refused, events[1].Kind, "%v", events)
 }

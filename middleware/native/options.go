@@ -18,7 +18,7 @@ type Options struct {
 // Validate returns an error for options that are invalid by themselves.
 func (o Options) Validate() error {
 	if o.Keep < 0 {
-		return fmt.Errorf("Keep is %d messages, want 0 or more", o.Keep)
+		return fmt.Errorf("the Keep is %d messages, want 0 or more", o.Keep)
 	}
 	return middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate()
 }

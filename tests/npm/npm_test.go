@@ -40,6 +40,7 @@ func run(t *testing.T, args ...string) (out []byte) {
 // without it they are refused, or with Ollama cut. The provider checks in front of each thinking block of Claude that
 // nothing has changed.
 func TestClients(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("there is no node: install Node.js 20 or later")
 	}
