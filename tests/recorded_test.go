@@ -108,7 +108,7 @@ func TestRecorded(t *testing.T) {
 	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
-		if k%every(2) != 0 || race.Enabled && k%24 != 0 {
+		if k%recorded.Share() != 0 || race.Enabled && k%24 != 0 {
 			continue
 		}
 		const room = 3000 // tokens beside system prompt, tools and the first question
