@@ -83,18 +83,23 @@ func (p Positions) Differs(o Positions) int {
 // Stale returns the first position whose thinking a provider does not accept if the edits of the list are sent in place of
 // those that were sent before: of a model that binds thinking to all that is before it. [math.MaxInt] if all remains
 // valid. Thinking that only an editor removes is no change, if no thinking is left before it: thinking may go from the beginning
-// on, and not from the middle. leftOut is what was left out before.
+// on, and not from the middle. leftOut is what was left out before. A compaction by the provider is no change.
 func (h *History) Stale(now, before List, leftOut Positions) int {
 	first := math.MaxInt
 	if len(now) == len(before) && (len(now) == 0 || &now[0] == &before[0]) {
 		return first
 	}
-	for _, lists := range [...][2]List{{now, before}, {before, now}} {
+	for n, lists := range [...][2]List{{now, before}, {before, now}} {
 		next := 0
 		for _, it := range lists[0] {
 			if k := lists[1].find(it, next); k >= 0 {
 				next = k + 1
 				continue
+			}
+			if n == 0 && compacts(it.Record) || n == 1 && slices.ContainsFunc(now, func(c Item) bool {
+				return compacts(c.Record) && c.Runs[0].First <= it.Runs[0].First && it.last <= c.last
+			}) {
+				continue // the provider has read what it was sent, and accepts its compaction in the place of that
 			}
 			if it.Runs[0].First < first {
 				first = min(first, h.staleFrom(it, lists[1]))
@@ -110,6 +115,11 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 		}
 	}
 	return first
+}
+
+// compacts reports whether an edit is a compaction by the provider.
+func compacts(r *journal.Record) bool {
+	return r.Kind == journal.Fold && slices.ContainsFunc(r.Messages, message.Message.IsCompaction)
 }
 
 // staleFrom is Stale for one edit that the other list does not have.
