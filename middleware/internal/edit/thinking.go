@@ -89,19 +89,14 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 	if len(now) == len(before) && (len(now) == 0 || &now[0] == &before[0]) {
 		return first
 	}
-	for n, lists := range [...][2]List{{now, before}, {before, now}} {
+	for _, lists := range [...][2]List{{now, before}, {before, now}} {
 		next := 0
 		for _, it := range lists[0] {
 			if k := lists[1].find(it, next); k >= 0 {
 				next = k + 1
 				continue
 			}
-			if n == 0 && compacts(it.Record) || n == 1 && slices.ContainsFunc(now, func(c Item) bool {
-				return compacts(c.Record) && c.Runs[0].First <= it.Runs[0].First && it.last <= c.last
-			}) {
-				continue // the provider has read what it was sent, and accepts its compaction in the place of that
-			}
-			if it.Runs[0].First < first {
+			if it.Runs[0].First < first && !now.compacted(it) {
 				first = min(first, h.staleFrom(it, lists[1]))
 			}
 		}
@@ -117,9 +112,13 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 	return first
 }
 
-// compacts reports whether an edit is a compaction by the provider.
-func compacts(r *journal.Record) bool {
-	return r.Kind == journal.Fold && slices.ContainsFunc(r.Messages, message.Message.IsCompaction)
+// compacted reports whether a compaction by the provider stands for what an edit changes, or is that edit. The provider has
+// read what it was sent, and accepts its compaction in the place of that.
+func (l List) compacted(it Item) bool {
+	return slices.ContainsFunc(l, func(c Item) bool {
+		return c.Kind == journal.Fold && c.Runs[0].First <= it.Runs[0].First && it.last <= c.last &&
+			slices.ContainsFunc(c.Messages, message.Message.IsCompaction)
+	})
 }
 
 // staleFrom is Stale for one edit that the other list does not have.
