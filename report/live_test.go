@@ -220,8 +220,11 @@ func TestConcurrentCalls(t *testing.T) {
 			}
 		})
 	}
-	listen(t, live, 10)
+	listen(t, live, 2) // beside the calls
 	wg.Wait()
+	all, _ := listen(t, live, 2)
+	require.True(t, all[0].Reset)
+	require.NotEmpty(t, all[1].Whole)
 }
 
 func TestWrongOptions(t *testing.T) {

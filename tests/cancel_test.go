@@ -288,7 +288,7 @@ func (a *attack) at(t *testing.T, k, n int) bool {
 		requireSame(t, never[i].sent, got[i].sent, "%s: the views behind it are what they would have been", why)
 	}
 	switch {
-	case where == "model" || rested(hit):
+	case hit.sent != nil || rested(hit): // the model was asked
 		requireEvents(t, a.twice(k), got, why+", has been made")
 	case wrote || where == "put":
 		requireEither(t, never, a.twice(k), got, why)

@@ -50,10 +50,7 @@ func (d *draft) canCut(at, k int) bool {
 	by, edit := d.view.Protected(at)&^middleware.ProtectTool, d.view.Span(at).Edit
 	switch p := p.(type) {
 	case message.ToolCall: // of the newest round, if it is answered
-		answered := slices.ContainsFunc(d.now[at+1:], func(m message.Message) bool {
-			return slices.Contains(slices.Collect(shorten.CallIDs(m.Parts)), p.ID)
-		})
-		return by == 0 || by == middleware.ProtectNewest && d.lastResort && answered && (edit == nil || edit.Kind != journal.Fold)
+		return by == 0 || by == middleware.ProtectNewest && d.lastResort && d.answered(at, p.ID) && (edit == nil || edit.Kind != journal.Fold)
 	case message.Text:
 		_, isNote := d.mediaAt(at, k)
 		return by == 0 || isNote
@@ -65,6 +62,19 @@ func (d *draft) canCut(at, k int) bool {
 	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	return false
+}
+
+// answered reports whether a call of message at has a result.
+func (d *draft) answered(at int, id string) bool {
+	if d.answers == nil {
+		d.answers = map[string]int{}
+		for i, m := range d.now {
+			for call := range shorten.CallIDs(m.Parts) {
+				d.answers[call] = i
+			}
+		}
+	}
+	return d.answers[id] > at
 }
 
 // cutNewest cuts what can be cut, but not left out, if that is too large by itself: mostly the newest results. All of it

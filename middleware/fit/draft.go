@@ -40,7 +40,8 @@ type draft struct {
 	left     []digest.Result // placeholders that are to have facts
 	contents map[store.Handle][]store.Named
 
-	index, originals shorten.Index // of now, and of the messages of the caller
+	answers          map[string]int // the last message with a result of a call; nil: not needed so far
+	index, originals shorten.Index  // of now, and of the messages of the caller
 }
 
 // state is what has been done to a message.
