@@ -38,8 +38,10 @@ func (s *Source) addRun(r facts.Run) {
 		}
 		s.commands[key] = c
 	}
-	s.runs++
-	s.tested = s.tested ||
+	if s.runs++; r.Tested && c.subjects != nil {
+		c.subjects["test"] = 2
+	}
+	s.tested = s.tested || r.Tested ||
 		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || runners.Has(t.Text) })
 	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {

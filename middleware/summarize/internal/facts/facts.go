@@ -14,6 +14,7 @@ package facts
 
 import (
 	"html"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -337,12 +338,13 @@ func (es *entries) remove(key string) {
 	}
 }
 
-// lines returns the entries that are not removed and have a state, or any, in the given form.
-func (es *entries) lines(of state, form func(entry) string) (lines []string) {
-	for _, e := range es.all {
-		if !e.removed && (of == unknown || e.state == of) {
-			lines = append(lines, form(e))
+// present yields the entries that are not removed.
+func (es *entries) present() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for _, e := range es.all {
+			if !e.removed && !yield(e) {
+				return
+			}
 		}
 	}
-	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -42,37 +43,46 @@ const (
 
 // useOf returns what a call does, by the name of its tool and its arguments.
 func useOf(tool, arguments string) use {
-	t, a := classOf(tool), readArguments(arguments)
-	access := t.access()
-	for _, verb := range a["verb key"] {
-		if of := classOf(verb.raw).access(); len(verb.raw) <= readOfVerb && of != acts {
-			access = of
-			break
+	name := words(tool)
+	access, command := accessOf(name), []string(nil)
+	var all []field
+	var files, patch []string
+	written, verb := false, false
+	for f := range fields(arguments) {
+		all = append(all, f)
+		key := bareKey(f.key)
+		if is("file key", key) {
+			if path := strings.TrimSpace(f.text(readOfName)); path != "" {
+				files = append(files, path)
+			}
 		}
+		if is("command key", key) {
+			command = append(command, f.text(readOfCommand))
+		}
+		if is("verb key", key) && len(f.raw) <= readOfVerb && !verb {
+			if of := accessOf(words(f.raw)); of != acts {
+				access, verb = of, true
+			}
+		}
+		if is("patch key", key) {
+			patch = append(patch, patched(f)...)
+		}
+		written = written || is("content key", key)
 	}
-	if access == acts && a["content key"] != nil {
+	if access == acts && written {
 		access = writes
 	}
-	var files, patch []string
-	for _, f := range a["file key"] {
-		if name := strings.TrimSpace(f.text(readOfName)); name != "" {
-			files = append(files, name)
-		}
-	}
-	for _, f := range a["patch key"] {
-		patch = patched(f)
-	}
-	command := commandOf(t, a, len(files) > 0)
+	line := commandOf(name, command, all, files != nil)
 	switch {
 	case patch != nil:
 		return use{kind: writes, files: patch}
-	case command != "":
-		return use{kind: runs, command: html.UnescapeString(command)}
+	case line != "":
+		return use{kind: runs, command: html.UnescapeString(line)}
 	case files != nil && access != acts:
 		return use{kind: access, files: files}
 	case isPlanner(tool):
 		return use{kind: plans}
-	case t.access() == reads || t["search"] || t["harmless"] || is("reading", tool):
+	case accessOf(name) == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
 		return use{kind: looks}
 	}
 	return use{}
@@ -80,73 +90,32 @@ func useOf(tool, arguments string) use {
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
 // several words and no file is named.
-func commandOf(t class, a map[string][]field, files bool) string {
-	var c []string // of several, each is a word
-	for _, f := range a["command key"] {
-		c = append(c, f.text(readOfCommand))
+func commandOf(tool, command []string, all []field, files bool) string {
+	if n := len(command); n > 1 && is("shell", command[0]) {
+		command = command[n-1:] // bash -lc "…"
 	}
-	if n := len(c); n > 1 && is("shell", c[0]) {
-		c = c[n-1:] // bash -lc "…"
-	}
-	command := strings.TrimSpace(strings.Join(c, " "))
+	line, runner, searches := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", tool), anyIn("search", tool)
 	switch {
-	case t["run"] && command != "":
-		return command
-	case t["run"] && len(a["any"]) == 1 && !files && !t["search"]:
-		return strings.TrimSpace(a["any"][0].text(readOfCommand))
-	case !files && t.access() == acts && !t["search"] && strings.Contains(command, " "):
-		return command
+	case runner && line != "":
+		return line
+	case runner && len(all) == 1 && !files && !searches:
+		return strings.TrimSpace(all[0].text(readOfCommand))
+	case !files && accessOf(tool) == acts && !searches && strings.Contains(line, " "):
+		return line
 	}
 	return ""
 }
 
-// readArguments returns the strings of a call's arguments by the lists of words.txt that have their keys, and all as "any".
-func readArguments(arguments string) map[string][]field {
-	a := map[string][]field{}
-	for f := range fields(arguments) {
-		a["any"] = append(a["any"], f)
-		for _, list := range keyLists[bareKey(f.key)] {
-			a[list] = append(a[list], f)
-		}
-	}
-	return a
+func anyIn(list string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return is(list, w) })
 }
 
-// keyLists and nameLists are the names of the lists that have a key, or a word in the name of a tool.
-var (
-	keyLists  = inverted("file key", "command key", "content key", "patch key", "verb key")
-	nameLists = inverted("read", "write", "run", "search", "harmless")
-)
-
-func inverted(names ...string) map[string][]string {
-	all := map[string][]string{}
-	for _, name := range names {
-		for _, word := range lists[name] {
-			all[word] = append(all[word], name)
-		}
-	}
-	return all
-}
-
-// class has the lists of words.txt that a word in the name of a tool is in.
-type class map[string]bool
-
-func classOf(tool string) class {
-	t := class{}
-	for _, w := range words(tool) {
-		for _, list := range nameLists[w] {
-			t[list] = true
-		}
-	}
-	return t
-}
-
-// access returns what is done with files; acts: no word shows it. A tool with words of both writes: read_and_edit.
-func (t class) access() kind {
+// accessOf returns what a name says is done with files; acts: nothing. One with words of both writes: read_and_edit.
+func accessOf(name []string) kind {
 	switch {
-	case t["write"]:
+	case anyIn("write", name):
 		return writes
-	case t["read"]:
+	case anyIn("read", name):
 		return reads
 	}
 	return acts
