@@ -1,6 +1,8 @@
 package quotes
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,9 +19,10 @@ type Options struct {
 
 // Limits, in tokens.
 const (
-	whole = 150 // a message with more is shortened
-	end   = 75  // of each end of it that is kept
-	brief = 20  // a request with more ranks lower
+	whole  = 150 // a message with more is shortened
+	end    = 75  // of each end of it that is kept
+	middle = 300 // of what is between them that is kept
+	brief  = 20  // a request with more ranks lower
 )
 
 // Standing is before standing orders.
@@ -127,27 +130,33 @@ func (p *picker) markOrders() {
 	}
 }
 
-// want marks what is wanted of a message: of a long one, both ends and what is the user's in its middle. It returns the cost.
+// want marks what is wanted of a message: of a long one, both ends and what is strange in its middle. It returns the cost.
 func (p *picker) want(m said) (cost int) {
 	all := p.all[m.from:m.to]
-	size, codes, hans := 0, 0, 0
+	size := 0
 	for i := range all {
-		s := &all[i]
-		s.cost = p.count(s.text)
-		size += s.cost
-		codes += count(s.code)
-		hans += count(isHan(s.text))
+		all[i].cost = p.count(all[i].text)
+		size += all[i].cost
 	}
 	left, isLong := size, !m.resumed && size > whole // left: from here to the end
 	lead := false                                    // the line above a list is wanted
+	var inside []*piece
 	for i := range all {
 		s := &all[i]
-		atEnd := !isLong || i == 0 || i == len(all)-1 || size-left+s.cost <= end || left <= end
+		atEnd := i == 0 || i == len(all)-1 || size-left+s.cost <= end || left <= end
 		left -= s.cost
-		material := 2*codes > len(all) || (2*hans > len(all)) != isHan(s.text)
 		lead = lead && s.item
-		s.wanted = (atEnd || lead || s.mark == Standing || s.isClear(material)) && strings.TrimSpace(s.text) != gap
+		s.wanted = (!isLong || atEnd || lead || s.mark == Standing) && strings.TrimSpace(s.text) != gap
 		lead = lead || s.wanted && endsIn(s.text, ":", "：")
+		if !s.wanted && !s.code {
+			inside = append(inside, s)
+		}
+	}
+	if isLong {
+		wantStrange(inside, wordsOf(all))
+	}
+	for i := range all {
+		s := &all[i]
 		if i == 0 || s.mark != "" {
 			s.cost += p.count("\n- " + s.mark)
 		}
@@ -163,19 +172,43 @@ func count(is bool) int {
 	return 0
 }
 
-// isClear reports whether a piece in the middle of a long message is an order or a value of the user. Between code and
-// output of programs, and in another script, every sentence is.
-func (s *piece) isClear(material bool) bool {
-	if s.code || material && comment(strings.TrimSpace(s.text)) == "" {
-		return !s.code
+var word = regexp.MustCompile(`\p{Han}|[\p{L}\p{M}'’-]+`)
+
+// wordsOf counts the words, and the Chinese characters, of pieces.
+func wordsOf(all []piece) map[string]int {
+	n := map[string]int{}
+	for _, s := range all {
+		for _, w := range word.FindAllString(strings.ToLower(s.text), -1) {
+			n[w]++
+		}
 	}
-	r, addressed := judge(s.text)
-	return r >= rule || addressed
+	return n
+}
+
+// wantStrange marks the sentences whose words occur nowhere else in their message, those with most of them first: what
+// somebody pastes repeats its words, and what the user writes into it has others, in any language.
+func wantStrange(inside []*piece, elsewhere map[string]int) {
+	const least = 0.4 // of the words
+	strange := map[*piece]float64{}
+	for _, s := range inside {
+		own, n := wordsOf([]piece{*s}), 0
+		for w, k := range own {
+			n += count(elsewhere[w] == k)
+		}
+		strange[s] = float64(n) / float64(max(1, len(own)))
+	}
+	slices.SortStableFunc(inside, func(a, b *piece) int { return cmp.Compare(strange[b], strange[a]) })
+	room := middle
+	for _, s := range inside {
+		if s.wanted = strange[s] >= least && s.cost <= room; s.wanted {
+			room -= s.cost
+		}
+	}
 }
 
 // judge returns the rank of a piece.
 func (s *piece) judge() rank {
-	r, _ := judge(s.text)
+	r := judge(s.text)
 	switch {
 	case s.code:
 		return other
