@@ -186,7 +186,8 @@ func wordsOf(all []piece) map[string]int {
 }
 
 // wantStrange marks the sentences whose words occur nowhere else in their message, those with most of them first: what
-// somebody pastes repeats its words, and what the user writes into it has others, in any language.
+// somebody pastes repeats its words, and what the user writes into it has others, in any language. If there is room left,
+// rules follow.
 func wantStrange(inside []*piece, elsewhere map[string]int) {
 	const least = 0.4 // of the words
 	strange := map[*piece]float64{}
@@ -200,7 +201,7 @@ func wantStrange(inside []*piece, elsewhere map[string]int) {
 	slices.SortStableFunc(inside, func(a, b *piece) int { return cmp.Compare(strange[b], strange[a]) })
 	room := middle
 	for _, s := range inside {
-		if s.wanted = strange[s] >= least && s.cost <= room; s.wanted {
+		if s.wanted = s.cost <= room && (strange[s] >= least || judge(s.text) == rule); s.wanted {
 			room -= s.cost
 		}
 	}

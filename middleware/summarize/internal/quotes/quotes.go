@@ -151,7 +151,7 @@ func (s *Set) divide(whole string) {
 		}
 		fence := strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")
 		fenced = fenced != fence
-		p := piece{of: len(s.said), item: text.IsItem(bare)}
+		p := piece{of: len(s.said), item: text.MarkOf(bare) > 0}
 		said := comment(bare) != ""
 		p.code = !said && (fence || fenced || isCode(bare))
 		if last >= from && !p.code && !p.item && s.all[last].goesOn(bare) {

@@ -171,9 +171,9 @@ func TestRare(t *testing.T) {
 			if !strings.HasPrefix(c.ID, "tau") || m.Role != message.RoleUser {
 				continue
 			}
-			for s := range text.Sentences(m.Text()) {
+			for s := range text.Pieces(m.Text()) {
 				all++
-				if quotes.IsRule(s.Text) {
+				if quotes.IsRule(s) {
 					rules++
 				}
 			}
