@@ -128,13 +128,13 @@ func (s *Source) contradicted(sen sentence) (items []string) {
 	for _, c := range all {
 		states[c.state] = true
 	}
-	story, now := states[good] && states[bad] || sen.hasAny(past), sen.hasAny(present)
+	story := states[good] && states[bad] || sen.hasAny(past)
 	var about []*command
 	for _, c := range all {
 		if found := s.about(c); found != nil {
 			about = found
 		}
-		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, now) }
+		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, c.hasAny(present)) }
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}

@@ -44,8 +44,9 @@ func shellOf(command string) (s shell) {
 // normal returns a command without what only limits it or its output, and the folder that it changes to first: a time
 // limit, filters after it, redirections to nowhere. What differs in nothing else is the same command.
 func normal(command string) (bare, folder string) {
-	if bare = strings.TrimSpace(heredocs(command)); len(bare) > readOfName {
-		return bare, ""
+	bare = strings.TrimSpace(heredocs(command))
+	if plain := !strings.ContainsAny(bare, "(|;&>") && !begins("limit", bare); plain || len(bare) > readOfName {
+		return strings.Join(strings.Fields(bare), " "), ""
 	}
 	bare = without("limit", bare)
 	if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
@@ -90,6 +91,9 @@ func nextCommand(line string) (simple, by, rest string) {
 func heredocs(line string) string {
 	const most = 20
 	for range most {
+		if !strings.Contains(line, "<<") {
+			break
+		}
 		m := heredoc.FindStringSubmatchIndex(line)
 		if m == nil {
 			break
@@ -119,8 +123,7 @@ func programOf(simple string) string {
 	return name
 }
 
-// readsOnly reports whether a command only moves, or reads or prints what can be read again.
-func readsOnly(command string) bool {
-	bare, _ := normal(command)
+// readsOnly reports whether a command, as [normal] returns it, only moves, or reads or prints what can be read again.
+func readsOnly(bare string) bool {
 	return !shellOf(bare).acts && !hasAny(bare, []string{">", "sed -i", "tee "})
 }

@@ -124,11 +124,12 @@ func failureIn(output string) (line string, tested bool) {
 	if !strings.Contains(output, "\n") || strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") {
 		output += "\n" + unescaped.Replace(output) // JSON
 	}
+	isTest := func() bool { return patterns["test"][0].line.MatchString(output) }
 	if line = shows("failed", output); line != "" {
-		return line, true
+		return line, isTest()
 	}
-	if tested = shows("some", output) != ""; tested {
-		return shows("build", output), true
+	if shows("some", output) != "" {
+		return shows("build", output), isTest()
 	}
 	line = shows("none", output)
 	return cmp.Or(line, shows("build", output), shows("fault", output)), line != ""

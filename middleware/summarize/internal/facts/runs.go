@@ -40,8 +40,9 @@ func Runs(msgs []message.Message) (all []Run) {
 				res := resultOf(p, use)
 				r := runOf(use.command, res.state)
 				r.Call, r.Tested = c, res.tested
+				bare, _ := normal(use.command)
 				r.Reads = use.kind == reads || anyIn("search", words(c.Name)) ||
-					use.kind == runs && readsOnly(use.command) && !strings.HasPrefix(use.command, "open ") // for later edits
+					use.kind == runs && readsOnly(bare) && !strings.HasPrefix(use.command, "open ") // for later edits
 				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}

@@ -44,7 +44,8 @@ const (
 // useOf returns what a call does, by the name of its tool and its arguments.
 func useOf(tool, arguments string) use {
 	name := words(tool)
-	access, command := accessOf(name), []string(nil)
+	byName, command := accessOf(name), []string(nil)
+	access := byName
 	var all []field
 	var files, patch []string
 	written, verb := false, false
@@ -72,7 +73,7 @@ func useOf(tool, arguments string) use {
 	if access == acts && written {
 		access = writes
 	}
-	line := commandOf(name, command, all, files != nil)
+	line := commandOf(name, command, all, files == nil && byName == acts)
 	switch {
 	case patch != nil:
 		return use{kind: writes, files: patch}
@@ -82,25 +83,27 @@ func useOf(tool, arguments string) use {
 		return use{kind: access, files: files}
 	case isPlanner(tool):
 		return use{kind: plans}
-	case accessOf(name) == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
+	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
 		return use{kind: looks}
 	}
 	return use{}
 }
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
-// several words and no file is named.
-func commandOf(tool, command []string, all []field, files bool) string {
+// several words and nothing shows that it is about files.
+func commandOf(tool, command []string, all []field, noFiles bool) string {
 	if n := len(command); n > 1 && is("shell", command[0]) {
 		command = command[n-1:] // bash -lc "…"
 	}
-	line, runner, searches := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", tool), anyIn("search", tool)
+	line, runner := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", tool)
 	switch {
 	case runner && line != "":
 		return line
-	case runner && len(all) == 1 && !files && !searches:
+	case !noFiles || anyIn("search", tool):
+		return ""
+	case runner && len(all) == 1:
 		return strings.TrimSpace(all[0].text(readOfCommand))
-	case !files && accessOf(tool) == acts && !searches && strings.Contains(line, " "):
+	case strings.Contains(line, " "):
 		return line
 	}
 	return ""
