@@ -26,7 +26,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint test race clients browser examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -73,7 +73,7 @@ fleet: ## test processes that share a database, which crashes, hangs and loses i
 .PHONY: soak
 soak: ## run the long tests, up to two hours
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
-		LACONIC_SOAK=1 $(GO) test -run 'Soak|Recorded' -timeout 60m ./tests/... ./cmd/... && \
+		LACONIC_SOAK=1 $(GO) test -run 'Soak|Record|TestAnchor|TestNoPromptIsCut' -timeout 60m ./... && \
 		LACONIC_SOAK=10 .ci/services $(GO) test -run 'Soak|Settings' -timeout 60m ./tests/fleet -restart; \
 	else \
 		echo "no tests in tests, nothing to soak"; \
@@ -87,6 +87,7 @@ tidy:
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
+	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
@@ -120,6 +121,11 @@ clients: ## test with the clients of providers and with frameworks, in modules o
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
 	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
+
+.PHONY: browser
+browser: ## test the page in Chromium; without one, the tests are skipped
+	@echo "== browser"
+	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
 
 .PHONY: examples
 examples: # the command of the README

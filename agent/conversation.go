@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -59,7 +60,7 @@ func (c Conversation) noted(h store.Handle, in recallArgs, answer string) string
 		}
 		for call := range m.Calls() {
 			var args recallArgs
-			same := store.Asked(call) == h && json.Unmarshal([]byte(call.Arguments), &args) == nil
+			same := archived.Asked(call) == h && json.Unmarshal([]byte(call.Arguments), &args) == nil
 			args.Handle = in.Handle
 			asked[call.ID] = same && args == in
 		}

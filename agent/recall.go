@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -63,7 +64,7 @@ func Recall(s store.Store, opts RecallOptions) Tool {
 const recallDescription = "Reads again what was cleared from this conversation, by the handle in the placeholder. " +
 	"Use it where you need what was cleared, instead of repeating a call."
 
-// recallArgs are the arguments of the tool. [store.Asked] reads them, too.
+// recallArgs are the arguments of the tool. [archived.Asked] reads them, too.
 type recallArgs struct {
 	Handle  string `json:"handle" jsonschema:"as in the placeholder"`
 	From    int    `json:"from,omitempty" jsonschema:"first line, from 1"`
@@ -79,7 +80,7 @@ type recall struct {
 }
 
 func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error) {
-	h, err := store.FromHash(in.Handle), error(nil)
+	h, err := archived.FromHash(in.Handle), error(nil)
 	if h.IsZero() {
 		h, err = store.ParseHandle(in.Handle)
 	}

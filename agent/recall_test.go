@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -106,10 +107,10 @@ func TestRecallByHash(t *testing.T) {
 	s := store.NewMemory(0)
 	h, err := store.ParseHandle(keep(t, s, "abc"))
 	require.NoError(t, err)
-	for _, handle := range []string{h.Hash(), "hash=" + h.Hash()} {
+	for _, handle := range []string{archived.Hash(h), "hash=" + archived.Hash(h)} {
 		require.Equal(t, "abc", ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": handle}))
 	}
-	require.Contains(t, ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": h.Hash()[:22]}), "has other characters")
+	require.Contains(t, ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": archived.Hash(h)[:22]}), "has other characters")
 }
 
 type args = map[string]any

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -239,7 +240,7 @@ func (r recall) elsewhere(ctx context.Context, p *passage, in recallArgs) (strin
 	size, slow := len(p.text), 0
 	var found []string
 	seen := map[store.Handle]bool{p.handle: true}
-	for _, h := range store.HandlesIn(p.text) {
+	for _, h := range archived.In(p.text) {
 		if seen[h] || len(seen) > mostElsewhere {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -24,7 +25,7 @@ func cleared(t *testing.T, f *chainfile.File, env middleware.Env) (handles []sto
 	for _, m := range sent.Messages {
 		for _, p := range m.Parts {
 			if r, ok := p.(message.ToolResult); ok {
-				handles = append(handles, store.HandlesIn(r.Text)...)
+				handles = append(handles, archived.In(r.Text)...)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -89,7 +90,7 @@ func handleOf(fold *journal.Record) store.Handle {
 	parts := fold.Messages[len(fold.Messages)-1].Parts
 	for _, p := range slices.Backward(parts) {
 		if t, ok := p.(message.Text); ok {
-			named := store.HandlesIn(t.Text)
+			named := archived.In(t.Text)
 			if n := len(named); n > 0 && strings.HasSuffix(t.Text, " "+named[n-1].String()+"]") {
 				return named[n-1]
 			}
@@ -151,7 +152,7 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 			}
 		}
 		if text, err := json.Marshal(r); err == nil { // it was read from a journal, or will be written to it
-			add(store.HandlesIn(string(text))...)
+			add(archived.In(string(text))...)
 		}
 	}
 	return all

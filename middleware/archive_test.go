@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -76,7 +77,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 				if was == is {
 					continue
 				}
-				found := store.HandlesIn(is.Text)
+				found := archived.In(is.Text)
 				require.Len(t, found, 1, "%q has a handle", is.Text)
 				c, err := s.Get(context.Background(), found[0])
 				require.NoError(t, err)
@@ -405,7 +406,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: archive}, removes, folds), &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	require.Len(t, sent.Messages, 3, "%v", events)
-	handles := store.HandlesIn(sent.Messages[1].Text())
+	handles := archived.In(sent.Messages[1].Text())
 	require.Len(t, handles, 1)
 	c, err := archive.Get(t.Context(), handles[0])
 	require.NoError(t, err)

@@ -185,6 +185,8 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	switch {
 	case p.forced:
 		return "forced by the request", true
+	case v.req.Native != "" && !l.opts.ForWindow:
+		return "the provider edits by itself in this call: " + v.req.Native, false
 	case p.past.failures >= l.opts.PauseAfter:
 		return "it is paused", false
 	case v.session.taken && !l.opts.ForWindow:

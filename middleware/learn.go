@@ -80,14 +80,17 @@ func learn(ctx context.Context, v *View, resp *Response, err error) {
 		}
 		return
 	}
-	s, sent := v.session, v.size.Tokens
-	if resp.Usage.Input > 0 {
+	s, sent, whole := v.session, v.size.Tokens, v.req.Native == ""
+	if whole && resp.Usage.Input > 0 {
 		p := reportOf(resp.Usage)
 		sent = p.Charged
 		learnPrompt(v, p)
 	}
 	if s.log.Shared && len(s.IDs) > 0 && resp.Message.Role == message.RoleAssistant { // not that of Apply, which asks no model
 		s.chain.recent.Answer(s.IDs, resp.Message)
+	}
+	if !whole { // the model was given less
+		return
 	}
 	s.chain.windows.Accept(v.req.Model, sent)
 	if guess := s.State.conversation.guess.Load(); guess != nil {

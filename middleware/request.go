@@ -23,6 +23,11 @@ type Request struct {
 	Params   any               // call options of the provider, passed on unchanged
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
+	// Native is what the provider edits by itself in this call, such as "context_management". Then only what is forced and what
+	// the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned from the reported usage,
+	// which is that of another prompt. "": nothing.
+	Native string
+
 	// Conversation is the name of the conversation, unique in Env.Scope, such as the ID of a session. Journal and archive
 	// keep by it, in the form of journal.NameOf, what can be deleted and expires together. It changes no view: edits are
 	// found by the messages. "": journal.ConversationOf, which conversations that begin with the same message share.

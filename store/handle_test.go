@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -192,7 +193,7 @@ func (l *lost) rewritten(was, is message.Message, by *journal.Record) {
 		if _, ok := p.(message.Thinking); ok || slices.Contains(is.Parts, p) {
 			continue
 		}
-		if by.Middleware == fit.Name && (len(contents) == 0 || len(is.Parts) == len(was.Parts) && len(store.HandlesIn(says(is.Parts[k]))) == 0) {
+		if by.Middleware == fit.Name && (len(contents) == 0 || len(is.Parts) == len(was.Parts) && len(archived.In(says(is.Parts[k]))) == 0) {
 			l.found.bare++
 			continue
 		}
@@ -246,7 +247,7 @@ func (l *lost) require(p message.Part, contents []store.Content) {
 func (l *lost) reachable(parts []message.Part) []store.Content {
 	var out []store.Content
 	for _, p := range parts {
-		for _, h := range store.HandlesIn(says(p)) {
+		for _, h := range archived.In(says(p)) {
 			out = append(out, l.recalled(h))
 		}
 	}
@@ -255,7 +256,7 @@ func (l *lost) reachable(parts []message.Part) []store.Content {
 	for recall := 2; recall <= 3; recall++ {
 		var next []store.Content
 		for _, c := range level {
-			for _, h := range store.HandlesIn(c.Data) {
+			for _, h := range archived.In(c.Data) {
 				if c.Type != "" || seen[h] {
 					continue
 				}

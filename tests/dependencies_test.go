@@ -10,7 +10,7 @@ import (
 )
 
 // TestDependenciesPage compares the modules and versions of docs/internals/dependencies.md with the direct requirements of
-// both modules and the tools of the Makefile.
+// the modules and the tools of the Makefile.
 func TestDependenciesPage(t *testing.T) {
 	t.Parallel()
 	find := func(file, pattern string) map[string]string {
@@ -26,6 +26,7 @@ func TestDependenciesPage(t *testing.T) {
 	const direct = `(?m)^\t(\S+) (v\S+)$` // an indirect requirement ends with a comment
 	want := find("tests/clients/go.mod", direct)
 	delete(want, module)
+	maps.Copy(want, find("tests/browser/go.mod", direct))
 	maps.Copy(want, find("go.mod", direct))
 	tools := find("Makefile", `(?m)^(GOLANGCI|GOFUMPT|GOVULNCHECK)_VERSION *:= *(v\S+)$`)
 	want["github.com/golangci/golangci-lint/v2"] = tools["GOLANGCI"]

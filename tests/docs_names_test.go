@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 // foreignNames are names on the pages that belong to other modules, in packages that are called as ours.

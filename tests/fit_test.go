@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/payload"
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"

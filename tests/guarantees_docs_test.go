@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 // TestGuaranteesAreHeld makes sure that each guarantee of docs/internals/guarantees.md, and each statement

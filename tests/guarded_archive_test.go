@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -98,7 +99,7 @@ func TestGuardedArchive(t *testing.T) {
 				cleared := 0
 				for i, m := range sent.Messages {
 					for r := range m.Results() {
-						for _, handle := range store.HandlesIn(r.Text) {
+						for _, handle := range archived.In(r.Text) {
 							c, err := engine.Get(t.Context(), handle)
 							require.NoError(t, err)
 							require.Equal(t, h[i].Parts[0].(message.ToolResult).Text, c.Data)

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -79,7 +80,7 @@ func requireRecalled(t *testing.T, archive store.Store, view []message.Message) 
 	tool, asked := agent.Recall(archive, agent.RecallOptions{}), 0
 	for _, m := range view {
 		for _, p := range m.Parts {
-			for _, h := range store.HandlesIn(says(p)) {
+			for _, h := range archived.In(says(p)) {
 				for _, args := range []string{``, `,"from":300000,"to":300100`, `,"column":9000000`, `,"search":"paper clips 7"`, `,"pattern":"no such [0-9]+ thing"`} {
 					parts, err := tool.Call(t.Context(), `{"handle":"`+h.String()+`"`+args+`}`)
 					require.NoError(t, err)

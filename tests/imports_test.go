@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 const module = "github.com/laconic-go/laconic"
@@ -66,6 +66,7 @@ var rules = []rule{
 	{of: "models/...", may: []string{"message"}},
 	{of: "internal/guard"},
 	{of: "store", may: []string{"message", "internal/guard"}},
+	{of: "internal/archived", may: []string{"message", "store"}},
 	{of: "store/engine", may: []string{"message", "store", "middleware/journal", "internal/guard"}, modules: []string{"github.com/klauspost/compress"}},
 	{of: "store/...", may: []string{"message", "store", "store/engine"}, modules: []string{"*"}},
 	{of: "internal/overflow"},
@@ -85,20 +86,24 @@ var rules = []rule{
 	{of: "internal/codec", may: codecs},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
-	{of: "internal/compress", may: append([]string{"internal/codec", "wire", "store", "tokens"}, codecs...)},
+	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
-	{of: "internal/replay", may: []string{"middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
-	{of: "agent", may: []string{"message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
+	{of: "internal/calls", may: []string{"middleware", "middleware/journal", "message", "tokens"}},
+	{of: "internal/page", may: []string{"internal/calls", "middleware", "message", "tokens"}},
+	{of: "report", may: []string{"internal/calls", "internal/page", "middleware", "middleware/journal", "message", "tokens"}},
+	{of: "internal/replay", may: []string{"internal/archived", "internal/calls", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
+	{of: "agent", may: []string{"internal/archived", "message", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware"}, below...)},
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
-	{of: "internal/recorded", may: []string{"message"}},
-	{of: "internal/race"},
-	{of: "internal/replicas", may: []string{"message", "middleware"}}, // for tests
-	{of: "internal/samples"},
+	{of: "internal/testkit/recorded", may: []string{"message"}},
+	{of: "internal/testkit/race"},
+	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
+	{of: "internal/testkit/samples"},
+	{of: "internal/testkit/editortest", may: []string{"internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
 	{of: "internal/steady", may: []string{"message"}},
-	{of: "internal/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
+	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "examples/...", may: []string{"*"}, modules: []string{"*"}},
 	{of: "tests/...", may: []string{"*"}, modules: []string{"*"}},
@@ -111,7 +116,7 @@ var pure = []string{
 	"middleware/internal/history",
 }
 
-var below = []string{"internal/jsonscan", "message", "tokens", "models", "store"}
+var below = []string{"internal/archived", "internal/jsonscan", "message", "tokens", "models", "store"}
 
 func fits(pattern, name string) bool {
 	folder, deep := strings.CutSuffix(pattern, "/...")

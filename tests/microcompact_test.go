@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -254,7 +255,7 @@ func TestCompactingRecorded(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if k%every(3) != 0 || race.Enabled && k%12 != 0 {
+				if k%recorded.Share() != 0 || race.Enabled && k%12 != 0 {
 					continue
 				}
 				chain := microcompact.New(opts)

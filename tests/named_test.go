@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -84,7 +85,7 @@ func (k kept) recalled(t *testing.T, msgs []message.Message) (n int) {
 	t.Helper()
 	for _, m := range msgs {
 		for r := range m.Results() {
-			for _, h := range store.HandlesIn(r.Text) {
+			for _, h := range archived.In(r.Text) {
 				_, err := k.archive.Get(t.Context(), h)
 				require.NoError(t, err, "%s", r.Text)
 				n++
@@ -139,7 +140,7 @@ func TestNamedConversations(t *testing.T) {
 						requireSame(t, h, k.sends(t, name, h, false), "nothing is left of %s", name)
 						for _, m := range views[name] {
 							for r := range m.Results() {
-								for _, handle := range store.HandlesIn(r.Text) {
+								for _, handle := range archived.In(r.Text) {
 									_, err := k.archive.Get(t.Context(), handle)
 									require.ErrorIs(t, err, store.ErrNotFound)
 								}

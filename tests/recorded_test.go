@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -108,7 +108,7 @@ func TestRecorded(t *testing.T) {
 	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
-		if k%every(2) != 0 || race.Enabled && k%24 != 0 {
+		if k%recorded.Share() != 0 || race.Enabled && k%24 != 0 {
 			continue
 		}
 		const room = 3000 // tokens beside system prompt, tools and the first question

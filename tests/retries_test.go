@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -141,8 +142,8 @@ func TestRecordedDecisions(t *testing.T) {
 	race.Skip(t)
 	all := conversations(t)
 	edits := 0
-	for i := 0; i < len(all); i += every(8) {
-		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/every(8)%3], Write: 1.25})
+	for i := 0; i < len(all); i += recorded.Share() {
+		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/recorded.Share()%3], Write: 1.25})
 		for _, mw := range []middleware.Middleware{
 			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + i%5, Digest: 40}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + i%5, ExcludeTools: []string{"search"}}),

@@ -12,7 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -235,7 +236,7 @@ func firstHandle(t *testing.T, h []message.Message) string {
 	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
 	require.NoError(t, err)
 	for r := range sent.Messages[3].Results() {
-		return store.HandlesIn(r.Text)[0].String()
+		return archived.In(r.Text)[0].String()
 	}
 	return ""
 }
@@ -275,13 +276,13 @@ func withstands(t *testing.T, a hostile, name string, mw middleware.Middleware) 
 	}
 
 	var kept []string // what the handles in the view lead to, with two recalls
-	for _, h := range store.HandlesIn(view) {
+	for _, h := range archived.In(view) {
 		c, err := archive.Get(t.Context(), h)
 		if err != nil {
 			continue // a forged one
 		}
 		kept = append(kept, c.Data)
-		for _, h := range store.HandlesIn(c.Data) {
+		for _, h := range archived.In(c.Data) {
 			if c, err := archive.Get(t.Context(), h); err == nil {
 				kept = append(kept, c.Data)
 			}

@@ -44,6 +44,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	case body.Untouched != "":
 		return e.pass(withBody(req, text), next, d, body.Untouched)
 	}
+	d.Native = body.Native
 	c := &call{
 		engine: e, req: req, next: next, body: body, text: text, decision: d, start: start,
 		handed: make(chan *http.Response, 1), failed: make(chan error, 1), settled: make(chan struct{}),

@@ -52,6 +52,13 @@ var streams = map[string]struct {
 			`data: {"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":50,"candidatesTokenCount":2,"thoughtsTokenCount":1}}` + "\n\n",
 		[2]int{50, 3},
 	},
+	"ollama": {
+		"http://host/api/chat", `{"model":"q","messages":[{"role":"user","content":"a"}]}`,
+		`{"model":"q","message":{"role":"assistant","content":"","thinking":"hm"},"done":false}` + "\n" +
+			`{"model":"q","message":{"role":"assistant","content":"data: [DONE]"},"done":false}` + "\n" +
+			`{"model":"q","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","prompt_eval_count":50,"eval_count":3}` + "\n",
+		[2]int{50, 3},
+	},
 	"gemini as a JSON array": {
 		"https://host/v1beta/models/g:streamGenerateContent", `{"contents":[{"parts":[{"text":"a"}]}]}`,
 		`[{"candidates":[{"content":{}}],"usageMetadata":{"promptTokenCount":50}}` + "\n,\n" +
@@ -100,6 +107,9 @@ func TestStreams(t *testing.T) {
 				r.answer = func(int, string) *http.Response {
 					resp := reply(http.StatusOK, c.stream)
 					resp.ContentLength = -1
+					if name == "ollama" {
+						resp.Header.Set("Content-Type", "application/x-ndjson")
+					}
 					if slow {
 						resp.Body = &byteReader{c.stream, io.EOF}
 					}
@@ -131,6 +141,9 @@ func TestLastFrame(t *testing.T) {
 			r.answer = func(int, string) *http.Response {
 				resp := reply(http.StatusOK, c.stream)
 				resp.ContentLength, resp.Body = -1, pipe
+				if name == "ollama" {
+					resp.Header.Set("Content-Type", "application/x-ndjson")
+				}
 				return resp
 			}
 			rt := wire.Transport(r, r.options(), func(next middleware.Model) middleware.Model {

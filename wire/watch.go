@@ -31,7 +31,7 @@ var errClosed = errors.New("wire: the client has closed the answer before its en
 func newWatcher(resp *http.Response, c *call) *watcher {
 	kind := strings.ToLower(resp.Header.Get("Content-Type"))
 	w := &watcher{body: resp.Body, call: c, done: make(chan struct{}), left: resp.ContentLength}
-	w.answer.Stream = strings.HasPrefix(kind, "text/event-stream")
+	w.answer.Stream = strings.HasPrefix(kind, "text/event-stream") || strings.HasPrefix(kind, "application/x-ndjson")
 	w.read = (w.answer.Stream || strings.Contains(kind, "json")) && resp.Header.Get("Content-Encoding") == ""
 	resp.Body = w
 	return w

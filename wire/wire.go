@@ -5,8 +5,8 @@
 //		Transport: wire.Transport(nil, wire.Options{}, microcompact.New(microcompact.Options{}), fit.New(fit.Options{})),
 //	}))
 //
-// Requests of OpenAI chat completions, OpenAI Responses, Anthropic Messages and Gemini generateContent go through the
-// chain; what the chain does not edit is sent byte for byte as the client has written it. Answers reach the client as the
+// Requests of OpenAI chat completions, OpenAI Responses, Anthropic Messages, Gemini generateContent and Ollama's chat go
+// through the chain; what the chain does not edit is sent byte for byte as the client has written it. Answers reach the client as the
 // provider sends them, streams frame by frame. The chain reads usage and errors while they pass, so the Response of a model
 // here has a usage and a reason to stop, and a message without parts. If the provider refuses a request as too long,
 // package fit shortens it and asks again before the client gets anything. The end of an answer is passed on when the chain
@@ -23,6 +23,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -49,7 +50,8 @@ type Options struct {
 	Archive func(scope string) store.Store
 
 	// Budget returns the window of a model; a Reserve of 0 is the longest answer that the request asks for. nil, or a nil
-	// result: the window of Env.Models, less the longest answer that the request asks for.
+	// result: the window of Env.Models, less the longest answer that the request asks for. A request that sets its window
+	// itself, by Ollama's num_ctx, has the smaller one.
 	Budget func(model string) *middleware.Budget
 
 	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB
@@ -62,8 +64,9 @@ type Options struct {
 
 // Decision is what was done with a request.
 type Decision struct {
-	Format   string        // chat, responses, messages or gemini; "": the path is of none
+	Format   string        // chat, responses, messages, gemini or ollama; "": the path is of none
 	Reason   string        // why it passed untouched; "": it went through the chain
+	Native   string        // what the provider edits by itself, such as context_management; only edits for the window were made then; "": nothing
 	Edited   bool          // other bytes were sent than the client has written
 	Retried  bool          // the provider was asked more than once
 	BytesIn  int64         // of the body that the client has written; negative: not known
@@ -184,16 +187,22 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	if e.opts.Budget != nil {
 		own = e.opts.Budget(b.Model)
 	}
-	var budget middleware.Budget
-	switch m, _ := e.opts.Env.Models.Lookup(b.Model); {
-	case own != nil && own.Reserve > 0:
-		return own
+	m, _ := e.opts.Env.Models.Lookup(b.Model)
+	budget := middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
+	switch {
 	case own != nil:
-		budget = middleware.Budget{Window: own.Window, Reserve: b.MaxTokens}
-	case b.MaxTokens > 0 && m.Input > 0:
-		budget = middleware.Budget{Window: m.Window, Reserve: max(b.MaxTokens, m.Window-m.Input)}
-	case b.MaxTokens > 0:
-		budget = middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
+		budget = middleware.Budget{Window: own.Window, Reserve: cmp.Or(own.Reserve, b.MaxTokens)}
+	case m.Input > 0:
+		budget.Reserve = max(b.MaxTokens, m.Window-m.Input)
+	}
+	switch {
+	case b.Window > 0 && (b.Window < budget.Window || budget.Window == 0):
+		budget.Window = b.Window
+		if budget.Reserve >= budget.Window { // an answer that fills the window is cut
+			budget.Reserve = 0
+		}
+	case own == nil && b.MaxTokens == 0:
+		return nil
 	}
 	if budget.Validate() != nil { // the window is not known, or the answer may fill it
 		return own

@@ -241,6 +241,7 @@ func TestPaths(t *testing.T) {
 	for url, c := range map[string]struct{ format, body, model string }{
 		"https://host/openai/deployments/dep-1/chat/completions?api-version=1":                                       {"chat", rounds(0, ""), "m"},
 		"https://host/openai/deployments/dep-1/responses":                                                            {"responses", `{"input":"a"}`, "dep-1"},
+		"http://host:11434/api/chat":                                                                                 {"ollama", `{"model":"q","messages":[{"role":"user","content":"a"}]}`, "q"},
 		"https://host/anthropic/v1/messages":                                                                         {"messages", messages, ""},
 		"https://host/v1/projects/p/locations/l/publishers/anthropic/models/claude-opus-4@1:streamRawPredict":        {"messages", messages, "claude-opus-4@1"},
 		"https://bedrock/model/anthropic.claude-sonnet-4-5-v1:0/invoke":                                              {"messages", messages, "anthropic.claude-sonnet-4-5-v1:0"},
@@ -307,14 +308,22 @@ func TestReserve(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		budget *middleware.Budget
-		body   string
+		body   string // of Ollama, if it has options
 		want   middleware.Budget
 	}{
 		"own":              {&middleware.Budget{Window: 5000}, `{"max_completion_tokens":70,"max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000, Reserve: 70}},
 		"own with reserve": {&middleware.Budget{Window: 5000, Reserve: 5}, rounds(0, ""), middleware.Budget{Window: 5000, Reserve: 5}},
 		"table":            {nil, `{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 128000, Reserve: 9}},
 		"unknown":          {nil, rounds(0, ""), middleware.Budget{}},
+		"num_ctx":          {nil, `{"model":"q","options":{"num_ctx":4000,"num_predict":90},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000, Reserve: 90}},
+		"num_ctx alone":    {nil, `{"model":"gpt-4o","options":{"num_ctx":4000,"num_predict":-1},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
+		"smaller num_ctx":  {&middleware.Budget{Window: 5000, Reserve: 4500}, `{"model":"q","options":{"num_ctx":4000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
+		"larger num_ctx":   {&middleware.Budget{Window: 5000}, `{"model":"q","options":{"num_ctx":9000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000}},
 	} {
+		url := chatURL
+		if strings.Contains(c.body, "options") {
+			url = "http://host/api/chat"
+		}
 		r := &recorder{}
 		opts := r.options()
 		opts.Budget = func(string) *middleware.Budget { return c.budget }
@@ -326,7 +335,7 @@ func TestReserve(t *testing.T) {
 				}
 				return next(ctx, req, emit)
 			}
-		}), post(t, chatURL, c.body))
+		}), post(t, url, c.body))
 		require.Equal(t, c.want, got, name)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/eino"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -36,7 +37,7 @@ func TestToolRecalls(t *testing.T) {
 			return []*schema.Message{say(last.Content)}, nil
 		}
 		for _, m := range in {
-			if handles := store.HandlesIn(m.Content); len(handles) > 0 {
+			if handles := archived.In(m.Content); len(handles) > 0 {
 				return []*schema.Message{schema.AssistantMessage("", []schema.ToolCall{{
 					ID: "again", Type: "function", Function: schema.FunctionCall{Name: store.RecallTool, Arguments: fmt.Sprintf(`{"handle":%q}`, handles[0])},
 				}})}, nil

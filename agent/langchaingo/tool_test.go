@@ -16,6 +16,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -37,7 +38,7 @@ func recalls(t *testing.T, pages int, argument func(handle string) string) *mode
 		for _, m := range view {
 			for r := range m.Results() {
 				asked[r.Name]++
-				if handles := store.HandlesIn(r.Text); len(handles) > 0 && first == "" {
+				if handles := archived.In(r.Text); len(handles) > 0 && first == "" {
 					first = handles[0].String()
 				}
 			}

@@ -23,7 +23,7 @@ var applyCommand = command{
 	long: `Reads a conversation, applies the chain as before one model call, and writes the
 conversation as it would be sent to the model, with a report of the edits. The
 conversation is a request of OpenAI's chat completions or Responses, of
-Anthropic's Messages or of Gemini, a list of such messages, or a session of
+Anthropic's Messages, of Gemini or Ollama, a list of messages, or a session of
 Claude Code. Unknown fields and messages without edits are written byte for byte
 as they were read. A conversation that a provider would
 reject is an error, unless the chain repairs it, as with {use: fit} at its end.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -31,7 +32,7 @@ func TestApplyArchives(t *testing.T) {
 		status, stdout, stderr := exec(t, in, args...)
 		require.Zero(t, status, "%s: %s", name, stderr)
 		require.Empty(t, stderr, name)
-		handles := store.HandlesIn(stdout)
+		handles := archived.In(stdout)
 		require.NotEmpty(t, handles, "%s: %s", name, stdout)
 		archive, err := store.OpenDir(dir)
 		require.NoError(t, err)

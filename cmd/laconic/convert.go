@@ -15,12 +15,12 @@ var convertCommand = command{
 	args:  "--to FORMAT [CONVERSATION]",
 	short: "write a conversation in the format of another provider",
 	long: `Reads a conversation in one of the formats of apply and writes it in another:
-chat (OpenAI chat completions), responses (OpenAI), messages (Anthropic) or
-gemini. Messages, tools, model, longest answer, and, where both have them,
+chat (OpenAI chat completions), responses (OpenAI), messages (Anthropic), gemini
+or ollama. Messages, tools, model, longest answer, and, where both have them,
 stream, temperature and top_p are converted. If anything would be lost, it is an
 error with its path, and nothing is written.`,
 	flags: func(fs *flag.FlagSet) action {
-		to := fs.String("to", "", "`FORMAT` to write: chat, responses, messages or gemini")
+		to := fs.String("to", "", "`FORMAT`: chat, responses, messages, gemini or ollama")
 		return func(_ context.Context, args []string, std stdio) error { return convert(*to, args, std) }
 	},
 }

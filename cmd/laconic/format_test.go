@@ -73,7 +73,7 @@ func TestFormatsOfApply(t *testing.T) {
 		`{"role":"assistant","content":"And here.","tool_calls":[{"id":"c2","type":"function","function":{"name":"read","arguments":"{}"}}]},` +
 		`{"role":"tool","tool_call_id":"c2","content":"It is a long answer which has several words in it, more than a placeholder."},{"role":"assistant","content":"So."},{"role":"user","content":"Go on."}]}`
 	chain := write(t, "chain: [{use: contextedit, trigger: {tokens: 50}, keep: 1, digest: none}, {use: fit}]")
-	for _, format := range []string{"chat", "messages", "responses", "gemini"} {
+	for _, format := range []string{"chat", "messages", "responses", "gemini", "ollama"} {
 		status, in, stderr := exec(t, chat, "convert", "--to", format)
 		require.Zero(t, status, stderr)
 		status, out, stderr := exec(t, in, "apply", "--chain", chain)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/store"
 )
 
 const talk = `{"messages": [
@@ -46,7 +46,7 @@ func TestApplyTwice(t *testing.T) {
 	require.Zero(t, status, stderr)
 	require.Contains(t, second, `"edits":[]`, "none is made again")
 	prefix, _, _ := strings.Cut(first, "],\"report\"")
-	require.NotEmpty(t, store.HandlesIn(prefix))
+	require.NotEmpty(t, archived.In(prefix))
 	require.True(t, strings.HasPrefix(second, prefix), "the same prefix:\n%s\n%s", first, second)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -40,7 +41,7 @@ func clearedBy(t *testing.T, path, scope string) store.Handle {
 	require.NoError(t, end())
 	result, ok := req.Messages[2].Parts[0].(message.ToolResult)
 	require.True(t, ok)
-	handles := store.HandlesIn(result.Text)
+	handles := archived.In(result.Text)
 	require.Len(t, handles, 1, result.Text)
 	return handles[0]
 }
@@ -106,7 +107,7 @@ func TestMCP(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, string(schema), `"handle"`)
 
-			for _, handle := range []string{c.sees.String(), c.sees.Hash()} {
+			for _, handle := range []string{c.sees.String(), archived.Hash(c.sees)} {
 				text, failed := recall(t, s, map[string]any{"handle": handle})
 				require.False(t, failed, text)
 				require.Equal(t, said, text, name)

@@ -2,13 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 )
@@ -55,16 +54,11 @@ func (r *recording) wire(t *testing.T) string {
 	return string(text)
 }
 
-// recordings calls do with every third recorded conversation, or with each if LACONIC_SOAK is set.
+// recordings calls do with a share of the recorded conversations.
 func recordings(t *testing.T, do func(*recording)) {
 	t.Helper()
 	for _, file := range recorded.Files(t) {
-		n := 0
-		for line := range recorded.Lines(t, file) {
-			n++
-			if n%3 != 0 && os.Getenv("LACONIC_SOAK") == "" {
-				continue
-			}
+		for line := range recorded.Some(t, file) {
 			var r recording
 			require.NoError(t, json.Unmarshal(line, &r), file)
 			do(&r)

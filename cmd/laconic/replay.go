@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +72,14 @@ or null if none are known, "reached" (in the prompt or by recall), "forced"
 that calls name or change, and that the last prompt has), "repeated" (calls
 made before whose earlier result was cleared), "violations", the same by
 provider as "invalid", "irreducible" (calls not made since nothing more
-could be removed) and "chain_seconds".`,
+could be removed), "window" (of the model), "too_long" and "unedited" {"n",
+"of"} (calls whose prompt, or whose whole history, is longer than the window;
+of all calls) and "chain_seconds".
+
+With --html a page is written, one file that loads nothing: costs and facts
+of all chains, the context of each conversation call by call, and what was
+sent, cleared and folded in each call. It contains everything that the
+recordings contain, unless --no-text is given.`,
 	flags: func(fs *flag.FlagSet) action {
 		var r replayed
 		fs.Func("chain", "a chain `FILE`, in YAML or JSON; may be repeated", func(file string) error {
@@ -81,6 +89,8 @@ could be removed) and "chain_seconds".`,
 		fs.StringVar(&r.preset, "preset", "", "the chain that `NAME` stands for in a chain file: economy")
 		fs.BoolVar(&r.baselines, "baselines", false, "chains that are known from other systems")
 		fs.BoolVar(&r.json, "json", false, "write one JSON object for each chain")
+		fs.StringVar(&r.html, "html", "", "write a page to `FILE` that shows each conversation and call")
+		fs.BoolVar(&r.noText, "no-text", false, "leave the texts of messages out of the page")
 		fs.StringVar(&r.facts, "facts", "", "`FILE` of facts: conversation, fact, kind, used_at_message")
 		fs.IntVar(&r.minCalls, "min-calls", 0, "leave out conversations with fewer than `N` answers")
 		fs.StringVar(&r.rank, "rank", "K11.5", "class by whose cost the table is ranked: `K`")
@@ -101,6 +111,8 @@ type replayed struct {
 	files           []string
 	preset          string
 	baselines, json bool
+	html            string
+	noText          bool
 	facts           string
 	minCalls        int
 	rank, counter   string
@@ -179,6 +191,11 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
 	}
+	if r.html != "" {
+		if err := r.writePage(results); err != nil {
+			return err
+		}
+	}
 	if err := r.write(std.out, results); err != nil {
 		return err
 	}
@@ -204,8 +221,15 @@ func (r *replayed) validate(args []string) (err error) {
 		return usagef("no chain: want --chain FILE, --preset economy or --baselines; see laconic help replay")
 	case !slices.ContainsFunc(replay.Classes(), isClass):
 		return usagef("--rank is %q, want K0, K1, K9, K11.5 or K49", r.rank)
+	case r.noText && r.html == "":
+		return usagef("--no-text is for a page: want --html FILE, too")
 	case !(r.bar >= 0 && r.bar <= 1):
 		return usagef("--bar is %g, want a share from 0 to 1", r.bar)
+	}
+	if r.html != "" { // before a long replay
+		if info, err := os.Stat(filepath.Dir(r.html)); err != nil || !info.IsDir() {
+			return fmt.Errorf("--html %s: there is no folder %s", r.html, filepath.Dir(r.html))
+		}
 	}
 	if r.o.Counter, err = chainfile.Counter(r.counter); err != nil {
 		return usagef("--counter: %v", err)

@@ -29,8 +29,8 @@ var serveCommand = command{
 	args:  "--chain FILE --upstream URL [FLAGS]",
 	short: "a gateway: a chain between clients of any language and the API",
 	long: `Listens for requests of OpenAI chat completions, OpenAI Responses, Anthropic
-Messages and Gemini generateContent, applies the chain, and sends them to the
-upstream: clients set their base URL to this server. All else passes untouched.
+Messages, Gemini and Ollama, applies the chain, and sends them to the upstream.
+Clients set their base URL to this server. All else passes untouched.
 --routes names several upstreams in a file, a line NAME: URL for each, and
 requests to /NAME/… go there; --upstream gets the others. Each credential is a
 tenant of its own. SIGHUP reads the chain file and certificate again; SIGTERM

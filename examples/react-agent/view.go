@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -63,7 +64,7 @@ func look(msgs []message.Message) view {
 				found = append(found, v.recall(calls[r.CallID], r.Text)...)
 			case "list_files":
 				v.list(strings.Split(r.Text, "\n"))
-				for _, h := range store.HandlesIn(r.Text) {
+				for _, h := range archived.In(r.Text) {
 					v.search(recallArgs{Handle: h.String()})
 				}
 			}
@@ -82,7 +83,7 @@ func (v *view) line(role message.Role, line string) {
 	case role == message.RoleAssistant && noteLine.MatchString(line):
 		v.notes = append(v.notes, line)
 	case role == message.RoleUser && fold.MatchString(line):
-		for _, h := range store.HandlesIn(line) {
+		for _, h := range archived.In(line) {
 			v.search(recallArgs{Handle: h.String(), Pattern: isNote})
 			v.search(recallArgs{Handle: h.String(), Pattern: isList})
 		}
@@ -103,7 +104,7 @@ func (v *view) recall(call message.ToolCall, text string) []string {
 	if m := more.FindStringSubmatch(text); m != nil {
 		v.search(recallArgs{Handle: args.Handle, From: number(m[1]), Column: number(m[2]), Pattern: args.Pattern})
 	}
-	for _, h := range store.HandlesIn(also.FindString(text)) {
+	for _, h := range archived.In(also.FindString(text)) {
 		v.search(recallArgs{Handle: h.String(), Pattern: args.Pattern})
 	}
 	var lines []string

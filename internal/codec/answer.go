@@ -10,10 +10,10 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Answer reads an HTTP answer of any format while it passes: one JSON value, a JSON array of a stream, or server-sent
-// events. It keeps at most a line of a stream, or an answer that is not a stream. The zero value is for JSON.
+// Answer reads an HTTP answer of any format while it passes: one JSON value, a JSON array of a stream, server-sent events,
+// or JSON lines. It keeps at most a line of a stream, or an answer that is not a stream. The zero value is for JSON.
 type Answer struct {
-	Stream bool // server-sent events
+	Stream bool // server-sent events or JSON lines
 
 	Usage   message.Usage
 	Stop    string // why the model stopped, as [middleware.Response]
@@ -28,6 +28,7 @@ type Answer struct {
 	depth  int    // of what is open in the JSON
 	quoted bool   // within a string
 	escape bool   // after a backslash
+	called bool   // a message of Ollama has calls
 	ended  bool
 }
 
@@ -71,6 +72,7 @@ func (a *Answer) keep(p []byte) {
 func (a *Answer) line() {
 	data, ok := bytes.CutPrefix(a.buffer, []byte("data:"))
 	data = bytes.TrimSpace(data)
+	ok = ok || len(data) > 0 && data[0] == '{' // a line of JSON
 	switch {
 	case !ok || a.lost:
 	case string(data) == "[DONE]":
@@ -139,6 +141,11 @@ type frame struct {
 	Choices []struct {
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
+	Done       bool              `json:"done"` // of Ollama, as the next ones
+	DoneReason string            `json:"done_reason"`
+	ToolCalls  []json.RawMessage `json:"tool_calls"` // of a message
+	PromptEval int               `json:"prompt_eval_count"`
+	Eval       int               `json:"eval_count"`
 	Candidates []struct {
 		FinishReason any `json:"finishReason"` //nolint:tagliatelle // Gemini names it so; a number, if the client asks for such enums
 	} `json:"candidates"`
@@ -196,6 +203,7 @@ func (a *Answer) read(data []byte) {
 	case "response.failed":
 		a.Refused, a.ended = string(data), true
 	}
+	a.ended = a.ended || f.Done
 	if a.Stream && len(f.Candidates) > 0 && f.Candidates[0].FinishReason != nil {
 		a.ended = true
 	}
@@ -213,19 +221,26 @@ func (a *Answer) take(f *frame) {
 			a.take(inner)
 		}
 	}
+	if f.PromptEval > 0 {
+		a.add(&usage{Prompt: f.PromptEval, Completion: f.Eval})
+	}
+	a.called = a.called || len(f.ToolCalls) > 0
 	for _, t := range f.Transformations {
 		if t.Type == "thinking_dropped" {
 			a.Dropped = append(a.Dropped, strings.TrimSpace(t.Path+": "+t.Reason))
 		}
 	}
 	if reason := f.reason(); reason != "" {
+		if a.called && f.DoneReason == "stop" {
+			reason = "tool_calls"
+		}
 		a.Stop = foreign.StopReason(reason, &message.Message{})
 	}
 }
 
 // reason returns why the model stopped, in the word of the provider.
 func (f *frame) reason() string {
-	reason := cmp.Or(f.StopReason, f.Delta.StopReason, f.Incomplete.Reason)
+	reason := cmp.Or(f.StopReason, f.Delta.StopReason, f.Incomplete.Reason, f.DoneReason)
 	for _, c := range f.Choices {
 		reason = cmp.Or(reason, c.FinishReason)
 	}

@@ -21,10 +21,15 @@ type Body struct {
 	Model     string
 	Tools     []message.ToolDef
 	MaxTokens int // of the answer; 0: the request does not have it
+	Window    int // of the model, as it is loaded for the request; 0: the request does not have it
 
 	// Untouched is why the request must be sent as it is, such as "previous_response_id: the provider has the rest of the
 	// conversation"; "": it may be edited. Then Encode returns it as it was.
 	Untouched string
+
+	// Native is what the provider edits by itself for this request, as the request asks for it, such as "context_management";
+	// "": nothing.
+	Native string
 
 	text   string
 	list   jsonscan.Span   // the member with the messages
@@ -261,9 +266,9 @@ func (f *Format) Write(model string, msgs []message.Message, tools []message.Too
 	return o.Raw, nil
 }
 
-// limitOf returns the longest answer that a request asks for.
-func (f *Format) limitOf(get func(name string) string) int {
-	for _, path := range f.limits {
+// numberAt returns the first of some members, by their paths, that is a number above 0; 0: none is.
+func numberAt(get func(name string) string, paths ...string) int {
+	for _, path := range paths {
 		name, inner, nested := strings.Cut(path, ".")
 		raw := get(name)
 		if nested && strings.HasPrefix(raw, "{") {

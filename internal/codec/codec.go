@@ -1,5 +1,5 @@
 // Package codec reads and writes the requests of providers' APIs: OpenAI chat completions, OpenAI Responses, Anthropic
-// Messages and Gemini generateContent.
+// Messages, Gemini generateContent and Ollama's chat.
 //
 //	body, err := codec.Messages.Decode(data)
 //	req, _, err := middleware.Apply(ctx, chain, body.Request())
@@ -34,6 +34,7 @@ type Format struct {
 	lead   string   // the member with the system prompt; "": it is a message
 	inner  string   // the member of a message with its pieces, if several messages of ours can be in one; "": none
 	limits []string // the members with the longest answer
+	window string   // the member with the window; "": none
 	api    api
 }
 
@@ -52,10 +53,13 @@ var (
 		Name: "gemini", list: "contents", lead: "systemInstruction", inner: "parts",
 		limits: []string{"generationConfig.maxOutputTokens"}, api: gemini{},
 	}
+	Ollama = &Format{
+		Name: "ollama", list: "messages", limits: []string{"options.num_predict"}, window: "options.num_ctx", api: ollama{},
+	}
 )
 
 // Formats returns all formats.
-func Formats() []*Format { return []*Format{Chat, Responses, Messages, Gemini} }
+func Formats() []*Format { return []*Format{Chat, Responses, Messages, Gemini, Ollama} }
 
 // api is what is different from format to format.
 type api interface {
@@ -161,7 +165,11 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, e
 	if was != nil {
 		out.in, out.origin, out.pinned = was.in, was, was.pinned
 	}
-	_, one := c.api.(chat)
+	one := false // a message is one piece
+	switch c.api.(type) {
+	case chat, ollama:
+		one = true
+	}
 	if !one && (was == nil || m.Role != message.RoleTool && (was.in != nil || m.Role == message.RoleAssistant)) {
 		return out, c.compose(out, m, was)
 	}
@@ -331,5 +339,5 @@ func unsupported(p message.Part, where string) error {
 
 // Request returns the request of a body, for a chain.
 func (b *Body) Request() *middleware.Request {
-	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model}
+	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model, Native: b.Native}
 }

@@ -64,6 +64,7 @@ func TestUneditedBytes(t *testing.T) {
 			require.NoError(t, err, "seed %d: %s", seed, text)
 			require.NoError(t, message.Check(b.Request().Messages), "seed %d: %s", seed, text)
 			require.Equal(t, 500, b.MaxTokens)
+			require.Equal(t, f == codec.Ollama, b.Window == 9000)
 			got, err := b.Encode(b.Request())
 			require.NoError(t, err)
 			require.Equal(t, text, got, "seed %d", seed)
@@ -115,10 +116,11 @@ func content(msgs []message.Message, f *codec.Format) (all []string) {
 		}
 		for _, p := range m.Parts {
 			s := fmt.Sprintf("%s %T %v", m.Role, p, p)
-			if f == codec.Gemini {
+			oneText := f == codec.Gemini || f == codec.Ollama
+			if oneText {
 				s = regexp.MustCompile(`no-id:\S*`).ReplaceAllString(s, "")
 			}
-			if n := len(all); f == codec.Gemini && m.Role == message.RoleTool && n > 0 && len(m.Parts) > 1 && strings.HasPrefix(s, "tool") {
+			if n := len(all); oneText && m.Role == message.RoleTool && n > 0 && len(m.Parts) > 1 && strings.HasPrefix(s, "tool") {
 				if r := p.(message.ToolResult); r.Content == nil && p != m.Parts[0] { // texts are one text
 					all[n-1] = strings.Replace(all[n-1], " <nil>", "\n"+r.Text+" <nil>", 1)
 					continue
@@ -243,7 +245,7 @@ func TestMemo(t *testing.T) {
 // prefixes are bodies with more and more of the values of a list.
 func prefixes(t *testing.T, f *codec.Format, text string) (all []string) {
 	t.Helper()
-	list := map[string]string{"chat": "messages", "messages": "messages", "responses": "input", "gemini": "contents"}[f.Name]
+	list := map[string]string{"chat": "messages", "messages": "messages", "responses": "input", "gemini": "contents", "ollama": "messages"}[f.Name]
 	var values []json.RawMessage
 	raw := members(t, text)[list]
 	require.NoError(t, json.Unmarshal(raw, &values))

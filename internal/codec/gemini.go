@@ -168,7 +168,7 @@ func answerOf(raw string) (name, text string) {
 	return "", raw
 }
 
-// called returns the ID of the first call of a name, in the newest answer, that has no response yet.
+// called returns the ID of the first call of a name, in the newest answer, that has no result yet. "" is any name.
 func (r *reader) called(name string) string {
 	answered := map[string]bool{}
 	for _, it := range slices.Backward(r.items) {
@@ -177,7 +177,7 @@ func (r *reader) called(name string) string {
 			case message.ToolResult:
 				answered[p.CallID] = true
 			case message.ToolCall:
-				if p.Name == name && !answered[p.ID] {
+				if (p.Name == name || name == "") && !answered[p.ID] {
 					return p.ID
 				}
 			case message.Text, message.Thinking, message.Media, message.Opaque:

@@ -3,6 +3,7 @@ package codec_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/codec"
@@ -107,6 +108,8 @@ func (g *generator) body() string {
 		values = g.messages(rounds)
 	case codec.Gemini:
 		values = g.gemini(rounds)
+	case codec.Ollama:
+		values = g.ollama(rounds)
 	}
 	switch g.format {
 	case codec.Chat:
@@ -123,6 +126,10 @@ func (g *generator) body() string {
 		}
 		return g.object("model", `"claude-x"`, "messages", g.list(values...), "system", g.maybe(system), "max_tokens", "500", "tools", g.maybe(g.list(
 			g.object("name", `"read"`, "input_schema", g.schema()), g.object("type", `"web_search_20250305"`, "name", `"web_search"`))))
+	case codec.Ollama:
+		return g.object("model", `"qwen3:8b"`, "messages", g.list(values...), "think", g.one("", "true"), "options",
+			g.object("num_predict", "500", "num_ctx", "9000"), "tools", g.maybe(g.list(
+				g.object("type", `"function"`, "function", g.object("name", `"read"`, "description", g.text(5), "parameters", g.schema())))))
 	}
 	return g.object("contents", g.list(values...), "systemInstruction", g.maybe(g.object("parts", g.list(g.object("text", g.text(9))))),
 		"generationConfig", g.object("maxOutputTokens", "500"), "tools", g.maybe(g.list(
@@ -293,6 +300,36 @@ func (g *generator) gemini(rounds int) (all []string) {
 		all = append(all, g.object("role", `"model"`, "parts", g.list(parts...)), g.object("role", g.one(`"user"`, `"function"`), "parts", g.list(results...)))
 		if g.chance(3) {
 			all = append(all, g.object("role", `"model"`, "parts", g.list(g.object("text", g.text(9)), g.object("text", `""`, "thoughtSignature", `"c2ln"`))), user())
+		}
+	}
+	return all
+}
+
+func (g *generator) ollama(rounds int) (all []string) {
+	image := func() string { return g.one("", "", "null", g.list(`"aGk="`, `"aG8\u003d"`)) }
+	if g.chance(2) {
+		all = append(all, g.object("role", `"system"`, "content", g.text(9)))
+	}
+	all = append(all, g.object("role", `"user"`, "content", g.text(40), "images", image()))
+	named, told := g.chance(2), g.chance(2)
+	for range rounds {
+		var calls, results []string
+		for i := range 1 + g.IntN(3) {
+			id, name := "", g.one(`"read"`, `"list"`)
+			if named {
+				id = g.literal(g.id(), false)
+			}
+			calls = append(calls, g.object("id", id, "function", g.object("index", strconv.Itoa(i), "name", name, "arguments", g.one(g.arguments(), g.arguments(), "{}", ""))))
+			tool := ""
+			if told || named {
+				tool = name
+			}
+			results = append(results, g.object("role", `"tool"`, "tool_name", tool, "tool_call_id", id, "content", g.text(200), "images", image()))
+		}
+		all = append(all, g.object("role", `"assistant"`, "content", g.one(`""`, "null", g.text(9)), "thinking", g.maybe(g.text(9)), "tool_calls", g.list(calls...)))
+		all = append(all, results...)
+		if g.chance(3) {
+			all = append(all, g.object("role", `"assistant"`, "content", g.text(9)), g.object("role", `"user"`, "content", g.text(20)))
 		}
 	}
 	return all

@@ -37,6 +37,8 @@ func Match(path string) (f *Format, model, why string) {
 		return Messages, between("/models/"), ""
 	case ends("/invoke", "/invoke-with-response-stream") && strings.Contains(path, "/model/") && strings.Contains(path, "anthropic"):
 		return Messages, between("/model/"), ""
+	case ends("/api/chat"):
+		return Ollama, "", ""
 	case ends(":generateContent", ":streamGenerateContent"):
 		return Gemini, between("/models/"), ""
 	}

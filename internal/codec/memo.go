@@ -83,7 +83,8 @@ func (d *decoder) decode(model string) (*Body, error) {
 	if raw := d.members["model"]; raw != "" && raw[0] == '"' {
 		b.Model = strings.Clone(jsonscan.Unquote(raw))
 	}
-	b.MaxTokens = d.format.limitOf(func(name string) string { return d.get(name) })
+	b.MaxTokens, b.Window = numberAt(d.get, d.format.limits...), numberAt(d.get, d.format.window)
+	b.Native = strings.Clone(native(d.get))
 	t := &track{format: d.format, members: map[string]string{}}
 	if err := d.readPrompt(t); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/codec"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -17,7 +17,7 @@ func TestRecorded(t *testing.T) {
 	t.Parallel()
 	for _, file := range recorded.Files(t) {
 		read, edited := 0, 0
-		for line := range recorded.Lines(t, file) {
+		for line := range recorded.Some(t, file) {
 			var c recorded.Conversation
 			require.NoError(t, json.Unmarshal(line, &c))
 			for _, f := range codec.Formats() {

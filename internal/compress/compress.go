@@ -10,7 +10,7 @@
 // POST /v1/compress takes {"messages", "model", "token_budget"} in the form of OpenAI's chat completions or of Anthropic's
 // Messages, and returns the list with what it saves. The chain knows the conversation by its content, so equal beginnings
 // stay equal from call to call. GET /v1/retrieve/HASH and POST /v1/retrieve {"hash"} return what was cleared; hashes stand
-// in the messages as hash= and 24 hexadecimal digits, see [store.Hashed]. GET /health, /livez and /readyz are for probes.
+// in the messages as hash= and 24 hexadecimal digits, see [archived.Hashed]. GET /health, /livez and /readyz are for probes.
 //
 // A guardrail may refuse the request of its client if this service fails. So a list that is JSON never fails: what is in
 // doubt is returned as it came, byte for byte.
@@ -27,6 +27,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -192,7 +193,7 @@ func (h *Handler) retrievePosted(w http.ResponseWriter, r *http.Request) {
 
 // retrieve returns the whole content of a hash. A query that would select a part of it is not used.
 func (h *Handler) retrieve(w http.ResponseWriter, r *http.Request, hash string) {
-	handle, archive := store.FromHash(hash), h.tenant(r).Archive
+	handle, archive := archived.FromHash(hash), h.tenant(r).Archive
 	if handle.IsZero() || archive == nil {
 		refuse(w, http.StatusNotFound, "not_found", "no content has this hash")
 		return
@@ -204,7 +205,7 @@ func (h *Handler) retrieve(w http.ResponseWriter, r *http.Request, hash string) 
 	case err != nil:
 		refuse(w, http.StatusServiceUnavailable, "unavailable", "the archive cannot be read now")
 	default:
-		reply(w, http.StatusOK, map[string]string{"hash": handle.Hash(), "original_content": shown(c)})
+		reply(w, http.StatusOK, map[string]string{"hash": archived.Hash(handle), "original_content": shown(c)})
 	}
 }
 

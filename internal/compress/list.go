@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
@@ -90,15 +91,15 @@ func (in list) through(ctx context.Context, chain middleware.Middleware, memo *c
 		out.after = size.Tokens - size.Charged(meter.Tools(added))
 		count = func(text string) int { return size.Charged(meter.Part(message.Text{Text: text})) }
 	}
-	if now := jsonedit.ParseObject(text).Get("messages"); now != store.Unhashed(in.list) {
+	if now := jsonedit.ParseObject(text).Get("messages"); now != archived.Unhashed(in.list) {
 		if err := check(body.Format, text); err != nil {
 			return in.untouched("a provider would reject it: " + err.Error())
 		}
 		var written []store.Handle
 		out.list, written = in.hashed(now)
 		for _, h := range written {
-			out.hashes = append(out.hashes, h.Hash())
-			out.after += count("hash="+h.Hash()) - count(h.String())
+			out.hashes = append(out.hashes, archived.Hash(h))
+			out.after += count("hash="+archived.Hash(h)) - count(h.String())
 		}
 		out.transforms = editors(sent, events)
 	}
@@ -114,7 +115,7 @@ func (in list) decode(memo *codec.Memo) (*codec.Body, error) {
 			forms = []*codec.Format{codec.Messages, codec.Chat}
 		}
 	}
-	text := `{"messages":` + store.Unhashed(in.list) + `}` // a hash costs more, so an editor would make a shorter text of it
+	text := `{"messages":` + archived.Unhashed(in.list) + `}` // a hash costs more, so an editor would make a shorter text of it
 	body, first := memo.Decode(forms[0], in.model, text)
 	if first == nil {
 		return body, nil
@@ -148,7 +149,7 @@ func check(f *codec.Format, text string) error {
 func (in list) hashed(now string) (string, []store.Handle) {
 	came := map[string]string{}
 	for s := range jsonscan.Items(in.list, 0) {
-		came[store.Unhashed(s.In(in.list))] = s.In(in.list)
+		came[archived.Unhashed(s.In(in.list))] = s.In(in.list)
 	}
 	var b strings.Builder
 	var all []store.Handle
@@ -157,7 +158,7 @@ func (in list) hashed(now string) (string, []store.Handle) {
 		text, ok := came[s.In(now)]
 		var found []store.Handle
 		if !ok {
-			text, found = store.Hashed(s.In(now))
+			text, found = archived.Hashed(s.In(now))
 		}
 		b.WriteString(now[at:s.From] + text)
 		at = s.To

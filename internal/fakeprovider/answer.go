@@ -98,8 +98,11 @@ func (x *exchange) send(a answer) {
 		frames = append(frames[:min(a.reply.After, len(frames))], x.api.failure(a.reply.Err, true))
 	}
 	kind := "text/event-stream; charset=utf-8"
-	if a.request.array {
+	switch {
+	case a.request.array:
 		kind = "application/json; charset=UTF-8"
+	case a.request.lines:
+		kind = "application/x-ndjson"
 	}
 	x.w.Header().Set("Content-Type", kind)
 	x.stream(frames, a.reply)

@@ -1,5 +1,5 @@
-// Package fakeprovider is a server for tests of OpenAI's chat completions and Responses, Anthropic's Messages and
-// Gemini's generateContent. It runs on the loopback, rejects requests as strictly as the providers do, and sends the
+// Package fakeprovider is a server for tests of OpenAI's chat completions and Responses, Anthropic's Messages, Gemini's
+// generateContent and Ollama's chat. It runs on the loopback, rejects requests as strictly as the providers do, and sends the
 // answers that the test gives it.
 //
 //	loop := fakeprovider.ToolLoop{Tool: "read", Calls: 40}
@@ -88,6 +88,7 @@ func Start(responder Responder, opts Options) (*Server, error) {
 	mux := http.NewServeMux()
 	for path, api := range map[string]protocol{
 		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
+		"/api/chat": ollama{},
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, req *http.Request) {
 			s.handle(api, w, req) //nolint:contextcheck // the context is that of the request

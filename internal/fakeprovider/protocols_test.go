@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -149,6 +150,33 @@ var apis = map[string]api{
 			return map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts}}}}
 		},
 	},
+	// JSON lines as its stream, and no IDs that must be sent.
+	"ollama": {
+		path: "/api/chat", model: "qwen",
+		first: `{"model":"qwen","options":{"num_ctx":30000},"tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}],` +
+			`"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":%q}]}`,
+		then: func(request, answer map[string]any) {
+			messages := append(list(request["messages"]), answer["message"])
+			for range list(object(answer["message"])["tool_calls"]) {
+				messages = append(messages, map[string]any{"role": "tool", "tool_name": "read", "content": strings.Repeat("line ", 40)})
+			}
+			request["messages"] = messages
+		},
+		calls: func(answer map[string]any) (int, string) {
+			m := object(answer["message"])
+			return len(list(m["tool_calls"])), m["content"].(string)
+		},
+		whole: func(events []map[string]any) map[string]any {
+			text, thinking, calls := "", "", []any{}
+			for _, e := range events {
+				m := object(e["message"])
+				piece, _ := m["content"].(string)
+				thought, _ := m["thinking"].(string)
+				text, thinking, calls = text+piece, thinking+thought, append(calls, list(m["tool_calls"])...)
+			}
+			return map[string]any{"message": map[string]any{"role": "assistant", "content": text, "thinking": thinking, "tool_calls": calls}}
+		},
+	},
 }
 
 // send posts a body and returns status and answer, put together if it is a stream.
@@ -157,8 +185,11 @@ func (a api) send(t *testing.T, s *fakeprovider.Server, request map[string]any, 
 	path := a.path
 	if stream && strings.HasSuffix(path, ":generateContent") {
 		path = strings.Replace(path, ":generateContent", ":streamGenerateContent?alt=sse", 1)
-	} else if stream {
-		request["stream"] = true
+	} else {
+		request["stream"] = stream
+	}
+	if strings.HasSuffix(path, "Content") || strings.HasSuffix(path, "alt=sse") {
+		delete(request, "stream")
 	}
 	body, err := json.Marshal(request)
 	require.NoError(t, err)
@@ -167,7 +198,8 @@ func (a api) send(t *testing.T, s *fakeprovider.Server, request map[string]any, 
 	resp, err := client(t).Do(req)
 	require.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
-	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	if kind != "text/event-stream" && kind != "application/x-ndjson" {
 		var answer map[string]any
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&answer))
 		return resp.StatusCode, answer
@@ -175,7 +207,7 @@ func (a api) send(t *testing.T, s *fakeprovider.Server, request map[string]any, 
 	var events []map[string]any
 	lines := bufio.NewScanner(resp.Body)
 	for lines.Scan() {
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok || kind == "application/x-ndjson" {
 			var e map[string]any
 			require.NoError(t, json.Unmarshal([]byte(data), &e), data)
 			events = append(events, e)
@@ -225,6 +257,9 @@ func TestTooLongInEachAPI(t *testing.T) {
 		"gemini":    "The input token count (1019) exceeds the maximum number of tokens allowed (500).",
 	}
 	for name, a := range apis {
+		if name == "ollama" {
+			continue // it says nothing
+		}
 		s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{a.model: 500}})
 		var request map[string]any
 		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, a.first, strings.Repeat("long", 990)), &request))
@@ -240,6 +275,41 @@ func TestTooLongInEachAPI(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.Equal(t, "failed", answer["status"])
 	require.Equal(t, "context_length_exceeded", object(answer["error"])["code"])
+}
+
+// Ollama leaves out the oldest messages of a prompt that is too long, and says nothing, unless it must not.
+func TestOllamaCutsPrompts(t *testing.T) {
+	t.Parallel()
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"qwen": 9000}})
+	var messages []any
+	for i := range 5 {
+		messages = append(messages, map[string]any{"role": []string{"system", "user"}[min(i, 1)], "content": strings.Repeat("long", 1200)})
+	}
+	for _, c := range []struct {
+		more      map[string]any
+		cut       int
+		used      float64
+		forbidden bool
+	}{
+		{nil, 2, 3628, false}, // 4,096
+		{map[string]any{"options": map[string]any{"num_ctx": 2500}}, 3, 2420, false},
+		{map[string]any{"options": map[string]any{"num_ctx": 9000}}, 0, 6044, false},
+		{map[string]any{"options": map[string]any{"num_ctx": 900}}, 3, 2420, false}, // the system message and the last one stay
+		{map[string]any{"truncate": false}, 0, 0, true},
+	} {
+		request := map[string]any{"model": "qwen", "messages": messages}
+		maps.Copy(request, c.more)
+		status, answer := apis["ollama"].send(t, s, request, false)
+		if c.forbidden {
+			require.Equal(t, http.StatusBadRequest, status)
+			require.Equal(t, "the input length exceeds the context length", answer["error"])
+			continue
+		}
+		require.Equal(t, http.StatusOK, status)
+		all := s.Requests()
+		require.Equal(t, c.cut, all[len(all)-1].Request.Cut, "%v", c.more)
+		require.InDelta(t, c.used, answer["prompt_eval_count"], 30)
+	}
 }
 
 // What an API refuses, and the text of it. The requests are bodies without the members that each needs.
@@ -306,6 +376,12 @@ func TestVerdictsOfEachAPI(t *testing.T) {
 			"Item 'fc_r1_0' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1_0'.",
 		},
 		{"responses", items(`{"role":"assistant","content":[{"type":"input_text","text":"x"}]}`), "Supported values are: 'output_text', 'refusal'."},
+
+		{"ollama", `{"model":"qwen","stream":false,"messages":[` + question + `]}`, ""},
+		{"ollama", `{"model":"qwen","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}]}`, "cannot unmarshal a string into an object"},
+		{"ollama", `{"model":"qwen","messages":[{"role":"model"}]}`, "invalid role: model"},
+		{"ollama", `{"model":"other","messages":[` + question + `]}`, "model 'other' not found"},
+		{"ollama", `{"messages":[` + question + `]}`, "model is required"},
 
 		{"gemini", turns(`{"parts":[{"text":"go"}]}`), ""},
 		{"gemini", turns(`{"parts":[{"text":"go"}]}`, `{"role":"model","parts":[{"functionCall":{"name":"f"}}]}`, `{"role":"user","parts":[{"functionResponse":{"name":"f","response":{}}}]}`), ""},

@@ -33,6 +33,7 @@ const (
 	afterHeader          = "X-Laconic-Tokens-After"
 	addedHeader          = "X-Laconic-Added-Us"
 	passedHeader         = "X-Laconic-Passed" // why a request passed untouched
+	nativeHeader         = "X-Laconic-Native" // what the provider edits by itself, as the request asks for it
 )
 
 // exchange is a request and its answer. It is in the context of the request.
@@ -146,6 +147,9 @@ func describe(resp *http.Response) error {
 		h.Set(passedHeader, why)
 	}
 	if x.decision != nil {
+		if x.decision.Native != "" {
+			h.Set(nativeHeader, x.decision.Native)
+		}
 		h.Set(addedHeader, strconv.FormatInt(x.decision.Added.Microseconds(), 10))
 		if x.decision.Reason == "" && x.before > 0 {
 			h.Set(beforeHeader, strconv.Itoa(x.before))
@@ -234,7 +238,7 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	}
 	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request",
 		slog.String("route", x.route.Name), slog.String("format", format), slog.String("result", result),
-		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why), slog.String("failure", x.failure),
+		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why), slog.String("native", d.Native), slog.String("failure", x.failure),
 		slog.Bool("retried", d.Retried), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
 		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut),
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))

@@ -22,6 +22,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/store"
@@ -40,6 +41,8 @@ func TestFormats(t *testing.T) {
 		"messages, streamed":  {"/v1/messages", claudeRounds(5, `"stream":true,`), true, "message_stop"},
 		"responses":           {"/v1/responses", `{"model":"m","input":"a"}`, false, ""},
 		"responses, streamed": {"/v1/responses", `{"model":"m","input":"a","stream":true}`, false, "response.completed"},
+		"ollama":              {"/api/chat", ollamaRounds(5, `"stream":false,`), true, `"done":true`},
+		"ollama, streamed":    {"/api/chat", ollamaRounds(5, ""), true, `"done":true`},
 		"gemini":              {"/v1beta/models/m:generateContent", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, ""},
 		"gemini, streamed":    {"/v1beta/models/m:streamGenerateContent?alt=sse", `{"contents":[{"role":"user","parts":[{"text":"a"}]}]}`, false, "STOP"},
 	} {
@@ -73,6 +76,32 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// Ollama cuts a prompt above num_ctx and says nothing. Behind a gateway it has nothing to cut, since num_ctx is the window.
+func TestOllama(t *testing.T) {
+	t.Parallel()
+	for _, through := range []bool{false, true} {
+		p := provider(t, fakeprovider.Text("ok"))
+		s := listen(t, "chain: [{use: contextedit}, {use: fit}]", p.Root, gateway.Options{})
+		url := p.Root
+		if through {
+			url = s.url
+		}
+		cut := 0
+		for n := 1; n <= 40; n++ {
+			a := post(t.Context(), t, url+"/api/chat", ollamaRounds(n, `"options":{"num_ctx":3000,"num_predict":200},`))
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			all := p.Requests()
+			last := all[len(all)-1]
+			cut += last.Request.Cut
+			if !through {
+				continue
+			}
+			require.Equal(t, "go on", last.Request.Messages[0].Text(), "after %d rounds", n)
+		}
+		require.Equal(t, through, cut == 0, "%d messages were cut", cut)
+	}
+}
+
 // A credential, wherever it stands, is a tenant: no handle of one is in what another one sends. The same one sends the same
 // bytes again.
 func TestTenants(t *testing.T) {
@@ -98,7 +127,7 @@ func TestTenants(t *testing.T) {
 			require.Equal(t, http.StatusOK, a.status, a.body)
 			all := p.Requests()
 			body := string(all[len(all)-1].Body)
-			handles := store.HandlesIn(body)
+			handles := archived.In(body)
 			require.NotEmpty(t, handles)
 			for _, h := range handles {
 				if by, ok := owner[h]; ok {
@@ -115,7 +144,7 @@ func TestTenants(t *testing.T) {
 	for _, q := range []string{"key=a", "key=b"} {
 		post(t.Context(), t, s.url+chatPath+"?"+q, rounds(5, ""))
 		all := p.Requests()
-		for _, h := range store.HandlesIn(string(all[len(all)-1].Body)) {
+		for _, h := range archived.In(string(all[len(all)-1].Body)) {
 			require.Empty(t, owner[h])
 			owner[h] = q
 		}

@@ -156,3 +156,15 @@ func claudeRounds(n int, more string) string {
 	}
 	return b.String() + `]}`
 }
+
+// ollamaRounds is the same for Ollama, where calls and results have no IDs.
+func ollamaRounds(n int, more string) string {
+	var b strings.Builder
+	b.WriteString(`{"model":"m","tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}],` + more +
+		`"messages":[{"role":"user","content":"go on"}`)
+	for i := range n {
+		b.WriteString(`,{"role":"assistant","content":"","tool_calls":[{"function":{"name":"read","arguments":{}}}]}`)
+		fmt.Fprintf(&b, `,{"role":"tool","tool_name":"read","content":%q}`, fmt.Sprint(i, " ", result))
+	}
+	return b.String() + `]}`
+}

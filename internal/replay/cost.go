@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -40,9 +41,11 @@ type cache struct {
 	prompt []message.Message
 }
 
+// Framing returns what is counted in addition to texts: images only, since the rest is the same in all prompts.
+func Framing() tokens.Framing { return tokens.Framing{Images: tokens.DefaultFraming().Images} }
+
 func newCache(o Options) *cache {
-	framing := tokens.Framing{Images: tokens.DefaultFraming().Images} // texts and images: the rest is the same in all prompts
-	return &cache{meter: tokens.Meter{Counter: o.Counter, Framing: framing}, min: o.MinPrefix, block: o.Block, ttl: o.TTL}
+	return &cache{meter: tokens.Meter{Counter: o.Counter, Framing: Framing()}, min: o.MinPrefix, block: o.Block, ttl: o.TTL}
 }
 
 // send returns what a prompt costs, and caches it. A zero time is one at which the cache is warm.
@@ -138,13 +141,16 @@ func texts(p message.Part) [fields]string {
 // modelName is the model of each request.
 const modelName = "laconic-replay"
 
+// window returns the tokens of the window of a model.
+func (o Options) window(name string) int {
+	m, _ := models.Default().Lookup(name)
+	return cmp.Or(m.Window, o.Window)
+}
+
 // table returns a table of models with the model of a chain, at the prices of a class.
 func (o Options) table(name string, c Class) (*models.Table, error) {
 	m, _ := models.Default().Lookup(name)
-	m.Name = modelName
-	if m.Window == 0 {
-		m.Window = o.Window
-	}
+	m.Name, m.Window = modelName, o.window(name)
 	dollars := func(price float64) models.Cost { return models.Cost(price*models.USD + 0.5) }
 	m.Price = models.Price{Rates: models.Rates{
 		Input: models.USD, CacheRead: dollars(c.Read), CacheWrite: dollars(c.Write), Output: dollars(o.Output),

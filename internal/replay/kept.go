@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -53,10 +54,14 @@ func (k *kept) add(o kept) {
 // look counts what the prompt of an answer has.
 func (p *player) look(ctx context.Context, at int, last bool) {
 	for _, f := range p.facts[at] {
+		p.Uses++
 		shown := p.shows(p.sent, f.Text)
 		p.kept.uses.count(f, true)
 		p.kept.shown.count(f, shown)
 		p.kept.reached.count(f, shown || p.recalls(ctx, p.sent, f.Text))
+		if !shown {
+			p.Lost = append(p.Lost, f)
+		}
 	}
 	for _, r := range p.repeats[at] {
 		p.kept.repeats++
@@ -146,7 +151,7 @@ func (p *player) recalls(ctx context.Context, msgs []message.Message, text strin
 	for range 2 {
 		var next []string
 		for _, s := range from {
-			for _, h := range store.HandlesIn(s) {
+			for _, h := range archived.In(s) {
 				if seen[h] {
 					continue
 				}

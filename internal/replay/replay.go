@@ -78,6 +78,11 @@ func Classes() []Class {
 // typical is the class whose prices chains see for all that is not a cost.
 const typical = "K11.5"
 
+func typicalClass() Class {
+	all := Classes()
+	return all[slices.IndexFunc(all, func(c Class) bool { return c.Name == typical })]
+}
+
 // Options are those of a replay. The zero value is one cache that is always warm, and four bytes a token.
 type Options struct {
 	Counter   tokens.Counter // of what is measured, texts only; the chains count by themselves; nil: tokens.Chars4{}
@@ -139,7 +144,7 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 	}
 	slices.SortStableFunc(longest, func(a, b int) int { return cmp.Compare(tapes[b].none.size(), tapes[a].none.size()) })
 
-	runs := make([]outcome, len(chains)*len(tapes))
+	runs := make([]Talk, len(chains)*len(tapes))
 	var mu sync.Mutex
 	done := 0
 	err = parallel(ctx, o.Parallel, len(runs), func(ctx context.Context, i int) error {
@@ -163,7 +168,7 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 	}
 	results := make([]*Result, len(chains))
 	for i, c := range chains {
-		results[i] = newResult(c.Name, tapes, runs[i*len(tapes):(i+1)*len(tapes)])
+		results[i] = newResult(c.Name, o.window(c.Model), runs[i*len(tapes):(i+1)*len(tapes)])
 	}
 	return results, nil
 }
@@ -194,40 +199,38 @@ func parallel(ctx context.Context, workers, n int, do func(ctx context.Context, 
 	return context.Cause(ctx)
 }
 
-// outcome is what one chain did to one conversation.
-type outcome struct {
-	pass                  // of the typical class
-	costs, side []float64 // by class
+// Talk is what a chain did to one conversation.
+type Talk struct {
+	*Conversation
+
+	Calls []Call    // at the prices of class K11.5
+	None  []float64 // by class: the cost of never editing
+	Costs []float64 // by class: of all prompts and summaries
+	sides []float64 // by class: of Costs, those of summaries
 }
 
 // replay runs the conversation through a chain.
-func (t *tape) replay(ctx context.Context, c Chain, o Options) (out outcome, err error) {
-	classes := Classes()
-	of := func(i int) (*pass, error) {
-		p, err := t.play(ctx, c, classes[i], o, classes[i].Name == typical)
-		if err == nil && classes[i].Name == typical {
-			out.pass = *p
+func (t *tape) replay(ctx context.Context, c Chain, o Options) (talk Talk, err error) {
+	talk = Talk{Conversation: t.Conversation}
+	var all pass
+	for _, class := range Classes() {
+		prices := class
+		if !c.Priced {
+			prices = typicalClass()
 		}
-		return p, err
-	}
-	out.costs, out.side = make([]float64, len(classes)), make([]float64, len(classes))
-	var p *pass
-	if !c.Priced {
-		i := slices.IndexFunc(classes, func(c Class) bool { return c.Name == typical })
-		if p, err = of(i); err != nil {
-			return out, err
-		}
-	}
-	for i, class := range classes {
-		if c.Priced {
-			if p, err = of(i); err != nil {
-				return out, err
+		if c.Priced || all == nil {
+			full := prices.Name == typical
+			if all, err = t.play(ctx, c, prices, o, full); err != nil {
+				return talk, err
+			}
+			if full {
+				talk.Calls = all
 			}
 		}
-		out.side[i] = p.side.cost(class) + o.Output*float64(p.written)
-		out.costs[i] = p.main.cost(class) + out.side[i]
+		cost, side := all.cost(class, o.Output)
+		talk.Costs, talk.sides, talk.None = append(talk.Costs, cost), append(talk.sides, side), append(talk.None, t.none.cost(class))
 	}
-	return out, nil
+	return talk, nil
 }
 
 // errUnsent is the error of a chain that answers without calling the model.

@@ -20,7 +20,12 @@ type Result struct {
 	CacheHit  float64            `json:"cache_hit"` // share of the tokens of all prompts that are read from the cache
 
 	Edits int `json:"edits"`
-	Freed int `json:"freed"` // tokens, by the edits, each in one call
+	Freed int `json:"freed"` // tokens by which edits made the prompts shorter in which they were made, counted as the prompts
+
+	Window   int    `json:"window"`   // of the model, in tokens
+	TooLong  Ratio  `json:"too_long"` // of all calls: those whose prompt is longer than the window, and those that were not made
+	Unedited Ratio  `json:"unedited"` // of all calls: those whose whole history is longer than the window
+	Talks    []Talk `json:"-"`        // in the order of the recordings
 
 	Facts    *Share `json:"facts"`    // in the prompt of the answer that uses them; nil: none are known
 	Reached  *Share `json:"reached"`  // in the prompt, or in content that a handle in it recalls
@@ -55,53 +60,76 @@ type Ratio struct {
 	Of int `json:"of"`
 }
 
+func (r *Ratio) count(yes bool) {
+	r.Of++
+	if yes {
+		r.N++
+	}
+}
+
 // dearer is the cost, relative to never editing, above which editing has made a conversation more expensive.
 const dearer = 1.02
 
-func newResult(name string, tapes []*tape, runs []outcome) *Result {
+func newResult(name string, window int, talks []Talk) *Result {
 	classes := Classes()
 	r := &Result{
-		Chain: name, Conversations: len(runs), Invalid: map[string]int{},
+		Chain: name, Conversations: len(talks), Window: window, Talks: talks, Invalid: map[string]int{},
 		Cost: map[string]float64{}, Worst: map[string]float64{}, Above: map[string]int{}, Summaries: map[string]float64{},
 	}
 	for _, rules := range providers {
 		r.Invalid[rules.String()] = 0
 	}
 	none, all, side := make([]float64, len(classes)), make([]float64, len(classes)), make([]float64, len(classes))
-	var prompts []int
-	var main spent
-	var k kept
-	for i, run := range runs {
+	for i := range talks {
+		t := &talks[i]
 		for c, class := range classes {
-			whole := tapes[i].none.cost(class)
-			none[c], all[c], side[c] = none[c]+whole, all[c]+run.costs[c], side[c]+run.side[c]
-			cost := relative(run.costs[c], whole)
+			none[c], all[c], side[c] = none[c]+t.None[c], all[c]+t.Costs[c], side[c]+t.sides[c]
+			cost := relative(t.Costs[c], t.None[c])
 			r.Worst[class.Name] = max(r.Worst[class.Name], cost)
 			if cost > dearer {
 				r.Above[class.Name]++
 			}
 		}
-		prompts = append(prompts, run.prompts...)
-		main = main.plus(run.main)
-		k.add(run.kept)
-		r.Edits, r.Freed, r.Irreducible = r.Edits+run.edits, r.Freed+run.freed, r.Irreducible+run.irreducible
-		r.Seconds += run.took.Seconds()
-		for provider, n := range run.broken {
-			r.Invalid[provider] += n
-			r.Violations += n
-		}
 	}
 	for c, class := range classes {
 		r.Cost[class.Name], r.Summaries[class.Name] = relative(all[c], none[c]), share(side[c], none[c])
 	}
-	r.Calls = len(prompts)
-	r.Tokens = spread(prompts)
-	r.CacheHit = share(float64(main.read), float64(main.size()))
+	r.sum()
+	return r
+}
+
+// sum adds up the calls.
+func (r *Result) sum() {
+	var prompts []int
+	var k kept
+	read := 0
+	for _, t := range r.Talks {
+		for i := range t.Calls {
+			c := &t.Calls[i]
+			r.TooLong.count(c.Unmade || c.Sent > r.Window)
+			r.Unedited.count(c.History > r.Window)
+			k.add(c.kept)
+			r.Edits, r.Seconds, read = r.Edits+c.edits, r.Seconds+c.took.Seconds(), read+c.Read
+			for _, e := range c.Events {
+				r.Freed += e.Freed
+			}
+			for _, provider := range c.broken {
+				r.Invalid[provider]++
+				r.Violations++
+			}
+			if c.Unmade {
+				r.Irreducible++
+			} else {
+				prompts = append(prompts, c.Sent)
+			}
+		}
+	}
+	r.Calls, r.Tokens = len(prompts), spread(prompts)
+	r.CacheHit = share(float64(read), float64(r.Tokens.Sum))
 	if k.uses.all > 0 {
 		r.Facts, r.Reached, r.Forced = k.shown.of(k.uses), k.reached.of(k.uses), k.forced.of(k.uses)
 	}
 	r.Named, r.Changed, r.Repeated = &Ratio{k.namedKnown, k.named}, &Ratio{k.changedKnown, k.changed}, &Ratio{k.cleared, k.repeats}
-	return r
 }
 
 // relative returns a cost relative to never editing. Where all prompts are empty, it is 1.

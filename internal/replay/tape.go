@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/calls"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -24,6 +25,7 @@ type tape struct {
 	changed  []string          // of these, those that were changed
 
 	accepted [][]bool // by provider and call: whether the whole history is valid
+	whole    []int    // by call: the tokens of the whole history
 	none     spent    // of never editing
 }
 
@@ -65,7 +67,10 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 	if err != nil {
 		return nil, err
 	}
-	t.none = p.main
+	for i := range p {
+		t.none = t.none.plus(p[i].main())
+		t.whole = append(t.whole, p[i].Sent)
+	}
 	return t, nil
 }
 
@@ -79,43 +84,63 @@ func (t *tape) time(call int) time.Time {
 	return time.Time{}
 }
 
+// Call is a call of a chain in a replay, at the prices of one class.
+type Call struct {
+	calls.Call
+
+	Uses int    // of facts, by the answer
+	Lost []Fact // of these, those that are not in the prompt
+
+	side    spent    // of summaries
+	written int      // tokens of summaries
+	edits   int      // events of kind Edited
+	broken  []string // providers that reject the prompt, but not the history
+	kept    kept
+	took    time.Duration // in the chain
+}
+
+// Edits returns the number of edits, each an event of kind Edited.
+func (c *Call) Edits() int { return c.edits }
+
+// main returns the tokens of the prompt by what they cost.
+func (c *Call) main() spent { return spent{c.Read, c.Written, c.Sent - c.Read - c.Written} }
+
 // pass is one replay of a conversation by the prices of one class.
-type pass struct {
-	prompts     []int // tokens of each prompt that was sent
-	main        spent
-	side        spent // of summaries
-	written     int   // tokens of summaries
-	edits       int
-	freed       int // tokens by edits
-	irreducible int // calls that could not be made
-	broken      map[string]int
-	kept        kept
-	took        time.Duration
+type pass []Call
+
+// cost returns the costs of all calls, and of those the costs of summaries.
+func (p pass) cost(c Class, output float64) (all, side float64) {
+	for i := range p {
+		s := p[i].side.cost(c) + output*float64(p[i].written)
+		all, side = all+p[i].main().cost(c)+s, side+s
+	}
+	return all, side
 }
 
 // player replays one conversation once.
 type player struct {
 	*tape
-	*pass
+	*Call // that is running
 
-	full    bool // measure what is kept, too
+	full    bool // measure what is kept, too, and what became of each message
 	cache   *cache
 	archive *store.Memory
 	now     time.Time
 	sent    []message.Message // by the last call
 	sending time.Duration     // in the model, which is no time of the chain
 
+	events   []middleware.Event // of the last call
+	recorder calls.Recorder
 	checkers []checker
 
 	mu    sync.Mutex // of what a summary costs: several may be written at a time
 	draft bool       // nothing counts
 }
 
-// play replays the conversation once. Only with full it measures what is kept.
-func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full bool) (*pass, error) {
-	p := &player{
-		tape: t, pass: &pass{broken: map[string]int{}}, full: full, cache: newCache(o), archive: store.NewMemory(1 << 40),
-	}
+// play replays the conversation once. Only with full it measures what is kept, and records events and changes.
+func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full bool) (pass, error) {
+	p := &player{tape: t, full: full, cache: newCache(o), archive: store.NewMemory(1 << 40)}
+	p.recorder.Meter = p.cache.meter
 	env := middleware.Env{Archive: p.archive}
 	call := 0
 	env.Clock = func() time.Time {
@@ -130,19 +155,23 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 	}
 	chain := middleware.Chain(middleware.Observe(p.observe), c.New(env, p.summarize))
 	model := chain(p.send)
+	all := make(pass, len(t.calls))
 	for k, at := range t.calls {
-		call, p.now = k, t.time(at)
+		call, p.now, p.Call = k, t.time(at), &all[k]
+		if len(t.whole) > 0 { // it is empty while it is measured
+			p.History = t.whole[k]
+		}
 		req := &middleware.Request{Messages: t.messages[:at:at], Tools: t.Tools, Model: modelName}
 		if full && len(t.facts[at]) > 0 {
 			p.force(ctx, chain, req, at)
 		}
-		p.sent, p.sending = nil, 0
+		p.sent, p.sending, p.events = nil, 0, nil
 		begin := time.Now()
 		_, err := model(context.WithValue(ctx, answer{}, at), req, nil)
-		p.took += time.Since(begin) - p.sending
+		p.took = time.Since(begin) - p.sending
 		switch {
 		case middleware.KindOf(err) == middleware.Irreducible:
-			p.irreducible++
+			p.Unmade = true
 		case err != nil:
 			return nil, fmt.Errorf("call %d: %w", k, err)
 		case p.sent == nil:
@@ -150,9 +179,11 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 		case full:
 			p.check(k)
 			p.look(ctx, at, k == len(t.calls)-1)
+			seen := p.recorder.Take(req.Messages, p.sent, p.events)
+			p.Events, p.Changes = seen.Events, seen.Changes
 		}
 	}
-	return p.pass, nil
+	return all, nil
 }
 
 // answer is the key of the position of the recorded answer.
@@ -164,8 +195,7 @@ func (p *player) send(ctx context.Context, req *middleware.Request, _ middleware
 	defer func() { p.sending += time.Since(begin) }()
 	at, _ := ctx.Value(answer{}).(int)
 	u := p.cache.send(req, p.now)
-	p.main = p.main.plus(u)
-	p.prompts = append(p.prompts, u.size())
+	p.Sent, p.Read, p.Written = u.size(), u.read, u.wrote
 	p.sent = req.Messages
 	if p.sent == nil {
 		p.sent = []message.Message{}
@@ -178,11 +208,13 @@ func (p *player) send(ctx context.Context, req *middleware.Request, _ middleware
 	return &middleware.Response{Message: m, Stop: stop}, nil
 }
 
-// observe sums up the edits.
+// observe keeps the events of the call.
 func (p *player) observe(_ context.Context, e middleware.Event) {
 	if e.Kind == middleware.Edited {
 		p.edits++
-		p.freed += e.Before - e.After
+	}
+	if p.full {
+		p.events = append(p.events, e)
 	}
 }
 

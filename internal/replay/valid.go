@@ -44,7 +44,7 @@ func (p *player) check(call int) {
 	for i := range p.checkers {
 		c := &p.checkers[i]
 		if p.accepted[i][call] && !c.accepts(p.sent) {
-			p.broken[c.rules.String()]++
+			p.broken = append(p.broken, c.rules.String())
 		}
 	}
 }

@@ -13,8 +13,16 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// carried are members of a request that have the same name and meaning in all formats but that of Gemini.
-var carried = []string{"stream", "temperature", "top_p"}
+// carried returns the members of a request that have the same name and meaning in both formats.
+func carried(from, to *codec.Format) []string {
+	switch {
+	case from == codec.Gemini || to == codec.Gemini:
+		return nil
+	case from == codec.Ollama || to == codec.Ollama:
+		return []string{"stream"}
+	}
+	return []string{"stream", "temperature", "top_p"}
+}
 
 // Convert returns the conversation as a request of another format: its messages, tools, model, longest answer and the
 // members that both formats have. It fails with the JSON path of what the other format does not have, or what is not part
@@ -32,10 +40,8 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 	takeLimit(was, from.Limits())
 	raw := map[string]json.RawMessage{}
 	_ = json.Unmarshal([]byte(t.text), &raw) // it was read above
-	if from != codec.Gemini && to != codec.Gemini {
-		for _, name := range carried {
-			delete(was, name)
-		}
+	for _, name := range carried(from, to) {
+		delete(was, name)
 	}
 	if path := lost("", was, is); path != "" {
 		return "", fmt.Errorf("%s would be lost: it is not a part of the conversation that can be written in another format; "+
@@ -55,8 +61,8 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 	if t.Body.MaxTokens > 0 {
 		out = to.WithMaxTokens(out, t.Body.MaxTokens)
 	}
-	for _, name := range carried {
-		if value := raw[name]; value != nil && to != codec.Gemini {
+	for _, name := range carried(from, to) {
+		if value := raw[name]; value != nil {
 			if out, err = With(out, name, string(value)); err != nil {
 				return "", err
 			}

@@ -54,7 +54,7 @@ func readable(name string) (*codec.Format, error) {
 		return nil, fmt.Errorf("is %s: want the request, with the conversation", name)
 	}
 	return nil, fmt.Errorf("is a conversation in the format of %s: want a request of OpenAI's chat completions or Responses, of "+
-		"Anthropic's Messages or of Gemini, a list of such messages, or a session of Claude Code", name)
+		"Anthropic's Messages, of Gemini or of Ollama, a list of such messages, or a session of Claude Code", name)
 }
 
 // formatOf returns the format of a body, a list of messages or one message; "" if it is not recognised.
@@ -70,6 +70,8 @@ func formatOf(value json.RawMessage) string {
 	case body.has("choices", "output", "candidates") && !body.has("messages", "input", "contents"),
 		body.text("type") == "message" && body.has("stop_reason"):
 		return answers
+	case body.has("messages") && body.has("options", "keep_alive", "think"):
+		return codec.Ollama.Name
 	case body.has("messages") && (body.has("system", "anthropic_version") || slices.ContainsFunc(body.list("tools"), withSchema)):
 		return codec.Messages.Name
 	case body.has("input") && body.has("model", "instructions", "previous_response_id"), slices.ContainsFunc(input, withRole):
@@ -96,6 +98,12 @@ func (m members) format() string {
 		return slices.ContainsFunc(content, func(p members) bool { return slices.Contains(types, p.text("type")) })
 	}
 	typed := func(p members) bool { return p.has("type") }
+	objectArguments := func(call members) bool {
+		var function struct {
+			Arguments members `json:"arguments"`
+		}
+		return json.Unmarshal(call["function"], &function) == nil && function.Arguments != nil
+	}
 	is := func(word string, words ...string) bool { return slices.Contains(words, word) }
 	switch {
 	case kind != "" && m.has("sessionId", "parentUuid", "leafUuid", "snapshot"):
@@ -108,6 +116,8 @@ func (m members) format() string {
 		return langchaingo
 	case len(parts) > 0 && is(role, "", "user", "model", "function"):
 		return codec.Gemini.Name
+	case slices.ContainsFunc(m.list("tool_calls"), objectArguments), role != "" && m.has("images"):
+		return codec.Ollama.Name
 	case role != "" && m.has("response_meta", "multi_content"), m.has("tool_name") && m.has("tool_call_id"),
 		role != "" && m.has("user_input_multi_content", "assistant_output_multi_content"):
 		return einoSchema

@@ -1,5 +1,5 @@
 // Package transcript reads conversations from files: requests of OpenAI's chat completions and Responses, of Anthropic's
-// Messages and of Gemini, lists of such messages, and sessions of Claude Code.
+// Messages, of Gemini and of Ollama, lists of such messages, and sessions of Claude Code.
 //
 //	t, err := transcript.Parse(data)
 //	req, _, err := middleware.Apply(ctx, chain, t.Body.Request())

@@ -47,7 +47,12 @@ func TestParse(t *testing.T) {
 			`[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"read","input":{}}]}]`,
 		},
 		"responses": {`{"model":"gpt-5","input":"hi"}`, `[{"role":"user","content":"hi"},{"type":"function_call","call_id":"c1","name":"read","arguments":"{}"}]`},
-		"gemini":    {`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
+		"ollama": {
+			`{"model":"q","messages":[{"role":"user","content":"hi"}],"options":{"num_ctx":9}}`,
+			`[{"role":"user","content":"hi","images":["aGk="]}]`,
+			`[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]},{"role":"tool","tool_name":"f","content":"x"}]`,
+		},
+		"gemini": {`{"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`},
 	} {
 		for _, text := range texts {
 			tr := parse(t, text)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -55,7 +56,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 
 // requireUnder checks what is to be had by the handle that a text names.
 func requireUnder(t require.TestingT, s store.Store, text string, want store.Content) {
-	named := store.HandlesIn(text)
+	named := archived.In(text)
 	require.Len(t, named, 1, "%q names a handle", text)
 	got, err := s.Get(context.Background(), named[0])
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package contextedit_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -11,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // The benchmarks measure a call on a long conversation: 2,000 messages, 782 kB,
@@ -25,7 +24,7 @@ import (
 //	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/contextedit
 
 const (
-	messages   = 2000
+	messages   = editortest.Messages
 	resultSize = 720 // bytes; with calls, ids and the frame, 782 kB in 2,000 messages
 	never      = 1 << 40
 )
@@ -72,28 +71,6 @@ func rebuilt(h []message.Message) []message.Message {
 	return out
 }
 
-// walk compares two conversations message by message, and does nothing else. It
-// is the least that a call can do.
-func walk(a, b []message.Message) bool {
-	for i := range a {
-		x, y := &a[i], &b[i]
-		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
-			return false
-		}
-		for k, p := range x.Parts {
-			if p != y.Parts[k] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// silent is a model that does nothing.
-func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-	return &middleware.Response{}, nil
-}
-
 // caller returns a function that calls a model behind contextedit.
 func caller(tb testing.TB, at middleware.Trigger) func([]message.Message) {
 	tb.Helper()
@@ -107,32 +84,14 @@ func callerOf(tb testing.TB, opts contextedit.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts contextedit.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, contextedit.New(opts))(silent)
-	ctx := tb.Context()
-	return func(h []message.Message) {
-		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
-
-// sizes checks that the conversation is as large as it is said to be.
-func sizes(tb testing.TB, h []message.Message) {
-	tb.Helper()
-	bytes := 0
-	for _, m := range h {
-		bytes += len(m.AppendContent(nil))
-	}
-	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 || bytes < 770_000 || bytes > 860_000 {
-		tb.Fatalf("%d messages, %d bytes, %d tokens", len(h), bytes, n)
-	}
+	return editortest.Caller(tb, middleware.With(env, contextedit.New(opts)), nil)
 }
 
 // BenchmarkIdle has nothing to do: the history is the one of the call before and
 // one more round, or the same in other memory.
 func BenchmarkIdle(b *testing.B) {
 	h := conversation(messages + 200)
-	sizes(b, h[:messages])
+	editortest.Sizes(b, h[:messages])
 
 	grow := func(b *testing.B, at middleware.Trigger) {
 		b.Helper()
@@ -178,7 +137,7 @@ func BenchmarkIdle(b *testing.B) {
 		same := append([]message.Message(nil), h[:messages]...)
 		b.ReportAllocs()
 		for b.Loop() {
-			if !walk(h[:messages], same) {
+			if !editortest.Walk(h[:messages], same) {
 				b.Fatal("not the same")
 			}
 		}
@@ -189,7 +148,7 @@ func BenchmarkIdle(b *testing.B) {
 			b.StopTimer()
 			same := rebuilt(h[:messages])
 			b.StartTimer()
-			if !walk(h[:messages], same) {
+			if !editortest.Walk(h[:messages], same) {
 				b.Fatal("not the same")
 			}
 		}
@@ -397,7 +356,7 @@ func TestIdleCost(t *testing.T) {
 		other := rebuilt(h)
 		idle, plain := math.Inf(1), math.Inf(1)
 		for range repetitions {
-			plain = min(plain, took(func() { walk(h, other) }))
+			plain = min(plain, took(func() { editortest.Walk(h, other) }))
 			idle = min(idle, took(func() { call(other) }))
 		}
 		t.Logf("%s: idle call %.0f µs, walk %.0f µs", name, idle/1e3, plain/1e3)
@@ -421,22 +380,12 @@ func took(fn func()) float64 {
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 6, 50 // some more with the race detector
+	const spread, most = 6, 50 // some more with the race detector
 	for name, at := range map[string]middleware.Trigger{
 		"untouched":                    trigger.Tokens(never),
 		"edited":                       trigger.All(trigger.Messages(100), trigger.Func(full)),
 		"edited, trigger is still met": trigger.Messages(100),
 	} {
-		var allocs []float64
-		for _, n := range []int{100, messages} {
-			h := conversation(n)
-			call := caller(t, at)
-			call(h[:n-2])
-			call(h)
-			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
-		}
-		t.Logf("%s: %v allocations", name, allocs)
-		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
-		require.Less(t, allocs[1], float64(most), name)
+		editortest.RequireFewAllocations(t, name, spread, most, conversation, func(int) func([]message.Message) { return caller(t, at) })
 	}
 }

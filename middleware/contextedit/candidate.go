@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -230,7 +231,7 @@ func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 	if c.call >= 0 {
 		call = s.calls.Call(s.messages[c.call].Parts, c.callID)
 	}
-	c.recalled = s.recalls && !store.Asked(call).IsZero()
+	c.recalled = s.recalls && !archived.Asked(call).IsZero()
 	s.recalled = s.recalled || c.recalled
 	switch {
 	case o.Only != nil && !c.listed && !slices.Contains(o.Only, call.Name):

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -114,7 +115,7 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 	if c.call >= 0 {
 		call = in.calls.Call(v.Original(c.call).Parts, c.callID)
 	}
-	h := store.Asked(call)
+	h := archived.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
 		h, left.result = v.Archive(c.at, in.results.Result(v.Original(c.at).Parts, c.callID)...)
 	}

@@ -2,7 +2,6 @@ package contextedit_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,77 +9,40 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens"
 )
 
-// TestGolden replays the conversations in testdata. Each has a section with the
-// options, one for each middleware of the chain; one with the request, if there
-// is more to it than messages; the history; and what is expected: what happened
-// in each call, and what the model saw in the last one.
+// TestGolden replays the conversations in testdata.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	golden.Test(t, replay)
-}
-
-// replay calls the model at the places that the file names, through one chain.
-func replay(t *testing.T, c golden.Case) (edits, out string) {
-	t.Helper()
-	var mws []middleware.Middleware
-	clearsThinking := false
-	for _, text := range c.Sections("options") {
-		opts := parseOptions(t, text)
-		clearsThinking = clearsThinking || opts.ClearThinking
-		mws = append(mws, contextedit.New(opts))
-	}
-	env := middleware.Env{Counter: tokens.Chars4{}}
-	if strings.Contains(c.Section("request"), "archive: memory\n") {
-		env.Archive = store.NewMemory(0)
-		_, err := store.Keep(t.Context(), env.Archive, store.Content{Data: "a"}) // what the file recalls, by the handle reocvrpknqqn
-		require.NoError(t, err)
-	}
-	chain := middleware.With(env, mws...)
-	h, ends := parse(t, c.Section("in"))
-	var log strings.Builder
-	for n, end := range ends {
-		req := parseRequest(t, c.Section("request"))
-		req.Messages = h[:end]
-		before := cloneHistory(t, h)
-		sent, events, err := middleware.Apply(t.Context(), chain, req)
-		require.Equal(t, before, h, "the caller's history was changed")
-		logEvents(&log, fmt.Sprintf("call %d: ", n+1), message.Leading(h), events)
-		if err != nil {
-			fmt.Fprintf(&log, "call %d: error: %s: %v\n", n+1, middleware.KindOf(err), err)
-			out = ""
-			continue
+	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
+		t.Helper()
+		var mws []middleware.Middleware
+		clearsThinking := false
+		for _, text := range options {
+			opts := parseOptions(t, text)
+			clearsThinking = clearsThinking || opts.ClearThinking
+			mws = append(mws, contextedit.New(opts))
 		}
-		requireSound(t, h[:end], sent.Messages)
-		requireThinking(t, contextedit.Options{ClearThinking: clearsThinking}, h[:end], sent.Messages)
-		requireSettled(t, chain, req, sent)
-		if env.Archive != nil {
-			requireRecallable(t, env.Archive, h[:end], sent.Messages)
+		return editortest.Editor{
+			Chain: mws,
+			Items: func(detail any) int { return detail.(contextedit.Report).Results },
+			Again: []middleware.EventKind{middleware.Refused, middleware.Skipped},
+			Check: func(t *testing.T, c editortest.Call) {
+				t.Helper()
+				requireSound(t, c.History, c.Sent.Messages)
+				requireThinking(t, contextedit.Options{ClearThinking: clearsThinking}, c.History, c.Sent.Messages)
+				if c.Archive != nil {
+					requireRecallable(t, c.Archive, c.History, c.Sent.Messages)
+				}
+			},
 		}
-		out = format(sent.Messages)
-	}
-	return log.String(), out
-}
-
-func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.Event) {
-	for _, e := range events {
-		fmt.Fprintf(b, "%s%s: %s\n", prefix, e.Kind, e)
-		if e.Kind == middleware.Edited {
-			fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", e.Detail.(contextedit.Report).Results, e.First, e.Calls)
-			for _, r := range e.Edits {
-				fmt.Fprintf(b, " %d", lead+r.Runs[0].First)
-			}
-			b.WriteString("\n")
-		}
-	}
+	})
 }
 
 // requireSound checks what holds for each view that contextedit makes.
@@ -115,19 +77,6 @@ func skeleton(m message.Message) message.Message {
 	}
 	m.Parts = parts
 	return m
-}
-
-// requireSettled checks that the same call again gives the same view, without
-// another edit.
-func requireSettled(t *testing.T, chain middleware.Middleware, req, sent *middleware.Request) {
-	t.Helper()
-	again, events, err := middleware.Apply(t.Context(), chain, req)
-	require.NoError(t, err)
-	require.Equal(t, format(sent.Messages), format(again.Messages), "the same call gives another view")
-	for _, e := range events {
-		require.NotEqual(t, middleware.Edited, e.Kind, "the same call edits again: %v", e)
-		require.NotEqual(t, middleware.Misconfigured, e.Kind, "reported twice: %v", e)
-	}
 }
 
 // cloneHistory copies by way of JSON, so that nothing is shared.
@@ -207,35 +156,6 @@ func parseTrigger(t *testing.T, value string) middleware.Trigger {
 	}
 	require.Fail(t, "unknown trigger", value)
 	return nil
-}
-
-func parseRequest(t *testing.T, text string) *middleware.Request {
-	t.Helper()
-	req := &middleware.Request{}
-	golden.Settings(t, text, func(key, value string) {
-		switch key {
-		case "window":
-			req.Budget = &middleware.Budget{Window: golden.Number(t, value)}
-		case "model":
-			req.Model = value
-		case "archive":
-			require.Equal(t, "memory", value)
-		case "force":
-			req.Force = strings.Fields(value)
-		case "tool":
-			req.Tools = append(req.Tools, message.ToolDef{Name: "tool", Description: parseText(t, value)})
-		default:
-			require.Fail(t, "unknown field of the request", key)
-		}
-	})
-	return req
-}
-
-func parse(t *testing.T, text string) (h []message.Message, ends []int) {
-	t.Helper()
-	h, ends, err := golden.Parse(text)
-	require.NoError(t, err)
-	return h, ends
 }
 
 func parseText(t *testing.T, s string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -62,7 +63,7 @@ func requireLine(t require.TestingT, line, given string, limit int, by tokens.Co
 	require.True(t, utf8.ValidString(line), "a line is text: %q", line)
 	require.Negative(t, strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) }),
 		"a line has no control characters: %q", line)
-	require.Empty(t, store.HandlesIn(line), "a line names no handle: %q", line)
+	require.Empty(t, archived.In(line), "a line names no handle: %q", line)
 	for w := range strings.SplitSeq(line, " ") {
 		require.Contains(t, given, strings.TrimRight(w, ",;:"), "line %q", line)
 	}
@@ -153,9 +154,9 @@ func TestLinesOfWildResults(t *testing.T) {
 			require.True(t, utf8.ValidString(left), "%s: %q", name, left)
 			require.Negative(t, strings.IndexFunc(left, unicode.IsControl), "%s: %q", name, left)
 			if archive == nil {
-				require.Empty(t, store.HandlesIn(left), "%s: names no handle: %q", name, left)
+				require.Empty(t, archived.In(left), "%s: names no handle: %q", name, left)
 			} else {
-				named := store.HandlesIn(left)
+				named := archived.In(left)
 				require.Len(t, named, 1, "%s: names its handle: %q", name, left)
 				c, err := archive.Get(t.Context(), named[0])
 				require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -34,10 +33,7 @@ func markSuperseded(ctx context.Context, v *middleware.View, results []candidate
 			}
 			later.mark(v, i, results[k:], whole)
 			results = results[:k]
-			if len(whole) > few { // clearing a large map takes long, each time
-				whole = map[string]bool{}
-			}
-			clear(whole)
+			whole = map[string]bool{}
 		case message.RoleSystem, message.RoleUser:
 		}
 	}
@@ -76,7 +72,7 @@ type repeat struct {
 // do not supersede one another. Arguments are compared as the model wrote them:
 // different ones may look alike when an editor has shortened them.
 func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[string]bool) {
-	of := byCall(round)
+	var repeated map[string]bool // by call ID
 	for _, part := range v.Original(i).Parts {
 		call, ok := part.(message.ToolCall)
 		if !ok {
@@ -87,37 +83,14 @@ func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[st
 		case !found && whole[call.ID]:
 			p[key] = repeat{call: part, at: i}
 		case found && p[key].at > i:
-			for c := range of(call.ID) {
-				c.superseded = true
+			if repeated == nil {
+				repeated = map[string]bool{}
 			}
+			repeated[call.ID] = true
 		}
 	}
-}
-
-// few is a number of results that are searched one by one.
-const few = 8
-
-// byCall returns a function that yields the results of a call among some.
-func byCall(some []candidate) func(callID string) iter.Seq[*candidate] {
-	var of map[string][]*candidate
-	if len(some) > few {
-		of = make(map[string][]*candidate, len(some))
-		for k := range some {
-			of[some[k].callID] = append(of[some[k].callID], &some[k])
-		}
-	}
-	return func(callID string) iter.Seq[*candidate] {
-		return func(yield func(*candidate) bool) {
-			if of != nil {
-				slices.Values(of[callID])(yield)
-				return
-			}
-			for k := range some {
-				if some[k].callID == callID && !yield(&some[k]) {
-					return
-				}
-			}
-		}
+	for k := range round {
+		round[k].superseded = round[k].superseded || repeated[round[k].callID]
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -25,7 +26,7 @@ func within(t require.TestingT, s store.Store, view []message.Message) string {
 	var handles []store.Handle
 	read := func(text string) {
 		all.WriteString(text + "\n")
-		handles = append(handles, store.HandlesIn(text)...)
+		handles = append(handles, archived.In(text)...)
 	}
 	for _, m := range view {
 		for _, p := range m.Parts {
@@ -191,7 +192,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 		requireFits(t, fit.Options{}, sent)
 		require.Len(t, sent.Messages, len(h), "%v", events)
 		r, _ := sent.Messages[3].Parts[0].(message.ToolResult)
-		require.Equal(t, []store.Handle{asked}, store.HandlesIn(r.Text), "%s: %s", name, r.Text)
+		require.Equal(t, []store.Handle{asked}, archived.In(r.Text), "%s: %s", name, r.Text)
 		_, err = archive.Get(t.Context(), store.NewScope(nil, "").Handle(store.Content{Data: result.Text}.Hash()))
 		require.ErrorIs(t, err, store.ErrNotFound, "%s: a part of what is kept already is not kept as well", name)
 	}
@@ -227,7 +228,7 @@ func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
 	require.Len(t, sent.Messages, len(h))
 	for k, want := range texts {
 		r, _ := sent.Messages[at].Parts[k].(message.ToolResult)
-		handles := store.HandlesIn(r.Text)
+		handles := archived.In(r.Text)
 		require.Len(t, handles, 1, r.Text)
 		c, err := archive.Get(t.Context(), handles[0])
 		require.NoError(t, err)
@@ -253,7 +254,7 @@ func TestCutAgain(t *testing.T) {
 		r, _ := sent.Messages[2].Parts[0].(message.ToolResult)
 		require.Less(t, len(r.Text), len(before), "window %d", window)
 		require.Equal(t, 1, strings.Count(r.Text, "left out"), r.Text)
-		handles := store.HandlesIn(r.Text)
+		handles := archived.In(r.Text)
 		require.Len(t, handles, 1)
 		c, err := archive.Get(t.Context(), handles[0])
 		require.NoError(t, err)

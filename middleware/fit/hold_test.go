@@ -8,7 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -156,7 +157,7 @@ func TestHandlesReturn(t *testing.T) {
 		named = append(named, 0)
 		for _, m := range sent.Messages {
 			for r := range m.Results() {
-				named[k] += len(store.HandlesIn(r.Text))
+				named[k] += len(archived.In(r.Text))
 			}
 		}
 	}

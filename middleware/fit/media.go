@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -219,7 +220,7 @@ func (s *sketch) bareNote(at, k int) (bare message.Text, longer bool) {
 	}
 	m, ok := before[k].(message.Media)
 	note, isText := now[k].(message.Text)
-	if !ok || !isText || len(store.HandlesIn(note.Text)) == 0 {
+	if !ok || !isText || len(archived.In(note.Text)) == 0 {
 		return bare, false
 	}
 	bare = message.Text{Text: mediaNote(m, store.Handle{})}

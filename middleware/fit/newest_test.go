@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -72,7 +73,7 @@ func TestTextWithMediaIsArchived(t *testing.T) {
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 		require.NoError(t, err)
 		is := sent.Messages[2].Parts[0].(message.ToolResult)
-		handles := store.HandlesIn(is.Text)
+		handles := archived.In(is.Text)
 		require.NotEmpty(t, handles, is.Text)
 		require.Len(t, slices.Compact(handles), 1, "one handle for all: %s", is.Text)
 		requireNothingLost(t, archive, h, sent.Messages)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
@@ -21,7 +22,7 @@ func (a *archiver) recalled(at int, id string) store.Handle {
 	if a == nil || a.recalls[at] < 0 {
 		return store.Handle{}
 	}
-	if h := store.Asked(a.calls.Call(a.source.Original(a.recalls[at]).Parts, id)); a.has(h) {
+	if h := archived.Asked(a.calls.Call(a.source.Original(a.recalls[at]).Parts, id)); a.has(h) {
 		return h
 	}
 	return store.Handle{}
@@ -83,7 +84,7 @@ func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
 		return
 	}
 	for c := range h[at].Calls() {
-		handle := store.Asked(c)
+		handle := archived.Asked(c)
 		if handle.IsZero() {
 			continue
 		}

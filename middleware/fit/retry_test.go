@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -366,7 +367,7 @@ func TestArgumentsOfTheNewestRound(t *testing.T) {
 		require.NoError(t, err)
 		n := len(sent.Messages)
 		calls := slices.Collect(sent.Messages[n-3].Calls())
-		require.NotEmpty(t, store.HandlesIn(calls[0].Arguments), "%v", calls)
+		require.NotEmpty(t, archived.In(calls[0].Arguments), "%v", calls)
 		require.Equal(t, `{"page":7}`, calls[1].Arguments, "no more than necessary")
 		requireNothingLost(t, archive, h, sent.Messages)
 		require.Greater(t, n, 10, "the rest of the conversation is kept")

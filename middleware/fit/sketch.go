@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -360,7 +361,7 @@ func (a *archiver) archived(parts []message.Part) []store.Named {
 
 func handlesIn(parts []message.Part) (all []store.Handle) {
 	for _, p := range parts {
-		all = append(all, store.HandlesIn(shorten.Text(p))...)
+		all = append(all, archived.In(shorten.Text(p))...)
 	}
 	return all
 }

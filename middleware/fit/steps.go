@@ -3,6 +3,7 @@ package fit
 import (
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
@@ -285,7 +286,7 @@ func (s *sketch) equalsNote(m message.Message) bool {
 	if m.Equal(s.noteFor(store.Handle{})) {
 		return true
 	}
-	named := store.HandlesIn(m.Text())
+	named := archived.In(m.Text())
 	return len(named) > 0 && m.Equal(s.noteFor(named[len(named)-1]))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -79,7 +80,7 @@ func TestHandlesGiveWay(t *testing.T) {
 			}
 			for _, m := range req.Messages {
 				for _, p := range m.Parts {
-					if r, ok := p.(message.ToolResult); ok && len(store.HandlesIn(r.Text)) > 0 {
+					if r, ok := p.(message.ToolResult); ok && len(archived.In(r.Text)) > 0 {
 						handles = true
 					}
 				}

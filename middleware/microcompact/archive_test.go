@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
@@ -38,7 +39,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 			if slices.Contains(m.Parts, p) {
 				continue
 			}
-			named := store.HandlesIn(textOf(p))
+			named := archived.In(textOf(p))
 			require.NotEmpty(t, named, "%q names a handle", textOf(p))
 			for _, h := range named {
 				if asked(history[:i], p) == h {
@@ -78,7 +79,7 @@ func asked(history []message.Message, p message.Part) (h store.Handle) {
 	for _, m := range history {
 		for c := range m.Calls() {
 			if ok && c.ID == r.CallID {
-				h = store.Asked(c)
+				h = archived.Asked(c)
 			}
 		}
 	}
@@ -128,7 +129,7 @@ func TestRecallingEndsSomewhere(t *testing.T) {
 		seen := sent.Messages[len(sent.Messages)-1].Parts[0].(message.ToolResult).Text
 		if calls == 1 {
 			require.Contains(t, seen, "[truncated here: ")
-			next = `{"handle":"` + store.HandlesIn(seen)[0].String() + `"}`
+			next = `{"handle":"` + archived.In(seen)[0].String() + `"}`
 		} else {
 			note, lines, _ := strings.Cut(seen, "\n")
 			read.WriteString(lines + "\n")

@@ -1,20 +1,17 @@
 package microcompact_test
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // The benchmarks measure a call on a long conversation: 2,000 messages, about 800
@@ -23,7 +20,7 @@ import (
 //	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/microcompact
 
 const (
-	messages   = 2000
+	messages   = editortest.Messages
 	resultSize = 720 // bytes
 	keptRounds = 4
 	never      = 1 << 40
@@ -54,11 +51,6 @@ func talk(messages int) []message.Message {
 	return h
 }
 
-// silent is a model that does nothing.
-func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-	return &middleware.Response{}, nil
-}
-
 // caller returns a function that calls a model behind microcompact.
 func caller(tb testing.TB, opts microcompact.Options) func([]message.Message) {
 	tb.Helper()
@@ -67,22 +59,7 @@ func caller(tb testing.TB, opts microcompact.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts microcompact.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, microcompact.New(opts))(silent)
-	ctx := tb.Context()
-	budget := &middleware.Budget{Window: never}
-	return func(h []message.Message) {
-		if _, err := model(ctx, &middleware.Request{Messages: h, Budget: budget}, nil); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
-
-// sizes checks that the conversation is as large as it is said to be.
-func sizes(tb testing.TB, h []message.Message) {
-	tb.Helper()
-	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 {
-		tb.Fatalf("%d messages, %d tokens", len(h), n)
-	}
+	return editortest.Caller(tb, middleware.With(env, microcompact.New(opts)), &middleware.Budget{Window: never})
 }
 
 // growing calls the model with a history that has one more round each time.
@@ -108,7 +85,7 @@ func growing(b *testing.B, h []message.Message, opts microcompact.Options) {
 // BenchmarkIdle has nothing to do: the history is the one of the call before and
 // one more round, nothing in it is long, all that is may stay, or there is no tool.
 func BenchmarkIdle(b *testing.B) {
-	sizes(b, conversation(messages))
+	editortest.Sizes(b, conversation(messages))
 	b.Run("short", func(b *testing.B) { growing(b, conversationOf(messages+200, 180), microcompact.Options{}) })
 	b.Run("protected", func(b *testing.B) {
 		growing(b, conversation(messages+200), microcompact.Options{Protect: []string{"read_log"}})
@@ -182,7 +159,7 @@ func BenchmarkNewResult(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		model := microcompact.New(microcompact.Options{})(silent)
+		model := microcompact.New(microcompact.Options{})(editortest.Silent)
 		b.StartTimer()
 		if _, err := model(b.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 200_000}}, nil); err != nil {
 			b.Fatal(err)
@@ -195,22 +172,12 @@ func BenchmarkNewResult(b *testing.B) {
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 2, 60
+	const spread, most = 2, 60
 	for name, opts := range map[string]microcompact.Options{
 		"nothing to do":   {Limit: microcompact.Limits{Results: resultSize}},
 		"a batch to come": {Batch: microcompact.Batch{Results: 5}},
 		"all is done":     {},
 	} {
-		var allocs []float64
-		for _, n := range []int{100, messages} {
-			h := conversation(n)
-			call := caller(t, opts)
-			call(h[:n-2])
-			call(h)
-			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
-		}
-		t.Logf("%s: %v allocations", name, allocs)
-		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
-		require.Less(t, allocs[1], float64(most), name)
+		editortest.RequireFewAllocations(t, name, spread, most, conversation, func(int) func([]message.Message) { return caller(t, opts) })
 	}
 }

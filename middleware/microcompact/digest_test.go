@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -68,7 +69,7 @@ func requireLines(t require.TestingT, most int, by tokens.Counter, history, view
 			require.Less(t, meter.Part(r), before, "a placeholder takes as much as what it stands for: %q", r.Text)
 			line := lineOf(r.Text)
 			require.LessOrEqual(t, by.Count(line), most, "a line is longer than the option says: %q", line)
-			require.Empty(t, store.HandlesIn(line), "a line names no handle: %q", line)
+			require.Empty(t, archived.In(line), "a line names no handle: %q", line)
 			for w := range strings.SplitSeq(line, " ") {
 				require.Contains(t, given, strings.TrimRight(w, ",;:"), "line %q", line)
 			}

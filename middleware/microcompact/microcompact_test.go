@@ -9,61 +9,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// TestGolden replays the conversations in testdata. Each has a section with the
-// options, one for each middleware of the chain; one with the request, if there
-// is more to it than messages; the history; and what is expected: what happened
-// in each call, and what the model saw in the last one.
+// TestGolden replays the conversations in testdata.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	golden.Test(t, replay)
-}
-
-// replay calls the model at the places that the file names, through one chain.
-func replay(t *testing.T, c golden.Case) (edits, out string) {
-	t.Helper()
-	var mws []middleware.Middleware
-	for _, text := range c.Sections("options") {
-		mws = append(mws, microcompact.New(parseOptions(t, text)))
-	}
-	env := middleware.Env{Counter: tokens.Chars4{}}
-	if strings.Contains(c.Section("request"), "archive: memory\n") {
-		env.Archive = store.NewMemory(0)
-		_, err := store.Keep(t.Context(), env.Archive, store.Content{Data: "a"}) // what the file recalls, by the handle reocvrpknqqn
-		require.NoError(t, err)
-	}
-	chain := middleware.With(env, mws...)
-	h, ends, err := golden.Parse(c.Section("in"))
-	require.NoError(t, err)
-	var log strings.Builder
-	for n, end := range ends {
-		req := parseRequest(t, c.Section("request"))
-		req.Messages = h[:end]
-		changed := middlewaretest.Freeze(req)
-		sent, events, err := middleware.Apply(t.Context(), chain, req)
-		require.NoError(t, err)
-		require.NoError(t, changed(), "the caller's history was changed")
-		logEvents(&log, fmt.Sprintf("call %d: ", n+1), message.Leading(h), events)
-		requireSound(t, h[:end], sent.Messages)
-		if env.Archive != nil {
-			requireRecallable(t, env.Archive, h[:end], sent.Messages)
+	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
+		t.Helper()
+		var mws []middleware.Middleware
+		for _, text := range options {
+			mws = append(mws, microcompact.New(parseOptions(t, text)))
 		}
-		again, events, err := middleware.Apply(t.Context(), chain, req)
-		require.NoError(t, err)
-		require.Empty(t, events, "the same call once more")
-		require.Equal(t, sent.Messages, again.Messages, "the same call gives another view")
-		out = golden.Format(abridged(sent.Messages))
-	}
-	return log.String(), out
+		return editortest.Editor{Chain: mws, Items: items, Show: abridged, Check: func(t *testing.T, c editortest.Call) {
+			t.Helper()
+			requireSound(t, c.History, c.Sent.Messages)
+			if c.Archive != nil {
+				requireRecallable(t, c.Archive, c.History, c.Sent.Messages)
+			}
+		}}
+	})
 }
 
 // abridged returns messages with short texts in the place of heads and tails.
@@ -80,20 +52,6 @@ func abridged(msgs []message.Message) []message.Message {
 		}
 	}
 	return msgs
-}
-
-func logEvents(b *strings.Builder, prefix string, lead int, events []middleware.Event) {
-	for _, e := range events {
-		fmt.Fprintf(b, "%s%s: %s\n", prefix, e.Kind, e)
-		if e.Kind != middleware.Edited {
-			continue
-		}
-		fmt.Fprintf(b, "  %d items, first changed message %d, calls since the edit before %d, rewritten:", items(e.Detail), e.First, e.Calls)
-		for _, r := range e.Edits {
-			fmt.Fprintf(b, " %d", lead+r.Runs[0].First)
-		}
-		b.WriteString("\n")
-	}
 }
 
 // requireSound checks what holds for each view that microcompact makes.
@@ -169,23 +127,6 @@ func parseOptions(t *testing.T, text string) microcompact.Options {
 		}
 	})
 	return o
-}
-
-func parseRequest(t *testing.T, text string) *middleware.Request {
-	t.Helper()
-	req := &middleware.Request{}
-	golden.Settings(t, text, func(key, value string) {
-		switch key {
-		case "window":
-			req.Budget = &middleware.Budget{Window: golden.Number(t, value)}
-		case "force":
-			req.Force = strings.Fields(value)
-		case "archive": // of the chain
-		default:
-			require.Fail(t, "unknown field of the request", key)
-		}
-	})
-	return req
 }
 
 // pages are rounds that read pages of so many words each, and a question behind them.

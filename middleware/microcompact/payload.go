@@ -3,6 +3,7 @@ package microcompact
 import (
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -241,7 +242,7 @@ func (o *editor) asked(in *index, v *middleware.View, call int, callID string) s
 		return store.Handle{}
 	}
 	parts, _, _ := original(v, call)
-	return store.Asked(in.givenCalls.Call(parts, callID))
+	return archived.Asked(in.givenCalls.Call(parts, callID))
 }
 
 // isProtected reports whether message i has a result of a protected tool for a call.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -275,9 +276,9 @@ func TestHandleOfItsOwn(t *testing.T) {
 	archive := store.NewMemory(0)
 	h := history(8)
 	view, _ := fold(t, middleware.With(middleware.Env{Scope: "a"}, mw), h)
-	require.Empty(t, store.HandlesIn(summaryIn(t, view, h).Text()))
+	require.Empty(t, archived.In(summaryIn(t, view, h).Text()))
 	view, _ = fold(t, middleware.With(middleware.Env{Scope: "a", Archive: archive}, mw), h)
-	handles := store.HandlesIn(summaryIn(t, view, h).Text())
+	handles := archived.In(summaryIn(t, view, h).Text())
 	require.Len(t, handles, 1)
 	_, err := archive.Get(t.Context(), handles[0])
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -117,7 +118,7 @@ func TestArchived(t *testing.T) {
 			view, _ := apply(t, p.mw, h[:n])
 			kept := ""
 			for _, m := range view {
-				for _, handle := range store.HandlesIn(m.Text()) {
+				for _, handle := range archived.In(m.Text()) {
 					for _, c := range opened(t, archive, handle) {
 						kept += c
 					}
@@ -139,7 +140,7 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 	c, err := archive.Get(t.Context(), h)
 	require.NoError(t, err)
 	out := []string{c.Data}
-	for _, further := range store.HandlesIn(c.Data) {
+	for _, further := range archived.In(c.Data) {
 		c, err := archive.Get(t.Context(), further)
 		require.NoError(t, err)
 		out = append(out, c.Data)

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/store"
 )
 
 // piece is what is folded as a whole: a unit, or the messages of an earlier fold.
@@ -86,7 +86,7 @@ func isRecall(v *middleware.View, u message.Unit) bool {
 		return false
 	}
 	for c := range v.At(u.First).Calls() {
-		if store.Asked(c).IsZero() {
+		if archived.Asked(c).IsZero() {
 			return false
 		}
 	}

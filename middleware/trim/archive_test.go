@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -31,7 +32,7 @@ func requireReachable(t *testing.T, s store.Store, history []message.Message, se
 			kept[span.First] = true
 			continue
 		}
-		named := store.HandlesIn(m.Text())
+		named := archived.In(m.Text())
 		require.Len(t, named, 1, "%q names a handle", m.Text())
 		require.Empty(t, all, "there is one note")
 		all = reachable(t, s, named[0])
@@ -49,7 +50,7 @@ func reachable(t *testing.T, s store.Store, h store.Handle) string {
 	c, err := s.Get(t.Context(), h)
 	require.NoError(t, err)
 	all := []string{c.Data}
-	for _, before := range store.HandlesIn(c.Data) {
+	for _, before := range archived.In(c.Data) {
 		c, err := s.Get(t.Context(), before)
 		require.NoError(t, err)
 		all = append(all, c.Data)
@@ -94,7 +95,7 @@ func TestNotesOfBeforeTheArchive(t *testing.T) {
 		if v.Span(i).Edit == nil {
 			continue
 		}
-		c, err := archive.Get(t.Context(), store.HandlesIn(m.Text())[0])
+		c, err := archive.Get(t.Context(), archived.In(m.Text())[0])
 		require.NoError(t, err)
 		require.Contains(t, c.Data, "job-000002", "what was removed without an archive is archived now")
 		require.NotContains(t, c.Data, "(gone)")

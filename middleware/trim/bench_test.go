@@ -1,20 +1,17 @@
 package trim_test
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // The benchmarks measure a call on a long conversation: 2,000 messages, about 800
@@ -24,7 +21,7 @@ import (
 //	go test -run '^$' -bench . -benchtime 200x -count 6 ./middleware/trim
 
 const (
-	messages   = 2000
+	messages   = editortest.Messages
 	resultSize = 720 // bytes
 	never      = 1 << 40
 )
@@ -47,11 +44,6 @@ func conversation(messages int) []message.Message {
 	return h
 }
 
-// silent is a model that does nothing.
-func silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-	return &middleware.Response{}, nil
-}
-
 // caller returns a function that calls a model with trim.
 func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
 	tb.Helper()
@@ -60,28 +52,14 @@ func caller(tb testing.TB, opts trim.Options) func([]message.Message) {
 
 func callerWith(tb testing.TB, env middleware.Env, opts trim.Options) func([]message.Message) {
 	tb.Helper()
-	model := middleware.With(env, trim.New(opts))(silent)
-	ctx := tb.Context()
-	return func(h []message.Message) {
-		if _, err := model(ctx, &middleware.Request{Messages: h}, nil); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
-
-// sizes checks that the conversation has the size named above.
-func sizes(tb testing.TB, h []message.Message) {
-	tb.Helper()
-	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != messages || n < 190_000 || n > 230_000 {
-		tb.Fatalf("%d messages, %d tokens", len(h), n)
-	}
+	return editortest.Caller(tb, middleware.With(env, trim.New(opts)), nil)
 }
 
 // BenchmarkIdle has nothing to do: the history is the one of the call before and
 // one more round, as long as nothing has been removed, and when something has.
 func BenchmarkIdle(b *testing.B) {
 	h := conversation(messages + 200)
-	sizes(b, h[:messages])
+	editortest.Sizes(b, h[:messages])
 	for name, opts := range map[string]trim.Options{
 		"untouched": {Trigger: trigger.Tokens(never)},
 		"trimmed":   {Trigger: trigger.Tokens(150_000)},
@@ -108,28 +86,11 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("walk", func(b *testing.B) {
 		same := append([]message.Message(nil), h[:messages]...)
 		for b.Loop() {
-			if !walk(h[:messages], same) {
+			if !editortest.Walk(h[:messages], same) {
 				b.Fatal("not the same")
 			}
 		}
 	})
-}
-
-// walk compares two conversations message by message, and does nothing else. It
-// is the least that a call can do.
-func walk(a, b []message.Message) bool {
-	for i := range a {
-		x, y := &a[i], &b[i]
-		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
-			return false
-		}
-		for k, p := range x.Parts {
-			if p != y.Parts[k] {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // BenchmarkTrim removes about a ninth of the conversation, or half of it. The
@@ -204,22 +165,12 @@ func trimmingWith(b *testing.B, env func() middleware.Env, opts trim.Options, kn
 //
 //nolint:paralleltest // AllocsPerRun counts those of the whole process
 func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 6, 50 // some more with the race detector
+	const spread, most = 6, 50 // some more with the race detector
 	for name, at := range map[string]func(messages int) middleware.Trigger{
 		"untouched":                     func(int) middleware.Trigger { return trigger.Tokens(never) },
 		"trimmed":                       func(n int) middleware.Trigger { return trigger.Tokens(95 * n) },
 		"trimmed, trigger is still met": func(int) middleware.Trigger { return trigger.Messages(5) },
 	} {
-		var allocs []float64
-		for _, n := range []int{100, messages} {
-			h := conversation(n)
-			call := caller(t, trim.Options{Trigger: at(n)})
-			call(h[:n-2])
-			call(h)
-			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
-		}
-		t.Logf("%s: %v allocations", name, allocs)
-		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
-		require.Less(t, allocs[1], float64(most), name)
+		editortest.RequireFewAllocations(t, name, spread, most, conversation, func(n int) func([]message.Message) { return caller(t, trim.Options{Trigger: at(n)}) })
 	}
 }

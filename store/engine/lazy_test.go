@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -82,7 +83,7 @@ func TestLazy(t *testing.T) {
 		require.NotZero(t, told, "an event says so: %v", events)
 		var handles []store.Handle
 		for r := range sent[2].Results() {
-			handles = store.HandlesIn(r.Text)
+			handles = archived.In(r.Text)
 		}
 		require.NotEmpty(t, handles, "%v", events)
 		c, err := e.Archive("s").Get(t.Context(), handles[0])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -418,7 +419,7 @@ func loses(t *testing.T, d *database, lose func(*testing.T, *database), why stri
 	for range 4 {
 		step(2000)
 	}
-	handles := store.HandlesIn(message.Message{Parts: sent[2].Parts}.Text() + sent[2].Parts[0].(message.ToolResult).Text)
+	handles := archived.In(message.Message{Parts: sent[2].Parts}.Text() + sent[2].Parts[0].(message.ToolResult).Text)
 	require.NotEmpty(t, handles)
 	lose(t, d)
 	if why != "was removed" && why != "was emptied" && why != "was replaced" && why != "" { // these are seen in the next call, whatever it does

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 )
 

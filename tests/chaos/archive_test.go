@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -108,7 +109,7 @@ func requireKeptUnderHandles(t *testing.T, s store.Store, sent []message.Message
 				text = p.Text
 			case message.Thinking, message.Media, message.Opaque:
 			}
-			for _, h := range store.HandlesIn(text) {
+			for _, h := range archived.In(text) {
 				_, err := s.Get(t.Context(), h)
 				require.NoError(t, err, "%s: %q", who, text)
 			}
@@ -202,11 +203,11 @@ func lastHandle(msgs []message.Message) (h store.Handle) {
 		for _, p := range m.Parts {
 			switch p := p.(type) {
 			case message.Text:
-				for _, found := range store.HandlesIn(p.Text) {
+				for _, found := range archived.In(p.Text) {
 					h = found
 				}
 			case message.ToolResult:
-				for _, found := range store.HandlesIn(p.Text) {
+				for _, found := range archived.In(p.Text) {
 					h = found
 				}
 			case message.Thinking, message.Media, message.ToolCall, message.Opaque:

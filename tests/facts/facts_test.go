@@ -18,8 +18,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -222,7 +223,7 @@ func (m *moment) shows(fact string) bool {
 func (m *moment) recalls(t *testing.T, fact string) (h store.Handle, ok bool) {
 	t.Helper()
 	for _, text := range slices.Backward(m.cleared) {
-		named := store.HandlesIn(text)
+		named := archived.In(text)
 		require.Len(t, named, 1, "handles in %q", text)
 		c, err := m.archive.Get(t.Context(), named[0])
 		require.NoError(t, err, text)

@@ -1,6 +1,6 @@
 // Package fleet tests processes that share a database: ten of them continue one tree of
 // conversations, are killed at any time, have clocks that are wrong, and see the database
-// crash. What they send is compared with the reference model of internal/replicas.
+// crash. What they send is compared with the reference model of internal/testkit/replicas.
 package fleet
 
 import (
@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/replicas"
+	"github.com/laconic-go/laconic/internal/testkit/replicas"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store/engine"
 )

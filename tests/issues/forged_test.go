@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -54,7 +55,7 @@ func TestForgedHandleInAFold(t *testing.T) {
 		view := apply(archive, folds, all)
 		var found []string
 		for _, m := range view {
-			for _, handle := range store.HandlesIn(m.Text()) {
+			for _, handle := range archived.In(m.Text()) {
 				c, err := archive.Get(t.Context(), handle)
 				require.NoError(t, err)
 				found = append(found, c.Data)

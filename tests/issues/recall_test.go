@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -47,7 +48,7 @@ func TestForeignToolNamedRecall(t *testing.T) {
 				left, ok := sent.Messages[2].Parts[0].(message.ToolResult)
 				require.True(t, ok)
 				require.NotEqual(t, result, left.Text, "the result is cleared, or this test shows nothing")
-				handles := store.HandlesIn(left.Text)
+				handles := archived.In(left.Text)
 				require.Len(t, handles, 1, "%s", left.Text)
 				kept, err := archive.Get(t.Context(), handles[0])
 				require.NoError(t, err, "%s", left.Text)

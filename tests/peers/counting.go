@@ -6,14 +6,14 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 
-	"github.com/laconic-go/laconic/internal/samples"
+	"github.com/laconic-go/laconic/internal/testkit/samples"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // counting returns the rows with tiktoken-go as the peer: exact counts of a megabyte of the
 // prose of the comments of Go's standard library, of its source, of both in JSON, and of
-// generated Chinese. Package internal/samples makes the texts.
+// generated Chinese. Package internal/testkit/samples makes the texts.
 func counting(s size) []row {
 	texts, err := samples.Read()
 	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())

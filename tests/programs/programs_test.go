@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 // pages are the pages with programs. Those of a pair show the same programs.

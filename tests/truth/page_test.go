@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/truth.md")

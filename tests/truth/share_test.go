@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
 )

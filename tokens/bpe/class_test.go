@@ -9,7 +9,7 @@ import (
 	"github.com/dlclark/regexp2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 func TestClasses(t *testing.T) {

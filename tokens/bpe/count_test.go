@@ -14,9 +14,9 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
-	"github.com/laconic-go/laconic/internal/recorded"
-	"github.com/laconic-go/laconic/internal/samples"
+	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/samples"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )

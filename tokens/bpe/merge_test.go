@@ -10,7 +10,7 @@ import (
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 var vocabularies = map[string]func() *vocabulary{"o200k_base": o200k, "cl100k_base": cl100k}

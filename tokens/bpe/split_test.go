@@ -9,7 +9,7 @@ import (
 	"github.com/dlclark/regexp2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/race"
+	"github.com/laconic-go/laconic/internal/testkit/race"
 )
 
 // grammar is an encoding's split, and the pattern it stands for.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/samples"
+	"github.com/laconic-go/laconic/internal/testkit/samples"
 )
 
 // sampled returns texts of a megabyte each. Without the source of Go there is nothing to

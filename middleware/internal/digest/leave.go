@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -145,7 +145,7 @@ func IsPlaceholder(text string) bool {
 // imitates reports whether a text looks like a part of a placeholder: a handle, or
 // the beginning of a line. A tool must not be able to write one.
 func imitates(text string) bool {
-	return len(store.HandlesIn(text)) > 0 || hasLine(text)
+	return len(archived.In(text)) > 0 || hasLine(text)
 }
 
 // hasLine reports whether a text has the beginning of a line.

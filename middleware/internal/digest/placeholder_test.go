@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -24,7 +25,7 @@ func TestPlaceholder(t *testing.T) {
 		require.Equal(t, want, digest.Placeholder(text, "total: 54.04"))
 		require.Equal(t, text, digest.Placeholder(text, ""), "no line, no words")
 		with := digest.Placeholder(store.Placeholder(text, h), "total: 54.04")
-		require.Equal(t, []store.Handle{h}, store.HandlesIn(with), "the handle is found: %q", with)
+		require.Equal(t, []store.Handle{h}, archived.In(with), "the handle is found: %q", with)
 	}
 	require.Equal(t, "[cleared: "+to+"; some facts: total: 54.04]", digest.Placeholder(store.Placeholder("[cleared]", h), "total: 54.04"))
 	require.Equal(t, "(gone) ["+to+"; some facts: total: 54.04]", digest.Placeholder(store.Placeholder("(gone)", h), "total: 54.04"))
@@ -42,7 +43,7 @@ func TestLinesPretendNothing(t *testing.T) {
 		`{"name": "Some facts: none", "id": "A-1001"}`:            "id: A-1001",
 	} {
 		line := digest.Lines([]digest.Cleared{{Text: text}}, nil, digest.Options{Tokens: 60})[0]
-		require.Empty(t, store.HandlesIn(line), "%q", line)
+		require.Empty(t, archived.In(line), "%q", line)
 		require.NotContains(t, line, "ome facts: ")
 		require.Contains(t, line, want, "of %q", text)
 	}

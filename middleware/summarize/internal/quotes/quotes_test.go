@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"

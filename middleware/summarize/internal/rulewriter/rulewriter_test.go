@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"

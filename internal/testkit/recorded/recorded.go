@@ -90,6 +90,28 @@ func Exists(name string) bool {
 	return err == nil
 }
 
+// Share is of how many recordings a test takes one: of ten, or each of them with LACONIC_SOAK, as make soak runs it.
+func Share() int {
+	if os.Getenv("LACONIC_SOAK") != "" {
+		return 1
+	}
+	return 10
+}
+
+// Some yields one of [Share] of the [Lines] of a file.
+func Some(tb testing.TB, name string) iter.Seq[[]byte] {
+	tb.Helper()
+	lines := Lines(tb, name)
+	return func(yield func([]byte) bool) {
+		n := 0
+		for line := range lines {
+			if n++; n%Share() == 1%Share() && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
 // Lines yields the lines of a file that are not blank. A line is valid until the next one. Lines skips the test if there
 // is no such file.
 func Lines(tb testing.TB, name string) iter.Seq[[]byte] {

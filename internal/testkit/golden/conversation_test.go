@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/golden"
+	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 )
 

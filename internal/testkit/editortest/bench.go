@@ -1,0 +1,71 @@
+package editortest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/tokens"
+)
+
+// Messages is the length of the long conversation of benchmarks: about 800 kB and 200,000 tokens.
+const Messages = 2000
+
+// Caller returns a function that calls a model behind a middleware. The model does nothing.
+func Caller(tb testing.TB, mw middleware.Middleware, budget *middleware.Budget) func([]message.Message) {
+	tb.Helper()
+	model, ctx := mw(Silent), tb.Context()
+	return func(h []message.Message) {
+		if _, err := model(ctx, &middleware.Request{Messages: h, Budget: budget}, nil); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// Silent is a model that does nothing.
+func Silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+	return &middleware.Response{}, nil
+}
+
+// Sizes checks that the long conversation has its size.
+func Sizes(tb testing.TB, h []message.Message) {
+	tb.Helper()
+	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != Messages || n < 190_000 || n > 230_000 {
+		tb.Fatalf("%d messages, %d tokens", len(h), n)
+	}
+}
+
+// Walk compares two conversations message by message, and does nothing else. It is the least that a call can do.
+func Walk(a, b []message.Message) bool {
+	for i := range a {
+		x, y := &a[i], &b[i]
+		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
+			return false
+		}
+		for k, p := range x.Parts {
+			if p != y.Parts[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// RequireFewAllocations checks that a call on a conversation that nothing has to be done for makes about as many
+// allocations at 2,000 messages as at 100, and fewer than most.
+func RequireFewAllocations(t *testing.T, name string, spread, most float64, conversation func(messages int) []message.Message, caller func(messages int) func([]message.Message)) {
+	t.Helper()
+	var allocs []float64
+	for _, n := range []int{100, Messages} {
+		h, call := conversation(n), caller(n)
+		call(h[:n-2])
+		call(h)
+		allocs = append(allocs, testing.AllocsPerRun(50, func() { call(h) }))
+	}
+	t.Logf("%s: %v allocations", name, allocs)
+	require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
+	require.Less(t, allocs[1], most, name)
+}
