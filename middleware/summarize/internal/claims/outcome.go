@@ -38,7 +38,8 @@ func (s *Source) addRun(r facts.Run) {
 		}
 		s.commands[key] = c
 	}
-	if s.runs++; r.Tested && c.subjects != nil {
+	s.runs++
+	if r.Tested && c.subjects != nil {
 		c.subjects["test"] = 2
 	}
 	s.tested = s.tested || r.Tested ||

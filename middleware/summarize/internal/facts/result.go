@@ -100,8 +100,7 @@ func resultOf(r message.ToolResult, use use) (o result) {
 	case s.acts:
 		line, o.tested = failureIn(head + "\n" + tail)
 	case use.command == "" && use.kind != reads:
-		first, _, _ := strings.Cut(strings.TrimLeft(head, " \r\n"), "\n") // the others may be contents
-		line, _ = failureIn(first)
+		line, _ = failureIn(opening(head)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
@@ -114,6 +113,16 @@ func resultOf(r message.ToolResult, use use) (o result) {
 		o.fault = cmp.Or(faultIn(head, tail, broken), line)
 	}
 	return o
+}
+
+// opening returns the first line of a result, or of JSON in several lines the first values in one line.
+func opening(result string) string {
+	const longest = 400 // bytes
+	first, _, _ := strings.Cut(strings.TrimLeft(result, " \r\n"), "\n")
+	if strings.Trim(first, "{[ \r") == "" {
+		return strings.Join(strings.Fields(shorten.Head(result, longest)), " ")
+	}
+	return first
 }
 
 var unescaped = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\"`, `"`)
@@ -247,18 +256,23 @@ var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
 // whole result is an error, its first line.
 func faultIn(head, tail string, whole bool) string {
-	first := ""
-	for line := range strings.Lines(head + "\n" + tail) {
-		if line = strings.TrimSpace(line); isWrapper(line) {
+	first, indented := "", ""
+	for raw := range strings.Lines(head + "\n" + tail) {
+		line := strings.TrimSpace(raw)
+		if isWrapper(line) {
 			continue
 		}
 		if _, ok := digest.Fault(line); ok || place.MatchString(line) {
 			return line
 		}
-		first = cmp.Or(first, line)
+		if raw[0] == ' ' || raw[0] == '\t' { // a frame of a traceback; the error is below
+			indented = cmp.Or(indented, line)
+		} else {
+			first = cmp.Or(first, line)
+		}
 	}
 	if whole {
-		return first
+		return cmp.Or(first, indented)
 	}
 	return ""
 }

@@ -90,6 +90,7 @@ func TestResultOf(t *testing.T) {
 		{"contents of the file", w, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
 		{"a file that was read", r, `{"success": false}`, unknown},
 		{"a tool that is not known", use{}, `{"status": "error", "reason": "x"}`, failed},
+		{"the same in several lines", use{}, "{\n  \"success\": false,\n  \"reason\": \"x\"\n}", failed},
 		{"no error", use{}, `{"error": null, "errors": [], "ok": true}`, unknown},
 	} {
 		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, c.use).state, c.name)

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"iter"
@@ -41,46 +42,51 @@ const (
 	readOfArguments = 1 << 20
 )
 
-// useOf returns what a call does, by the name of its tool and its arguments.
-func useOf(tool, arguments string) use {
-	name := words(tool)
-	byName, command := accessOf(name), []string(nil)
-	access := byName
-	var all []field
-	var files, patch []string
-	written, verb := false, false
-	for f := range fields(arguments) {
-		all = append(all, f)
+// arguments are the strings in the arguments of a call, by what their keys mean.
+type arguments struct {
+	all                   []field
+	files, patch, command []string
+	access                kind // of the first word such as "view"; acts: there is none
+	contents              bool // there is something to be written
+}
+
+func readArguments(raw string) (a arguments) {
+	for f := range fields(raw) {
+		a.all = append(a.all, f)
 		key := bareKey(f.key)
-		if is("file key", key) {
-			if path := strings.TrimSpace(f.text(readOfName)); path != "" {
-				files = append(files, path)
-			}
+		if name := strings.TrimSpace(f.text(readOfName)); is("file key", key) && name != "" {
+			a.files = append(a.files, name)
 		}
 		if is("command key", key) {
-			command = append(command, f.text(readOfCommand))
+			a.command = append(a.command, f.text(readOfCommand))
 		}
-		if is("verb key", key) && len(f.raw) <= readOfVerb && !verb {
-			if of := accessOf(words(f.raw)); of != acts {
-				access, verb = of, true
-			}
+		if is("verb key", key) && len(f.raw) <= readOfVerb {
+			a.access = cmp.Or(a.access, accessOf(words(f.raw)))
 		}
 		if is("patch key", key) {
-			patch = append(patch, patched(f)...)
+			a.patch = append(a.patch, patched(f)...)
 		}
-		written = written || is("content key", key)
+		a.contents = a.contents || is("content key", key)
 	}
-	if access == acts && written {
+	return a
+}
+
+// useOf returns what a call does, by the name of its tool and its arguments.
+func useOf(tool, raw string) use {
+	name, a := words(tool), readArguments(raw)
+	byName := accessOf(name)
+	access := cmp.Or(a.access, byName)
+	if access == acts && a.contents {
 		access = writes
 	}
-	line := commandOf(name, command, all, files == nil && byName == acts)
+	command := commandOf(name, &a, a.files == nil && byName == acts)
 	switch {
-	case patch != nil:
-		return use{kind: writes, files: patch}
-	case line != "":
-		return use{kind: runs, command: html.UnescapeString(line)}
-	case files != nil && access != acts:
-		return use{kind: access, files: files}
+	case a.patch != nil:
+		return use{kind: writes, files: a.patch}
+	case command != "":
+		return use{kind: runs, command: html.UnescapeString(command)}
+	case a.files != nil && access != acts:
+		return use{kind: access, files: a.files}
 	case isPlanner(tool):
 		return use{kind: plans}
 	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
@@ -91,7 +97,8 @@ func useOf(tool, arguments string) use {
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
 // several words and nothing shows that it is about files.
-func commandOf(tool, command []string, all []field, noFiles bool) string {
+func commandOf(tool []string, a *arguments, noFiles bool) string {
+	command := a.command
 	if n := len(command); n > 1 && is("shell", command[0]) {
 		command = command[n-1:] // bash -lc "…"
 	}
@@ -101,8 +108,8 @@ func commandOf(tool, command []string, all []field, noFiles bool) string {
 		return line
 	case !noFiles || anyIn("search", tool):
 		return ""
-	case runner && len(all) == 1:
-		return strings.TrimSpace(all[0].text(readOfCommand))
+	case runner && len(a.all) == 1:
+		return strings.TrimSpace(a.all[0].text(readOfCommand))
 	case strings.Contains(line, " "):
 		return line
 	}

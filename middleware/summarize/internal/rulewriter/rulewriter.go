@@ -133,11 +133,7 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 			said += "\n\n" + tail
 		}
 		sentences, languages := divide(said)
-		for _, l := range languages {
-			if !slices.Contains(fences, l) && len(fences) < mostFences {
-				fences = append(fences, l)
-			}
-		}
+		fences = withLanguages(fences, languages)
 		if role == message.RoleUser {
 			topics = topics.with(topicOf(sentences, i), mostTopics)
 			continue
@@ -149,6 +145,15 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 		}
 	}
 	return topics, conclusions, fences
+}
+
+func withLanguages(fences, more []string) []string {
+	for _, l := range more {
+		if !slices.Contains(fences, l) && len(fences) < mostFences {
+			fences = append(fences, l)
+		}
+	}
+	return fences
 }
 
 // sentence is a sentence without the marks of an item or a heading.
