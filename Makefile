@@ -73,7 +73,7 @@ fleet: ## test processes that share a database, which crashes, hangs and loses i
 .PHONY: soak
 soak: ## run the long tests, up to two hours
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
-		LACONIC_SOAK=1 $(GO) test -run 'Soak|Record|TestAnchor|TestNoPromptIsCut' -timeout 60m ./... && \
+		LACONIC_SOAK=1 $(GO) test -run 'Soak|Record|BadInput|TestAnchor|TestNoPromptIsCut' -timeout 60m ./... && \
 		LACONIC_SOAK=10 .ci/services $(GO) test -run 'Soak|Settings' -timeout 60m ./tests/fleet -restart; \
 	else \
 		echo "no tests in tests, nothing to soak"; \
@@ -126,6 +126,10 @@ clients: ## test with the clients of providers and with frameworks, in modules o
 browser: ## test the page in Chromium; without one, the tests are skipped
 	@echo "== browser"
 	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
+
+.PHONY: pictures
+pictures: ## make the pictures of the documents, of the example's run, in Chromium
+	@mkdir -p docs/pictures && cd tests/browser && LACONIC_PICTURES=$(CURDIR)/docs/pictures $(GO) test -vet=off -count=1 -run TestPictures .
 
 .PHONY: examples
 examples: # the command of the README

@@ -4,6 +4,7 @@
 //	go run ./examples/react-agent
 //	go run ./examples/react-agent -window 8000
 //	go run ./examples/react-agent -window 8000 -chain none
+//	go run ./examples/react-agent -live
 //	go run ./examples/react-agent -chain microcompact
 //	go run ./examples/react-agent -chain chain.yaml
 //	go run ./examples/react-agent -summarizer ollama:qwen3
@@ -24,6 +25,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/react"
+	live "github.com/laconic-go/laconic/report"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -85,7 +87,19 @@ func audit(ctx context.Context, opts options, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return work(ctx, opts, chain, archive, model, stdout)
+	if !opts.live {
+		return work(ctx, opts, chain, archive, model, stdout)
+	}
+	page, err := live.Listen(ctx, live.Options{Texts: opts.texts})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "live page: %s\n", page.URL())
+	if err = work(ctx, opts, page.Watch(chain), archive, model, stdout); err == nil {
+		fmt.Fprintln(stdout, "\nThe page stays until Ctrl-C.")
+		<-ctx.Done()
+	}
+	return errors.Join(err, page.Close()) //nolint:contextcheck // it waits for what has ended with ctx
 }
 
 // work runs the agent and shows its events. The archive is that of the chain.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -341,4 +343,46 @@ func TestInterrupted(t *testing.T) {
 	var stderr bytes.Buffer
 	require.Equal(t, 1, run(ctx, nil, io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "canceled")
+}
+
+// pages is an output that tells the address of the live page, and when the run has ended.
+type pages struct {
+	url  chan string
+	done chan bool
+}
+
+func (p pages) Write(b []byte) (int, error) {
+	if url, found := strings.CutPrefix(string(b), "live page: "); found {
+		p.url <- strings.TrimSpace(url)
+	}
+	if strings.Contains(string(b), "until Ctrl-C") {
+		close(p.done)
+	}
+	return len(b), nil
+}
+
+// TestLive reads the page of a run, which ends with the context.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	out, status := pages{make(chan string, 1), make(chan bool)}, make(chan int)
+	go func() { status <- run(ctx, []string{"-live", "-window", "8000"}, out, io.Discard) }()
+	url := <-out.url
+	<-out.done
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"events", http.NoBody)
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	lines := bufio.NewReader(resp.Body)
+	_, err = lines.ReadString('\n')
+	require.NoError(t, err)
+	_, err = lines.ReadString('\n')
+	require.NoError(t, err)
+	first, err := lines.ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, first, `"contextedit"`, "the page has the edits of the run")
+	require.NotContains(t, first, greeting, "and no texts")
+	stop()
+	require.Zero(t, <-status)
+	require.NoError(t, resp.Body.Close())
 }

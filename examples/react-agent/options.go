@@ -36,6 +36,8 @@ type options struct {
 	window     int    // tokens
 	chain      string // a name of chains, or a chain file
 	summarizer string // byRules, or PROVIDER:NAME
+	live       bool   // show the run in a browser
+	texts      bool   // there, with the texts of messages
 	plain      bool
 	json       bool
 
@@ -71,6 +73,8 @@ func parseOptions(args []string) (options, error) {
 		"what edits the context: default (microcompact, contextedit, summarize, fit), "+
 			"microcompact, contextedit, trim, fit, none or a chain `file`")
 	flags.StringVar(&o.summarizer, "summarizer", byRules, "who writes summaries: rules, or a real model, openai:`NAME` or ollama:NAME")
+	flags.BoolVar(&o.live, "live", false, "show the run as a page in a browser, until Ctrl-C")
+	flags.BoolVar(&o.texts, "texts", false, "with -live: show the texts of messages, too")
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 
@@ -87,6 +91,8 @@ func parseOptions(args []string) (options, error) {
 		return o, &usageError{text: fmt.Sprintf("argument %q is not understood: want flags only", flags.Arg(0))}
 	case o.model == noModel && o.task != audits:
 		return o, &usageError{text: "the stand-in can do nothing but the audit: -task needs a -model"}
+	case o.texts && !o.live, o.live && o.json:
+		return o, &usageError{text: "-texts is for -live, and -live is not for -json"}
 	case o.window <= reserve:
 		return o, &usageError{text: fmt.Sprintf(
 			"-window is %d tokens, want more than the %d that are kept free for the answer", o.window, reserve)}

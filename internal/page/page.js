@@ -12,7 +12,7 @@ let data = null, texts = null, plot = null, shown = 0;
 
 const t = (key, ...args) => WORDS[key][state.lang].replace(/\{(\d)\}/g, (_, i) => args[i]);
 const format = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 }), num = n => format.format(n);
-const short = n => n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1000 ? Math.round(n / 1000) + "k" : String(n);
+const short = n => n >= 1e6 ? (n / 1e6).toFixed(1) + "M" : n >= 1e4 ? Math.round(n / 1000) + "k" : n >= 1000 ? +(n / 1000).toFixed(1) + "k" : String(n);
 const percent = x => x === undefined || x === null ? "–" : (100 * x).toFixed(1) + " %";
 const two = x => x.toFixed(2);
 const hard = c => c.facts ? c.facts.hard : null;
@@ -117,16 +117,16 @@ function drawOne() {
   const cost = talk.none && talk.none.length ? relative(talk, state.chain, state.cls) : null;
   fill("numbers", stat(t("calls"), num(calls())), stat(t("peakwhole"), num(Math.max(0, ...data.whole)), t("tokens")),
     stat(t("peak"), num(Math.max(0, ...r.sent)), t("tokens")), cost !== null && stat(`${t("cost")} ${page.classes[state.cls].name}`, two(cost)),
-    stat(t("edits"), num(r.events.filter(e => e[1] === "edited").length)),
+    stat(t("edits"), num(r.events.filter(e => e[1] === "edited" && e[0] >= 0).length)),
     sums && sums.uses > 0 && stat(t("kept"), t("of", num(sums.uses - sums.lost), num(sums.uses))));
   drawPlot();
-  const events = r.events, nothing = (key, n) => el("tbody", {}, el("tr", {}, el("td", { colspan: n, class: "empty" }, t(key))));
+  const events = r.events.filter(e => e[0] >= 0), nothing = (key, n) => el("tbody", {}, el("tr", {}, el("td", { colspan: n, class: "empty" }, t(key))));
   fill("events", head(th(t("call"), "n"), th(t("by")), th(t("what")), th(t("messages"), "n"), th(t("freed"), "n")),
     events.length ? el("tbody", {}, ...events.map(e => el("tr", { class: e[0] === state.call && "on" }, el("td", { class: "n" }, atCall(e[0])), td(e[2]),
       td(isEdit(e) ? e[3] : `${e[1]}: ${e[3]}`, e[1] === "edited" ? "" : "soft"), td(num(e[4]), "n"), td(num(e[5]), "n")))) : nothing("noevents", 5));
   fill("lost", head(th(t("call"), "n"), th(t("kind")), th(t("fact"))), r.lost.length ? el("tbody", {}, ...r.lost.map(l =>
     el("tr", {}, el("td", { class: "n" }, atCall(l[0])), td(t(l[1] ? "ishard" : "issoft")), el("td", {}, el("bdi", {}, page.texts ? l[2] : t("hidden")))))) :
-    nothing(sums && sums.uses > 0 || page.live ? "nolost" : "nofacts", 3));
+    nothing(sums && sums.uses > 0 ? "nolost" : "nofacts", 3));
   if (cost !== null) fill("costs", head(th(t("chain")), ...page.classes.map((c, i) => th(c.name, "n " + (i === state.cls ? "chosen" : "")))),
     el("tbody", {}, ...page.chains.map((c, i) => el("tr", { class: i === state.chain && "on" }, td(c.chain),
       ...page.classes.map((_, j) => td(two(relative(talk, i, j)), "n " + (j === state.cls ? "chosen" : "")))))));
@@ -211,7 +211,7 @@ function preview(id) {
 
 function drawCall() {
   const n = calls(), k = state.call, r = run(), rows = view(k), unmade = r.unmade.includes(k);
-  const changed = [...new Set(r.events.filter(isEdit).map(e => e[0]))].sort((a, b) => a - b);
+  const changed = [...new Set(r.events.filter(e => isEdit(e) && e[0] >= 0).map(e => e[0]))].sort((a, b) => a - b);
   const earlier = changed.filter(c => c < k).at(-1), later = changed.find(c => c > k);
   $("call-h").textContent = t("callhead", num(k + 1), num(n));
   $("by").textContent = page.chains[state.chain].chain;
@@ -266,7 +266,7 @@ $("messages").addEventListener("toggle", e => {
 function open(x, event) {
   const pane = (word, ids) => el("div", {}, el("h3", {}, t(word, num(tokensOf(ids)))), ...ids.flatMap(id => (texts ? texts[id] : [["", "", t("notext")]]).map(([kind, name, text]) =>
     el("div", {}, kind !== "text" && kind ? el("h3", {}, [kind, name].filter(Boolean).join(" · ")) : null, el("pre", { tabindex: 0 }, text || t("emptytext"))))));
-  const why = x.fate === 0 ? null : el("p", {}, event ? t("bywhom", t(FATES[x.fate]), event[2], num(event[0] + 1), isEdit(event) && event[1] !== "edited" ? `${event[1]}: ${event[3]}` : event[3]) : t("unexplained"));
+  const why = x.fate === 0 ? null : el("p", {}, event ? t("bywhom", t(FATES[x.fate]), event[2], event[0] < 0 ? "–" : num(event[0] + 1), isEdit(event) && event[1] !== "edited" ? `${event[1]}: ${event[3]}` : event[3]) : t("unexplained"));
   const panes = x.fate === 0 || x.fate === 3 ? [pane("asis", x.sent)] : [pane("original", [x.id]), x.sent.length ? pane("instead", x.sent) : el("p", { class: "soft" }, t("nothing"))];
   return el("div", { class: "open" }, why, el("div", { class: "texts" }, ...panes));
 }
@@ -309,8 +309,8 @@ async function choose(change) {
 function drawFrame() {
   document.documentElement.lang = state.lang ? "zh-CN" : "en";
   document.querySelectorAll("[data-t]").forEach(e => { e.textContent = t(page.live && e.dataset.t === "title" ? "livetitle" : e.dataset.t); });
-  $("about").textContent = page.live ? t("liveabout", "500", page.scale) : t("about", num(page.talks.length), num(page.talks.reduce((n, x) => n + x.calls, 0)), num(page.chains.length), page.scale);
-  $("warning").textContent = t(page.texts ? "warning" : "notexts");
+  $("about").textContent = page.live ? t("liveabout", page.scale) : t("about", num(page.talks.length), num(page.talks.reduce((n, x) => n + x.calls, 0)), num(page.chains.length), page.scale);
+  $("warning").textContent = t(!page.texts ? "notexts" : page.live ? "livewarning" : "warning");
   document.querySelectorAll("figure .scroll").forEach(e => e.setAttribute("aria-label", e.closest("figure").querySelector("figcaption").textContent));
   $("filter").setAttribute("aria-label", t("messages"));
   fill("chain", ...page.chains.map((c, i) => el("option", { value: i }, c.chain)));
@@ -331,10 +331,47 @@ $("step").addEventListener("input", e => { cancelAnimationFrame(stepping); stepp
 dark.addEventListener("change", () => data && choose({ chain: state.chain }));
 addEventListener("resize", () => plot && plot.setSize({ width: $("plot").clientWidth, height: 270 }));
 
+// receive puts an event of a running chain behind what is known, and shows it if its newest call was shown before.
+function receive(d) {
+  if (d.reset) { page.talks = []; data = null; return; }
+  let i = page.talks.findIndex(x => x.key === d.key);
+  if (i < 0) i = page.talks.push({ key: d.key, id: d.id, calls: 0, tokens: 0, runs: [], live: { messages: [], history: [], at: [], whole: [], texts: page.texts ? [] : null,
+    chains: [{ sent: [], read: [], written: [], unmade: [], events: [], changes: [], lost: [] }] } }) - 1;
+  const x = page.talks[i], l = x.live, r = l.chains[0], newest = data === null || i === state.talk && state.call >= calls() - 1;
+  if (d.drop) {
+    [l.at, l.whole, r.sent, r.read, r.written].forEach(a => a.splice(0, d.drop));
+    r.unmade = r.unmade.filter(k => k >= d.drop).map(k => k - d.drop);
+    r.events.forEach(e => { e[0] -= d.drop; });
+    r.changes.forEach(c => { c[0] = Math.max(0, c[0] - d.drop); });
+  }
+  for (const k of ["messages", "history", "at", "whole", "texts"]) if (d[k] && l[k]) l[k].push(...d[k]);
+  for (const k of Object.keys(r)) r[k].push(...(d.chains[0][k] || []));
+  Object.assign(x, { calls: l.at.length, tokens: Math.max(0, ...l.whole) });
+  if (d.window) page.chains[0].window = d.window;
+  if (!x.calls) {
+    page.talks.splice(i, 1);
+    if (i < state.talk) state.talk--;
+    else if (i === state.talk) choose({ talk: page.talks.length - 1 });
+  } else {
+    $("one").hidden = $("call").hidden = false;
+    if ($("waiting")) $("waiting").remove();
+    if (newest) choose({ talk: i });
+    else if (i === state.talk) choose({ talk: i, call: Math.max(0, state.call - (d.drop || 0)) });
+  }
+  drawTalks();
+}
+
+if (page.live) {
+  const source = new EventSource(page.live);
+  source.onmessage = e => receive(JSON.parse(e.data));
+  source.onerror = () => { $("about").textContent = t("lostline"); };
+  source.onopen = drawFrame;
+}
 if (page.classes) state.cls = Math.max(0, page.classes.findIndex(c => c.name === page.rank));
 if (page.classes && page.chains.length) state.chain = ranked()[0].i;
+document.body.className = page.live ? "live" : "";
 $("all").hidden = !page.classes;
-$("costs").closest("figure").hidden = !page.classes;
+for (const id of ["costs", "lost"]) $(id).closest("figure").hidden = !page.classes;
 drawFrame();
 if (page.talks.length) {
   if (page.classes) drawAll();

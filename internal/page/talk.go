@@ -63,6 +63,7 @@ type Data struct {
 	numbers map[string]int
 	tools   map[string]string // by the ID of a call
 	text    bool
+	shown   mark // by deltas
 }
 
 // Row is a message: its role, its tokens, and the tools that it calls or that it is a result of.

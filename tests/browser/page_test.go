@@ -16,11 +16,11 @@ import (
 
 // recording is a conversation of a file for the command.
 type recording struct {
-	ID       string    `json:"id"`
-	Messages []message `json:"messages"`
+	ID       string `json:"id"`
+	Messages []said `json:"messages"`
 }
 
-type message struct {
+type said struct {
 	Role   string `json:"role"`
 	Text   string `json:"content"`
 	Calls  []call `json:"tool_calls,omitempty"`
@@ -35,13 +35,13 @@ type call struct {
 
 // reading is a conversation of an agent that reads n files, whose text a function gives.
 func reading(id string, n int, text func(i int) string) recording {
-	r := recording{ID: id, Messages: []message{{Role: "user", Text: "Read the files."}}}
+	r := recording{ID: id, Messages: []said{{Role: "user", Text: "Read the files."}}}
 	for i := range n {
 		c := fmt.Sprint("c", i)
-		r.Messages = append(r.Messages, message{Role: "assistant", Calls: []call{{c, "read", fmt.Sprintf(`{"file":"%d.go"}`, i)}}},
-			message{Role: "tool", Result: c, Text: text(i)})
+		r.Messages = append(r.Messages, said{Role: "assistant", Calls: []call{{c, "read", fmt.Sprintf(`{"file":"%d.go"}`, i)}}},
+			said{Role: "tool", Result: c, Text: text(i)})
 	}
-	r.Messages = append(r.Messages, message{Role: "assistant", Text: "done"})
+	r.Messages = append(r.Messages, said{Role: "assistant", Text: "done"})
 	return r
 }
 
@@ -213,8 +213,8 @@ func TestOdd(t *testing.T) {
 	chinese := reading("两千条消息", 1000, func(i int) string { return strings.Repeat("文件内容。", 20) + fmt.Sprint(i) })
 	talks := []recording{
 		reading("</script><img src=x onerror=window.pwned=1>", len(texts), func(i int) string { return texts[i] }), chinese,
-		{ID: "one message", Messages: []message{{Role: "assistant", Text: "hello"}}},
-		{ID: "no tools", Messages: []message{{Role: "user", Text: "hi"}, {Role: "assistant", Text: "hello"}, {Role: "user", Text: "bye"}, {Role: "assistant", Text: "bye"}}},
+		{ID: "one message", Messages: []said{{Role: "assistant", Text: "hello"}}},
+		{ID: "no tools", Messages: []said{{Role: "user", Text: "hi"}, {Role: "assistant", Text: "hello"}, {Role: "user", Text: "bye"}, {Role: "assistant", Text: "bye"}}},
 	}
 	b := newTab(t, 1180, 1000, false)
 	file, _ := write(t, talks, "")

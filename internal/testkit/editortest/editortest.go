@@ -1,4 +1,5 @@
-// Package editortest has what the tests and benchmarks of the editing middlewares share. It is for tests only.
+// Package editortest replays the golden conversations of an editing middleware, and has the parts that the
+// benchmarks of these middlewares share. It is for tests only.
 package editortest
 
 import (
