@@ -185,26 +185,52 @@ func wordsOf(all []piece) map[string]int {
 	return n
 }
 
+// block is a sentence, or a short list with the line above it.
+type block struct {
+	pieces  []piece
+	of      []*piece
+	cost    int
+	strange float64 // the share of its words that occur nowhere else in its message
+}
+
 // wantStrange marks the sentences whose words occur nowhere else in their message, those with most of them first: what
-// somebody pastes repeats its words, and what the user writes into it has others, in any language. If there is room left,
-// rules follow.
+// somebody pastes repeats its words, and what the user writes into it has others, in any language. A short list is judged as
+// a whole. If there is room left, rules follow.
 func wantStrange(inside []*piece, elsewhere map[string]int) {
 	const least = 0.4 // of the words
-	strange := map[*piece]float64{}
-	for _, s := range inside {
-		own, n := wordsOf([]piece{*s}), 0
+	blocks := blocksOf(inside)
+	for i := range blocks {
+		own, n := wordsOf(blocks[i].pieces), 0
 		for w, k := range own {
 			n += count(elsewhere[w] == k)
 		}
-		strange[s] = float64(n) / float64(max(1, len(own)))
+		blocks[i].strange = float64(n) / float64(max(1, len(own)))
 	}
-	slices.SortStableFunc(inside, func(a, b *piece) int { return cmp.Compare(strange[b], strange[a]) })
+	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(b.strange, a.strange) })
 	room := middle
-	for _, s := range inside {
-		if s.wanted = s.cost <= room && (strange[s] >= least || judge(s.text) == rule); s.wanted {
-			room -= s.cost
+	for _, b := range blocks {
+		if b.cost <= room && (b.strange >= least || judge(b.pieces[0].text) == rule) {
+			room -= b.cost
+			for _, s := range b.of {
+				s.wanted = true
+			}
 		}
 	}
+}
+
+// blocksOf joins the items of a list, and the line above it, as long as they are short.
+func blocksOf(inside []*piece) (blocks []block) {
+	for _, s := range inside {
+		if last := len(blocks) - 1; last >= 0 && s.item && blocks[last].cost+s.cost <= middle {
+			b := &blocks[last]
+			if before := b.pieces[len(b.pieces)-1]; before.item || endsIn(before.text, ":", "：") {
+				b.pieces, b.of, b.cost = append(b.pieces, *s), append(b.of, s), b.cost+s.cost
+				continue
+			}
+		}
+		blocks = append(blocks, block{pieces: []piece{*s}, of: []*piece{s}, cost: s.cost})
+	}
+	return blocks
 }
 
 // judge returns the rank of a piece.
