@@ -1,6 +1,8 @@
 package summarize_test
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,6 +63,18 @@ func BenchmarkFold(b *testing.B) {
 		call(h[:1998])
 		b.StartTimer()
 		call(h, summarize.Name)
+	}
+}
+
+// BenchmarkCheckedFold folds the same by a function, whose text is checked: the difference to BenchmarkFold is the check.
+func BenchmarkCheckedFold(b *testing.B) {
+	h := work(2000)
+	said := strings.Repeat("The tests of module 3 pass. The user said: never touch the file secrets.env. Edited src/mod5.go in line 12. ", 20)
+	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return said, nil })
+	b.ReportAllocs()
+	for b.Loop() {
+		_, _, err := middleware.Apply(b.Context(), summarize.New(w, summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+		require.NoError(b, err)
 	}
 }
 

@@ -20,9 +20,8 @@
 //
 // A text is not accepted if it is empty, cut off, a refusal, a tool call, an error, an
 // acknowledgement, lacks a required section, is too long, or is not shorter than what it replaces. Then the
-// model is asked again a bounded number of times. After that rules write, then an extract
-// is taken, then a note of what was left out; under [Options.NoFallback] the view is
-// unchanged.
+// model is asked again a bounded number of times. After that rules write, then a note of
+// what was left out is taken; under [Options.NoFallback] the view is unchanged.
 //
 // # Cost and events
 //

@@ -286,7 +286,7 @@ func (j *job) produce(ctx context.Context) (*product, error) {
 }
 
 // write makes the summary by the first way that succeeds: the custom strategy, the
-// writer, rules, an extract, a note.
+// writer, rules, a note.
 func (j *job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.kind == custom {
 		return j.custom(ctx)
@@ -320,7 +320,7 @@ func (j *job) write(ctx context.Context) (*product, error) {
 	return p, err
 }
 
-// byRules makes the summary by rules, as an extract, or as a note without words.
+// byRules makes the summary by rules, or a note without words.
 func (j *job) byRules(ctx context.Context) (*product, error) {
 	o := rulewriter.Options{Tokens: j.fold.Tokens, Counter: j.fold.View.Meter().Counter, Language: j.language}
 	o.Done = new(shorten.NewWatch(ctx)).Done
@@ -328,18 +328,9 @@ func (j *job) byRules(ctx context.Context) (*product, error) {
 	if j.Layout == Seed {
 		write = rulewriter.Summary
 	}
-	for _, way := range []struct {
-		header string
-		write  func([]message.Message, rulewriter.Options) string
-		how    string
-	}{
-		{headings.Rules, write, "by rules"},
-		{headings.Extract, rulewriter.Extract, "as an extract, since no summary of them is shorter"},
-	} {
-		if words := way.write(j.sources, o); words != "" || j.section != (text.Sections{}) {
-			if p, err := j.shorter(way.header, words, j.section, j.tally(), way.how); err == nil {
-				return p, nil
-			}
+	if words := write(j.sources, o); words != "" || j.section != (text.Sections{}) {
+		if p, err := j.shorter(headings.Rules, words, j.section, j.tally(), "by rules"); err == nil {
+			return p, nil
 		}
 	}
 	if ctx.Err() != nil {

@@ -77,7 +77,7 @@ type Options struct {
 
 	// QuoteTokens is the most tokens of what the user said, word for word, next to the
 	// words: each message of at most 150 tokens as it is, and of a longer one the first and
-	// the last 75 tokens, and the orders and values between them. If that does not fit,
+	// the last 75 tokens, and at most 300 of sentences between them that are unlike the rest of it. If that does not fit,
 	// rules come first, then requests and values, of each the newest. 0: 3,000, or 3 % of
 	// the window if that is more, but at most a tenth of a window that is known; negative: nothing.
 	QuoteTokens int

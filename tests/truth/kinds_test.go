@@ -194,6 +194,19 @@ func (p *report) talks(tb testing.TB, name string, langs []string, talk func(n i
 
 // pasted has lines of each kind of material, with a %d that differs from line to line.
 var pasted = map[string][]string{
+	"a contract": {
+		"The Lessee acknowledges that the Premises have been inspected prior to the Commencement Date.",
+		"Nothing in Clause %d shall be construed as a waiver of the rights of the Lessor.",
+		"Each Party shall bear its own costs in connection with this Agreement.",
+	},
+	"a manual": {
+		"## Configuration %d", "The server reads `config.toml` from the working directory and reloads it on SIGHUP.",
+		"Set `pool = 12` to limit the number of connections.", "Run `harbor serve` to start it, and open the page in a browser.",
+	},
+	"a session": {
+		"root@box%d:/srv# systemctl status harbor", "   Active: active (running) since Mon 2026-03-02 10:14:07 CET; 3h ago",
+		"root@box:/srv# df -h /", "/dev/sda1        40G   31G  7.2G  82% /",
+	},
 	"log": {
 		"2026-03-0%d 10:14:07 INFO  worker-3 batch 5512 finished in 212 ms, 0 rows rejected",
 		"2026-03-0%d 10:14:09 WARN  pool: connection 17 was idle for 300 s and is closed now",
@@ -232,7 +245,7 @@ var pasted = map[string][]string{
 	},
 }
 
-var kindsOfPaste = []string{"log", "code", "JSON", "a table", "a trace", "prose", "YAML", "SQL", "a mail", "Chinese prose"}
+var kindsOfPaste = []string{"a contract", "a manual", "a session", "log", "code", "JSON", "a table", "a trace", "prose", "YAML", "SQL", "a mail", "Chinese prose"}
 
 // paste returns material of a kind.
 func paste(kind string, lines int) string {
@@ -268,7 +281,7 @@ func isKept(tb testing.TB, said string, o order, n int) bool {
 // pastes adds orders in long messages that consist of material.
 func (p *report) pastes(tb testing.TB) {
 	tb.Helper()
-	for i, o := range ordersOf(tb, "en", "zh", "ja", "es", "de", "fr") {
+	for i, o := range ordersOf(tb, "en", "zh", "ja", "es", "de", "fr", "it", "pt", "ko", "ru") {
 		kind := kindsOfPaste[i%len(kindsOfPaste)]
 		lines := []int{14, 40, 120}[i/len(kindsOfPaste)%3] // each side has 200 to 4,000 tokens
 		before, after := paste(kind, lines), paste(kind, lines+1)

@@ -35,7 +35,7 @@ func statementsIn(tb testing.TB) (all []statements) {
 			lines := strings.Split(group, "\n")
 			s.said[lines[0]] = append(s.said[lines[0]], lines[1:]...)
 		}
-		s.history = append(s.history, message.Assistant(message.Text{Text: "Ready."}), message.User("Go on."))
+		s.history = append(s.history, message.Assistant(message.Text{Text: "Ready." + strings.Repeat(" I look at all of it once more.", 60)}), message.User("Go on."))
 		all = append(all, s)
 	}
 	return all

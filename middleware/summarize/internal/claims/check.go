@@ -239,7 +239,7 @@ func (s *Source) hasNear(words []string) bool {
 // hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as rounded
 // up, or nearly a step more, as cut off.
 func (s *Source) hasAmount(dimension string, v, step float64) bool {
-	all, exact := s.amounts[dimension], math.Abs(v)*1e-9
+	all, exact := s.amounts[dimension], math.Abs(v)*1e-12
 	k, _ := slices.BinarySearch(all, v-step*0.5-exact)
 	return k < len(all) && all[k] <= v+step*0.95+exact
 }

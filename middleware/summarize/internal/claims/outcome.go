@@ -39,7 +39,10 @@ func (s *Source) addRun(r facts.Run) {
 		s.commands[key] = c
 	}
 	s.runs++
-	s.tested = s.tested ||
+	if r.Tested && c.subjects != nil {
+		c.subjects["test"] = 2
+	}
+	s.tested = s.tested || r.Tested ||
 		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || runners.Has(t.Text) })
 	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
 	if r.Passed {
@@ -126,13 +129,13 @@ func (s *Source) contradicted(sen sentence) (items []string) {
 	for _, c := range all {
 		states[c.state] = true
 	}
-	story, now := states[good] && states[bad] || sen.hasAny(past), sen.hasAny(present)
+	story := states[good] && states[bad] || sen.hasAny(past)
 	var about []*command
 	for _, c := range all {
 		if found := s.about(c); found != nil {
 			about = found
 		}
-		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, now) }
+		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, c.hasAny(present)) }
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}

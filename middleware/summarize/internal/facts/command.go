@@ -44,10 +44,8 @@ func shellOf(command string) (s shell) {
 // normal returns a command without what only limits it or its output, and the folder that it changes to first: a time
 // limit, filters after it, redirections to nowhere. What differs in nothing else is the same command.
 func normal(command string) (bare, folder string) {
-	if bare = strings.TrimSpace(command); strings.Contains(bare, "<<") || len(bare) > readOfName {
-		return bare, ""
-	}
-	if !strings.ContainsAny(bare, "(|;&>") && !strings.HasPrefix(bare, "time") && !strings.HasPrefix(bare, "nohup ") {
+	bare = strings.TrimSpace(heredocs(command))
+	if plain := !strings.ContainsAny(bare, "(|;&>") && !begins("limit", bare); plain || len(bare) > readOfName {
 		return strings.Join(strings.Fields(bare), " "), ""
 	}
 	bare = without("limit", bare)
@@ -89,16 +87,19 @@ func nextCommand(line string) (simple, by, rest string) {
 	return line, "", ""
 }
 
-// heredocs returns a command line without the texts that it contains.
+// heredocs returns a command line with <<… for the texts that it contains.
 func heredocs(line string) string {
 	const most = 20
 	for range most {
+		if !strings.Contains(line, "<<") {
+			break
+		}
 		m := heredoc.FindStringSubmatchIndex(line)
 		if m == nil {
 			break
 		}
 		_, rest, _ := strings.Cut(line[m[1]-1:], "\n"+line[m[2]:m[3]])
-		line = line[:m[0]] + line[m[4]:m[5]] + rest
+		line = line[:m[0]] + "<<…" + line[m[4]:m[5]] + rest
 	}
 	return line
 }
@@ -122,26 +123,7 @@ func programOf(simple string) string {
 	return name
 }
 
-// readsOnly reports whether each part of a command only moves, or reads what can be read again.
-func readsOnly(command string) bool {
-	rest, _ := normal(command)
-	if strings.Contains(rest, ">") {
-		return false
-	}
-	for rest != "" {
-		var simple string
-		simple, _, rest = nextCommand(rest)
-		name := programOf(simple)
-		if name != "" && !is("reading", name) && (name != "sed" || !strings.Contains(simple, "sed -n")) {
-			return false
-		}
-	}
-	return true
-}
-
-// changes reports whether a command may change files.
-func changes(command string) bool {
-	return shellOf(command).acts || strings.ContainsRune(command, '>') || strings.Contains(command, "sed -i") ||
-		strings.Contains(command, "tee ") ||
-		strings.HasPrefix(command, "open ") // for later edits
+// readsOnly reports whether a command, as [normal] returns it, only moves, or reads or prints what can be read again.
+func readsOnly(bare string) bool {
+	return !shellOf(bare).acts && !hasAny(bare, []string{">", "sed -i", "tee "})
 }

@@ -8,12 +8,13 @@
 // When room is short, the kinds of facts are kept in the order in which [Set.Text] writes them, of each the newest. No file
 // name and no message can start a line of its own. System messages are not read, since they remain in the view, nor are
 // texts of the model. Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
-// identifiers 128 KiB of texts in all, newest first, of each the first 2 KiB. The time is proportional to the number of
+// identifiers 64 KiB of texts in all, newest first, of each the first 2 KiB. The time is proportional to the number of
 // messages.
 package facts
 
 import (
 	"html"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -147,7 +148,7 @@ func (s *Set) addCommand(command string, res result) (name string) {
 			name = text.Line(shown, longestCommand)
 		}
 	}
-	if !readsOnly(command) {
+	if !readsOnly(bare) {
 		s.commands.put(entry{key: name, text: text.Line(shown, longestCommand), folder: folder, state: res.state, detail: res.code})
 	}
 	return name
@@ -220,9 +221,9 @@ func decoded(s string, most int) string { return text.Line(html.UnescapeString(s
 // user and arguments, each oldest first. Those with one key are in one line, unless it is long.
 func (s *Set) identifiers(most int) (lines []string) {
 	const (
-		readOfText = 2 << 10   // bytes
-		readOfAll  = 128 << 10 // bytes
-		longest    = 160       // bytes of an identifier with its key: half of one would be wrong
+		readOfText = 2 << 10  // bytes
+		readOfAll  = 64 << 10 // bytes
+		longest    = 160      // bytes of an identifier with its key: half of one would be wrong
 	)
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
@@ -337,12 +338,13 @@ func (es *entries) remove(key string) {
 	}
 }
 
-// lines returns the entries that are not removed and have a state, or any, in the given form.
-func (es *entries) lines(of state, form func(entry) string) (lines []string) {
-	for _, e := range es.all {
-		if !e.removed && (of == unknown || e.state == of) {
-			lines = append(lines, form(e))
+// present yields the entries that are not removed.
+func (es *entries) present() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		for _, e := range es.all {
+			if !e.removed && !yield(e) {
+				return
+			}
 		}
 	}
-	return lines
 }

@@ -51,20 +51,19 @@ var chinese = wording{
 // first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
 // others.
 func (s *Set) Text(o Options) string {
-	w := text.Pick(o.Language, &english, &chinese)
-	found := s.sections(w)
+	found := s.sections(text.Pick(o.Language, &english, &chinese))
 	for i := range found {
-		kind := &found[i]
-		switch {
-		case kind.of == nil:
+		switch kind := &found[i]; kind.of {
+		case nil:
 			kind.lines = s.identifiers(o.Tokens)
-		case kind.of == &s.plan:
-			kind.lines = s.planLines(w)
+		case &s.plan:
+			kind.lines = s.planLines(kind.by)
 		default:
-			kind.lines = kind.of.lines(kind.state, w.line)
-		}
-		for i, line := range kind.lines {
-			kind.lines[i] = text.Defused(line)
+			for e := range kind.of.present() {
+				if kind.state == unknown || kind.state == e.state {
+					kind.lines = append(kind.lines, kind.by.line(e))
+				}
+			}
 		}
 	}
 	return o.write(o.Language.Headings().Facts, found)
@@ -73,6 +72,7 @@ func (s *Set) Text(o Options) string {
 // section is a title, with the newest of its lines below, oldest first.
 type section struct {
 	title string
+	by    *wording
 	of    *entries // nil: identifiers
 	state state    // of its entries; unknown: any
 	lines []string
@@ -80,14 +80,14 @@ type section struct {
 
 func (s *Set) sections(w *wording) []section {
 	return []section{
-		{title: w.decided, of: &s.decided},
-		{title: w.plan, of: &s.plan},
-		{title: w.done, of: &s.done},
-		{title: w.commands, of: &s.commands},
-		{title: w.written, of: &s.files, state: written},
-		{title: w.errors, of: &s.errors},
-		{title: w.identifiers},
-		{title: w.read, of: &s.files, state: read},
+		{title: w.decided, by: w, of: &s.decided},
+		{title: w.plan, by: w, of: &s.plan},
+		{title: w.done, by: w, of: &s.done},
+		{title: w.commands, by: w, of: &s.commands},
+		{title: w.written, by: w, of: &s.files, state: written},
+		{title: w.errors, by: w, of: &s.errors},
+		{title: w.identifiers, by: w},
+		{title: w.read, by: w, of: &s.files, state: read},
 	}
 }
 
@@ -127,6 +127,9 @@ func (o Options) write(heading string, sections []section) string {
 	room := o.Tokens - o.cost(heading)
 	keeps, others := make([]int, len(sections)), 0
 	for i, s := range sections {
+		for k, line := range s.lines {
+			s.lines[k] = text.Defused(line)
+		}
 		_, keeps[i] = o.fitting(s, room/part)
 		others += keeps[i]
 	}
@@ -148,24 +151,22 @@ func (o Options) write(heading string, sections []section) string {
 // Resume adds the facts of a section that [Set.Text] has written. It serves if the
 // messages of the section are no longer available.
 func (s *Set) Resume(section string) {
-	title := ""
+	kinds, title := slices.Concat(s.sections(&english), s.sections(&chinese)), ""
 	for line := range strings.SplitSeq(section, "\n") {
 		fact, ok := strings.CutPrefix(line, "- ")
 		if !ok {
 			title = line
 			continue
 		}
-		for _, w := range []*wording{&english, &chinese} {
-			for _, kind := range s.sections(w) {
-				if kind.title == title {
-					s.resume(w, kind, fact)
-				}
+		for _, kind := range kinds {
+			if kind.title == title {
+				s.resume(kind, fact)
 			}
 		}
 	}
 }
 
-func (s *Set) resume(w *wording, kind section, fact string) {
+func (s *Set) resume(kind section, fact string) {
 	e := entry{key: fact, state: kind.state}
 	switch kind.of {
 	case nil:
@@ -174,34 +175,25 @@ func (s *Set) resume(w *wording, kind section, fact string) {
 	case &s.plan:
 		s.plan = entries{}
 	case &s.decided:
-		if e = w.parse(fact, strings.Index, refused, approved); e.state == unknown {
-			return
-		}
-		e.key = e.text + "\n" + e.detail
+		e = kind.by.parse(fact, strings.Index(fact, " → "))
 	case &s.commands:
-		e = w.parse(fact, strings.LastIndex, passed, failed, timedOut, killed, cancelled, denied)
+		e = kind.by.parse(fact, strings.LastIndex(fact, " → "))
 		e.key, e.folder = normal(e.text)
 	}
 	kind.of.put(e)
 }
 
-// parse reads a line of [wording.line] that may have one of these outcomes.
-func (w *wording) parse(line string, index func(s, arrow string) int, states ...state) entry {
-	at := max(0, index(line, " → "))
-	for _, s := range states {
-		e := entry{text: line[:at], state: s}
-		rest, ok := strings.CutPrefix(line[at:], " → "+w.outcomes[s])
-		switch {
-		case !ok:
-			continue
-		case s == failed:
+// parse reads a line of [wording.line] with its outcome behind the arrow, if there is one.
+func (w *wording) parse(line string, arrow int) entry {
+	for state, outcome := range w.outcomes {
+		rest, ok := strings.CutPrefix(line[max(0, arrow):], " → "+outcome)
+		e := entry{key: line, text: line[:max(0, arrow)], state: state, detail: strings.TrimPrefix(rest, ": ")}
+		if state == failed {
 			e.detail = strings.TrimSuffix(strings.TrimPrefix(rest, " ("+w.exit), ")")
-		case s >= refused:
-			e.detail = strings.TrimPrefix(rest, ": ")
 		}
-		if w.line(e) == line {
+		if ok && w.line(e) == line {
 			return e
 		}
 	}
-	return entry{text: line}
+	return entry{key: line, text: line}
 }

@@ -3,13 +3,13 @@ package facts
 import (
 	"cmp"
 	_ "embed" // for patterns.txt and words.txt
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
@@ -19,56 +19,15 @@ var patternFile string
 //go:embed words.txt
 var wordFile string
 
-// lists are those of words.txt, also as sets.
-var lists, sets = func() (lists map[string][]string, sets map[string]map[string]bool) {
-	lists, sets = map[string][]string{}, map[string]map[string]bool{}
-	for line := range strings.Lines(wordFile) {
-		name, words, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if !ok || line[0] == '#' {
-			continue
-		}
-		if sets[name] == nil {
-			sets[name] = map[string]bool{}
-		}
-		for w := range strings.SplitSeq(words, " | ") {
-			lists[name], sets[name][w] = append(lists[name], w), true
-		}
-	}
-	return lists, sets
-}()
+// lists are those of words.txt.
+var lists = lex.Lists(wordFile, " | ")
 
 // is reports whether a word is in a list. Keys are compared in lower case, without - and _.
-func is(list, word string) bool { return sets[list][word] }
+func is(list, word string) bool { return lists[list].Has(word) }
 
-// finder finds words of lists in a text in one pass.
-type finder struct {
-	words []string
-	list  []int      // of each word, its list
-	first [256][]int // the words that begin with a byte
-}
-
-func newFinder(lists ...[]string) *finder {
-	f := &finder{}
-	for n, list := range lists {
-		for _, w := range list {
-			f.first[w[0]] = append(f.first[w[0]], len(f.words))
-			f.words, f.list = append(f.words, w), append(f.list, n)
-		}
-	}
-	return f
-}
-
-// in yields the positions of the words in a text.
-func (f *finder) in(text string) iter.Seq2[int, int] {
-	return func(yield func(at, word int) bool) {
-		for at := range len(text) {
-			for _, i := range f.first[text[at]] {
-				if strings.HasPrefix(text[at:], f.words[i]) && !yield(at, i) {
-					return
-				}
-			}
-		}
-	}
+// begins reports whether a text begins with a word of a list.
+func begins(list, text string) bool {
+	return slices.ContainsFunc(lists[list].Words, func(w string) bool { return strings.HasPrefix(text, w) })
 }
 
 // pattern is a line of patterns.txt.
@@ -88,48 +47,34 @@ var patterns = func() map[string][]pattern {
 	return all
 }()
 
-var (
-	stopWords = newFinder(lists["timed out"], lists["denied"], lists["cancelled"], lists["killed"])
-	stops     = [...]state{timedOut, denied, cancelled, killed}
-
-	shown = slices.Concat(patterns["failed"], patterns["none"], patterns["some"], patterns["fault"])
-	stems = func() *finder {
-		var words []string
-		for _, p := range shown {
-			words = append(words, p.stem)
-		}
-		return newFinder(words)
-	}()
-)
-
-// shows returns the first line of an output for each kind of pattern.
-func shows(output string) map[string]string {
+// shows returns a line of an output that matches a pattern of a kind, or "".
+func shows(kind, output string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
-	var tried []int
-	found := map[string]string{}
-	for at, i := range stems.in(output) {
-		p := &shown[i]
-		if tried == nil {
-			tried = make([]int, len(shown))
-		}
-		if found[p.kind] != "" || tried[i] == most {
-			continue
-		}
-		tried[i]++
-		from := max(strings.LastIndexByte(output[:at], '\n')+1, at-longest)
-		line, _, _ := strings.Cut(output[from:min(len(output), from+2*longest)], "\n")
-		if line = strings.TrimSpace(line); p.line.MatchString(line) {
-			found[p.kind] = line
+	for _, p := range patterns[kind] {
+		rest := output
+		for range most {
+			at := strings.Index(rest, p.stem)
+			if at < 0 {
+				break
+			}
+			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
+			line, after, _ := strings.Cut(rest[from:], "\n")
+			line = strings.TrimSpace(shorten.Head(line, 2*longest))
+			if p.line.MatchString(line) && (kind != "failed" || !patterns["one"][0].line.MatchString(line)) {
+				return line
+			}
+			rest = after
 		}
 	}
-	return found
+	return ""
 }
 
 // result is how a call ended.
 type result struct {
-	state state  // unknown if the result does not show it for certain
-	code  string // exit code, or ""
-	fault string // the line that shows what failed, or ""
+	state  state  // unknown if the result does not show it for certain
+	code   string // exit code, or ""
+	fault  string // the line that shows what failed, or ""
+	tested bool   // the output reports how tests ended, or that there were none
 }
 
 // resultOf reads the result of a call. It was stopped or denied if a line at the beginning or the end states it. It failed
@@ -142,7 +87,7 @@ func resultOf(r message.ToolResult, use use) (o result) {
 		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
 	}
 	lines, s := outerLines(head, cmp.Or(tail, head)), shellOf(use.command)
-	several := false
+	several, line := false, ""
 	if use.command != "" {
 		o.code, several = exitCode(lines)
 	}
@@ -151,13 +96,11 @@ func resultOf(r message.ToolResult, use use) (o result) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
-	line := ""
 	switch {
 	case s.acts:
-		line = failureIn(head + "\n" + tail)
+		line, o.tested = failureIn(head + "\n" + tail)
 	case use.command == "" && use.kind != reads:
-		first, _, _ := strings.Cut(strings.TrimLeft(head, " \r\n"), "\n") // the others may be contents
-		line = failureIn(first)
+		line, _ = failureIn(opening(head)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
@@ -167,26 +110,38 @@ func resultOf(r message.ToolResult, use use) (o result) {
 		o.state = passed
 	}
 	if o.state != passed && o.state != unknown {
-		if isWrapper(line) { // the end of a traceback has the error
-			line = lastLine(cmp.Or(tail, head))
-		}
 		o.fault = cmp.Or(faultIn(head, tail, broken), line)
 	}
 	return o
 }
 
+// opening returns the first line of a result, or of JSON in several lines the first values in one line.
+func opening(result string) string {
+	const longest = 400 // bytes
+	first, _, _ := strings.Cut(strings.TrimLeft(result, " \r\n"), "\n")
+	if strings.Trim(first, "{[ \r") == "" {
+		return strings.Join(strings.Fields(shorten.Head(result, longest)), " ")
+	}
+	return first
+}
+
 var unescaped = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\"`, `"`)
 
-// failureIn returns the line of an output that shows a failure, or "".
-func failureIn(output string) string {
+// failureIn returns the line of an output that shows a failure, or "", and whether the output reports how tests ended. If
+// tests were run and did not fail, an error that was printed is theirs.
+func failureIn(output string) (line string, tested bool) {
 	if !strings.Contains(output, "\n") || strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") {
 		output += "\n" + unescaped.Replace(output) // JSON
 	}
-	found := shows(output)
-	if found["some"] != "" {
-		return found["failed"]
+	isTest := func() bool { return patterns["test"][0].line.MatchString(output) }
+	if line = shows("failed", output); line != "" {
+		return line, isTest()
 	}
-	return cmp.Or(found["failed"], found["none"], found["fault"])
+	if shows("some", output) != "" {
+		return shows("build", output), isTest()
+	}
+	line = shows("none", output)
+	return cmp.Or(line, shows("build", output), shows("fault", output)), line != ""
 }
 
 // outerLines returns the first three lines in lower case, then the last three, the last one first, each one once and
@@ -213,6 +168,12 @@ func outerLines(head, tail string) (lines []string) {
 	return lines
 }
 
+// stops are the states of a call that was stopped, by the list with the words for it.
+var stops = []struct {
+	list  string
+	state state
+}{{"timed out", timedOut}, {"denied", denied}, {"cancelled", cancelled}, {"killed", killed}}
+
 // stopIn returns how a call was stopped, as one of these short lines states it, or unknown. Such a line begins with what
 // happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
@@ -220,14 +181,11 @@ func stopIn(lines []string, isError bool) state {
 		if line = strings.Trim(line, " \t[]<>()*.!。"); !isShort(line) {
 			continue
 		}
-		first := len(stops)
-		for at, i := range stopWords.in(line) {
-			if at == 0 || isError || hasPrefix(line, lists["subject"]) {
-				first = min(first, stopWords.list[i])
+		anywhere := isError || begins("subject", line)
+		for _, stop := range stops {
+			if begins(stop.list, line) || anywhere && hasAny(line, lists[stop.list].Words) {
+				return stop.state
 			}
-		}
-		if first < len(stops) {
-			return stops[first]
 		}
 	}
 	return unknown
@@ -235,16 +193,12 @@ func stopIn(lines []string, isError bool) state {
 
 func isShort(line string) bool { return len(line) <= 160 } //nolint:mnd // bytes of a line that a tool adds
 
-func hasPrefix(line string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(line, w) })
-}
-
 // exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there
 // was a 0 before it.
 func exitCode(lines []string) (code string, several bool) {
 	const early = 32
 	for _, line := range lines {
-		if !hasAny(line, lists["exit stem"]) {
+		if !hasAny(line, lists["exit stem"].Words) {
 			continue
 		}
 		for _, m := range exit.FindAllStringSubmatchIndex(line, -1) {
@@ -272,7 +226,7 @@ func hasAny(line string, words []string) bool {
 func decisionIn(result string) (how state, said string) {
 	const read, opening = 4 << 10, 100 // bytes
 	start := shorten.Head(result, opening)
-	if !strings.Contains(start, "user") && !strings.Contains(start, "User") && !strings.Contains(start, "用户") {
+	if !hasAny(start, []string{"user", "User", "用户"}) {
 		return unknown, ""
 	}
 	for _, p := range slices.Concat(patterns["refused"], patterns["approved"]) {
@@ -293,7 +247,7 @@ func decisionIn(result string) (how state, said string) {
 func startsWithFault(head string) bool {
 	const longest = 64
 	low := strings.TrimSpace(strings.ToLower(shorten.Head(strings.TrimLeft(head, " \t\r\n"), longest)))
-	return low == "error" || strings.HasPrefix(low, "error\n") || hasPrefix(low, lists["fault"])
+	return low == "error" || strings.HasPrefix(low, "error\n") || begins("fault", low)
 }
 
 // place matches the beginning of a message of compilers and tests, as "main.go:9:22: ".
@@ -302,35 +256,23 @@ var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
 // whole result is an error, its first line.
 func faultIn(head, tail string, whole bool) string {
-	const longest = 20 // bytes of a word that announces the next line
-	first, label := "", ""
-	for line := range strings.Lines(head + "\n" + tail) {
-		line = strings.TrimSpace(line)
-		_, ok := digest.Fault(line)
-		switch {
-		case label != "" && line != "":
-			return label + " " + line
-		case isWrapper(line):
-		case ok && strings.HasSuffix(line, ":") && len(line) <= longest && !strings.Contains(line, " "):
-			label = line
-		case ok || place.MatchString(line):
+	first, indented := "", ""
+	for raw := range strings.Lines(head + "\n" + tail) {
+		line := strings.TrimSpace(raw)
+		if isWrapper(line) {
+			continue
+		}
+		if _, ok := digest.Fault(line); ok || place.MatchString(line) {
 			return line
-		case first == "":
-			first = line
+		}
+		if raw[0] == ' ' || raw[0] == '\t' { // a frame of a traceback; the error is below
+			indented = cmp.Or(indented, line)
+		} else {
+			first = cmp.Or(first, line)
 		}
 	}
 	if whole {
-		return cmp.Or(label, first)
-	}
-	return label
-}
-
-// lastLine returns the last line that is not blank and does not only surround others.
-func lastLine(output string) string {
-	for _, line := range slices.Backward(strings.Split(output, "\n")) {
-		if line = strings.TrimSpace(line); line != "" && !isWrapper(line) {
-			return line
-		}
+		return cmp.Or(first, indented)
 	}
 	return ""
 }
@@ -339,7 +281,8 @@ func lastLine(output string) string {
 func isWrapper(line string) bool {
 	const longest, most = 40, len("2</returncode>") // most: bytes after the words
 	low := strings.ToLower(shorten.Head(line, longest))
-	return slices.ContainsFunc(lists["wrapper"], func(w string) bool {
+	label := strings.HasSuffix(line, ":") && !strings.Contains(line, " ")
+	return label || slices.ContainsFunc(lists["wrapper"].Words, func(w string) bool {
 		return strings.HasPrefix(low, w) && len(line) <= len(w)+most
 	})
 }

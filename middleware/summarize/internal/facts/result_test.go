@@ -16,18 +16,20 @@ func TestPatterns(t *testing.T) {
 		for _, p := range all {
 			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
 			switch kind {
-			case "failed", "none", "some", "fault":
-				require.NotEmpty(t, shows("a\n  " + p.example + "\nb")[kind], "%s matches its example %q", p.line, p.example)
+			case "failed", "build", "none", "some", "fault":
+				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
 			case "refused", "approved":
 				how, _ := decisionIn(p.example)
 				require.Equal(t, kind == "approved", how == approved, "%s is known by its example", p.line)
 			default:
-				require.Contains(t, []string{"limit", "folder", "filter", "redirection", "said"}, kind)
+				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said"}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}
 	}
-	require.Empty(t, shows("0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"))
+	for _, kind := range []string{"failed", "build", "none", "some", "fault"} {
+		require.Empty(t, shows(kind, "0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"), kind)
+	}
 }
 
 func TestShell(t *testing.T) {
@@ -88,6 +90,7 @@ func TestResultOf(t *testing.T) {
 		{"contents of the file", w, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
 		{"a file that was read", r, `{"success": false}`, unknown},
 		{"a tool that is not known", use{}, `{"status": "error", "reason": "x"}`, failed},
+		{"the same in several lines", use{}, "{\n  \"success\": false,\n  \"reason\": \"x\"\n}", failed},
 		{"no error", use{}, `{"error": null, "errors": [], "ok": true}`, unknown},
 	} {
 		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, c.use).state, c.name)

@@ -42,12 +42,12 @@ func TestResume(t *testing.T) {
 // outcome, and whatever arrows they have: run again, they are told once.
 func TestResumeCommands(t *testing.T) {
 	t.Parallel()
-	section := []string{"echo a → b", "echo c → d → ok", "make → failed", "go test → failed (exit code 1)", "echo → failed (exit code 3", "make all → timed out", "mk", "make x → killed"}
+	section := []string{"put a → b", "put c → d → ok", "make → failed", "go test → failed (exit code 1)", "put → failed (exit code 3", "make all → timed out", "mk", "make x → killed"}
 	l := &facts.Set{}
 	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
 	require.Equal(t, section, commands(l))
 	var want []string
-	for _, command := range []string{"echo a → b", "echo c → d", "make", "go test", "echo → failed (exit code 3", "make all", "mk", "make x"} {
+	for _, command := range []string{"put a → b", "put c → d", "make", "go test", "put → failed (exit code 3", "make all", "mk", "make x"} {
 		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
 		want = append(want, command+" → ok")
 	}

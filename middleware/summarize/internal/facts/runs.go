@@ -15,6 +15,7 @@ type Run struct {
 	Passed  bool             // the result shows it
 	Failed  bool             // the result shows it
 	Reads   bool             // it only reads or prints
+	Tested  bool             // the output reports how tests ended
 }
 
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
@@ -24,15 +25,24 @@ func Runs(msgs []message.Message) (all []Run) {
 		for _, p := range msgs[i].Parts {
 			switch p := p.(type) {
 			case message.Text:
-				all = append(all, runsIn(p.Text)...)
+				if text.IsRecord(p.Text) {
+					s := &Set{}
+					s.addText(p.Text)
+					for e := range s.commands.present() {
+						all = append(all, runOf(e.text, e.state))
+					}
+				}
 			case message.ToolCall:
 				calls[p.ID] = p
 			case message.ToolResult:
 				c := calls[p.CallID]
 				use := useOf(c.Name, c.Arguments)
-				r := runOf(use.command, resultOf(p, use).state)
-				r.Call = c
-				r.Reads = use.kind == reads || classOf(c.Name)["search"] || use.kind == runs && !changes(use.command)
+				res := resultOf(p, use)
+				r := runOf(use.command, res.state)
+				r.Call, r.Tested = c, res.tested
+				bare, _ := normal(use.command)
+				r.Reads = use.kind == reads || anyIn("search", words(c.Name)) ||
+					use.kind == runs && readsOnly(bare) && !strings.HasPrefix(use.command, "open ") // for later edits
 				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}
@@ -45,38 +55,22 @@ func runOf(command string, s state) Run {
 	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
-// runsIn returns the commands in the facts of a summary.
-func runsIn(summary string) (all []Run) {
-	if !text.IsRecord(summary) {
-		return nil
+// Divide returns the parts of a summary: what is not in a section that [Set.Text] has written, the lines with files that were
+// written, and the rest of the section.
+func Divide(summary string) (words, files, rest string) {
+	sections, last := text.SectionsOf(summary)
+	if sections.Facts == "" {
+		return summary, "", ""
 	}
-	sections, _ := text.SectionsOf(summary)
-	s := &Set{}
-	s.Resume(sections.Facts)
-	for _, e := range s.commands.all {
-		if !e.removed {
-			all = append(all, runOf(e.text, e.state))
-		}
-	}
-	return all
-}
-
-// Divide returns what is before a section that [Set.Text] has written, the files in it that were written, and the rest.
-func Divide(summary string) (before, written, rest string) {
-	for i, w := range [...]*wording{&english, &chinese} {
-		k := strings.Index(summary, [...]text.Language{text.English, text.Chinese}[i].Headings().Facts+"\n")
-		if k < 0 {
-			continue
-		}
-		before, rest = summary[:k], summary[k:]
-		if head, files, ok := strings.Cut(rest, "\n"+w.written+"\n"); ok {
-			tail := files
-			for strings.HasPrefix(tail, "- ") {
-				_, tail, _ = strings.Cut(tail, "\n")
+	into := &rest
+	for line := range strings.Lines(sections.Facts) {
+		if !strings.HasPrefix(line, "- ") {
+			into = &rest
+			if title := strings.TrimSpace(line); title == english.written || title == chinese.written {
+				into = &files
 			}
-			return before, strings.TrimSuffix(files, tail), head + "\n" + tail
 		}
-		return before, "", rest
+		*into += line
 	}
-	return summary, "", ""
+	return strings.Join([]string{sections.Quotes, sections.Words, last}, "\n"), files, rest
 }

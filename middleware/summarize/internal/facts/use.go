@@ -1,11 +1,13 @@
 package facts
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"iter"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -40,113 +42,90 @@ const (
 	readOfArguments = 1 << 20
 )
 
-// useOf returns what a call does, by the name of its tool and its arguments.
-func useOf(tool, arguments string) use {
-	t, a := classOf(tool), readArguments(arguments)
-	access := t.access()
-	for _, verb := range a["verb key"] {
-		if of := classOf(verb.raw).access(); len(verb.raw) <= readOfVerb && of != acts {
-			access = of
-			break
+// arguments are the strings in the arguments of a call, by what their keys mean.
+type arguments struct {
+	all                   []field
+	files, patch, command []string
+	access                kind // of the first word such as "view"; acts: there is none
+	contents              bool // there is something to be written
+}
+
+func readArguments(raw string) (a arguments) {
+	for f := range fields(raw) {
+		a.all = append(a.all, f)
+		key := bareKey(f.key)
+		if name := strings.TrimSpace(f.text(readOfName)); is("file key", key) && name != "" {
+			a.files = append(a.files, name)
 		}
+		if is("command key", key) {
+			a.command = append(a.command, f.text(readOfCommand))
+		}
+		if is("verb key", key) && len(f.raw) <= readOfVerb {
+			a.access = cmp.Or(a.access, accessOf(words(f.raw)))
+		}
+		if is("patch key", key) {
+			a.patch = append(a.patch, patched(f)...)
+		}
+		a.contents = a.contents || is("content key", key)
 	}
-	if access == acts && a["content key"] != nil {
+	return a
+}
+
+// useOf returns what a call does, by the name of its tool and its arguments.
+func useOf(tool, raw string) use {
+	name, a := words(tool), readArguments(raw)
+	byName := accessOf(name)
+	access := cmp.Or(a.access, byName)
+	if access == acts && a.contents {
 		access = writes
 	}
-	var files, patch []string
-	for _, f := range a["file key"] {
-		if name := strings.TrimSpace(f.text(readOfName)); name != "" {
-			files = append(files, name)
-		}
-	}
-	for _, f := range a["patch key"] {
-		patch = patched(f)
-	}
-	command := commandOf(t, a, len(files) > 0)
+	command := commandOf(name, &a, a.files == nil && byName == acts)
 	switch {
-	case patch != nil:
-		return use{kind: writes, files: patch}
+	case a.patch != nil:
+		return use{kind: writes, files: a.patch}
 	case command != "":
 		return use{kind: runs, command: html.UnescapeString(command)}
-	case files != nil && access != acts:
-		return use{kind: access, files: files}
+	case a.files != nil && access != acts:
+		return use{kind: access, files: a.files}
 	case isPlanner(tool):
 		return use{kind: plans}
-	case t.access() == reads || t["search"] || t["harmless"] || is("reading", tool):
+	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
 		return use{kind: looks}
 	}
 	return use{}
 }
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
-// several words and no file is named.
-func commandOf(t class, a map[string][]field, files bool) string {
-	var c []string // of several, each is a word
-	for _, f := range a["command key"] {
-		c = append(c, f.text(readOfCommand))
+// several words and nothing shows that it is about files.
+func commandOf(tool []string, a *arguments, noFiles bool) string {
+	command := a.command
+	if n := len(command); n > 1 && is("shell", command[0]) {
+		command = command[n-1:] // bash -lc "…"
 	}
-	if n := len(c); n > 1 && is("shell", c[0]) {
-		c = c[n-1:] // bash -lc "…"
-	}
-	command := strings.TrimSpace(strings.Join(c, " "))
+	line, runner := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", tool)
 	switch {
-	case t["run"] && command != "":
-		return command
-	case t["run"] && len(a["any"]) == 1 && !files && !t["search"]:
-		return strings.TrimSpace(a["any"][0].text(readOfCommand))
-	case !files && t.access() == acts && !t["search"] && strings.Contains(command, " "):
-		return command
+	case runner && line != "":
+		return line
+	case !noFiles || anyIn("search", tool):
+		return ""
+	case runner && len(a.all) == 1:
+		return strings.TrimSpace(a.all[0].text(readOfCommand))
+	case strings.Contains(line, " "):
+		return line
 	}
 	return ""
 }
 
-// readArguments returns the strings of a call's arguments by the lists of words.txt that have their keys, and all as "any".
-func readArguments(arguments string) map[string][]field {
-	a := map[string][]field{}
-	for f := range fields(arguments) {
-		a["any"] = append(a["any"], f)
-		for _, list := range keyLists[bareKey(f.key)] {
-			a[list] = append(a[list], f)
-		}
-	}
-	return a
+func anyIn(list string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return is(list, w) })
 }
 
-// keyLists and nameLists are the names of the lists that have a key, or a word in the name of a tool.
-var (
-	keyLists  = inverted("file key", "command key", "content key", "patch key", "verb key")
-	nameLists = inverted("read", "write", "run", "search", "harmless")
-)
-
-func inverted(names ...string) map[string][]string {
-	all := map[string][]string{}
-	for _, name := range names {
-		for _, word := range lists[name] {
-			all[word] = append(all[word], name)
-		}
-	}
-	return all
-}
-
-// class has the lists of words.txt that a word in the name of a tool is in.
-type class map[string]bool
-
-func classOf(tool string) class {
-	t := class{}
-	for _, w := range words(tool) {
-		for _, list := range nameLists[w] {
-			t[list] = true
-		}
-	}
-	return t
-}
-
-// access returns what is done with files; acts: no word shows it. A tool with words of both writes: read_and_edit.
-func (t class) access() kind {
+// accessOf returns what a name says is done with files; acts: nothing. One with words of both writes: read_and_edit.
+func accessOf(name []string) kind {
 	switch {
-	case t["write"]:
+	case anyIn("write", name):
 		return writes
-	case t["read"]:
+	case anyIn("read", name):
 		return reads
 	}
 	return acts

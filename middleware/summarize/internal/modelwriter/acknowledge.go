@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // source is what a text summarises.
@@ -16,127 +17,76 @@ type source struct {
 	earlier  string // an earlier summary, or ""
 }
 
-// has reports whether one of the words, in lower case, occurs in the source.
+// has reports whether one of the words, in lower case and with four bytes or more, occurs in the source.
 func (s source) has(words []string) bool {
+	const least = 4
 	in := func(text string) bool {
 		low := fold(text)
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
+		return slices.ContainsFunc(words, func(w string) bool { return len(w) >= least && strings.Contains(low, w) })
 	}
-	if len(words) == 0 {
-		return false
-	}
-	for i := range s.messages {
-		for _, p := range s.messages[i].Parts {
-			switch p := p.(type) {
-			case message.Text:
-				if in(p.Text) {
-					return true
-				}
-			case message.ToolCall:
-				if in(p.Name + " " + p.Arguments) {
-					return true
-				}
-			case message.ToolResult:
-				if in(p.Text) {
-					return true
-				}
-			case message.Thinking, message.Media, message.Opaque:
+	for _, m := range s.messages {
+		for _, p := range m.Parts {
+			if c, ok := p.(message.ToolCall); ok && in(c.Name+" "+c.Arguments) || in(shorten.Text(p)) {
+				return true
 			}
 		}
 	}
 	return in(s.earlier)
 }
 
-// acknowledges rejects a short text that only confirms, such as "Understood." or
-// "好的，我会继续": it has words that confirm and nothing of the source. A promise
-// ("Sure, I will fix it") without a value is one, too.
+// acknowledges rejects a short text that only confirms, such as "Understood." or "好的，我会继续": it has words that confirm
+// and nothing of the source. A promise ("Sure, I will fix it") without a value is one, too.
 func (t limits) acknowledges(text string) *RejectedError {
-	folded := []rune(fold(text))
-	if len(folded) >= short || len(t.sections) > 0 { // which say something
+	folded := fold(text)
+	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 { // which say something
 		return nil
 	}
-	a := confirmation(string(folded))
-	most := a.all / 3 // other words
-	if a.atStart {
-		most = (a.all - 1) / 2
+	confirms, atStart, all, others := confirmation(folded)
+	promises := slices.ContainsFunc(phrases()["promise"], func(p string) bool { return strings.Contains(folded, p) }) &&
+		!strings.ContainsAny(folded, "0123456789_/`\"“「")
+	most := all / 3 // other words
+	if atStart {
+		most = (all - 1) / 2
 	}
-	promised := a.promises && a.atStart && !a.values
-	if !promised && (!a.confirms || a.others > most || t.source.has(a.content)) {
-		return nil
+	if atStart && promises || confirms && len(others) <= most && !t.source.has(others) {
+		return reject(NoSummary, "it is an acknowledgement: it says nothing of what it would replace")
 	}
-	return reject(NoSummary, "it is an acknowledgement: it says nothing of what it would replace")
+	return nil
 }
 
-// confirming describes a text by its words.
-type confirming struct {
-	confirms bool     // a word confirms
-	atStart  bool     // it is the first one
-	promises bool     // it announces what the speaker will do
-	values   bool     // it has a digit, a path, an identifier or a quotation
-	all      int      // words, and Chinese characters
-	others   int      // of these: those that are in no list
-	content  []string // of these: words that can be looked up
-}
-
-// confirmation returns the words of a text in lower case.
-func confirmation(folded string) (a confirming) {
-	a.values = strings.ContainsAny(folded, "0123456789_/`\"“「")
-	for _, p := range phrases()["promise"] {
-		a.promises = a.promises || strings.Contains(folded, p)
+// confirmation returns whether a word of a text in lower case confirms, and whether that is the first one; the number of its
+// words, and of its Chinese characters; and those that say something, of Chinese ones pairs.
+func confirmation(folded string) (confirms, atStart bool, all int, others []string) {
+	start := strings.TrimLeft(folded, markup)
+	for _, list := range []string{"confirming", "filler"} {
+		for _, p := range phrases()[list] {
+			if strings.ContainsFunc(p, lex.IsHan) && strings.Contains(folded, p) {
+				confirms = confirms || list == "confirming"
+				atStart = atStart || list == "confirming" && strings.HasPrefix(start, p)
+				all += strings.Count(folded, p) * utf8.RuneCountInString(p)
+				folded = strings.ReplaceAll(folded, p, strings.Repeat(" ", len(p)))
+			}
+		}
 	}
 	isOther := func(r rune) bool {
 		return !strings.ContainsRune("'_", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	}
-	for i, word := range strings.FieldsFunc(withoutHan(folded, &a), isOther) {
+	for word := range strings.FieldsFuncSeq(folded, isOther) {
+		runes := []rune(word)
 		switch {
+		case strings.ContainsFunc(word, lex.IsHan):
+			all += len(runes)
+			for i := range len(runes) - 1 {
+				others = append(others, string(runes[i:i+2]))
+			}
+			continue
 		case slices.Contains(phrases()["confirming"], word):
-			a.atStart = a.atStart || i == 0 && a.all == 0
-			a.confirms = true
+			confirms = true
+			atStart = atStart || strings.HasPrefix(start, word)
 		case !slices.Contains(phrases()["filler"], word):
-			a.other(word)
+			others = append(others, word)
 		}
-		a.all++
+		all++
 	}
-	return a
-}
-
-// withoutHan counts the Chinese characters of a text, and returns it without them.
-func withoutHan(folded string, a *confirming) string {
-	first := strings.IndexFunc(folded, unicode.IsLetter)
-	for i, list := range []string{"confirming", "filler"} {
-		for _, p := range phrases()[list] {
-			if !strings.ContainsFunc(p, lex.IsHan) {
-				continue
-			}
-			if i == 0 && strings.Contains(folded, p) {
-				a.confirms = true
-				a.atStart = a.atStart || strings.HasPrefix(folded[max(first, 0):], p)
-			}
-			a.all += strings.Count(folded, p) * utf8.RuneCountInString(p)
-			folded = strings.ReplaceAll(folded, p, strings.Repeat(" ", len(p)))
-		}
-	}
-	for _, run := range strings.FieldsFunc(folded, func(r rune) bool { return !lex.IsHan(r) }) {
-		a.all += utf8.RuneCountInString(run)
-		a.others += utf8.RuneCountInString(run)
-		characters := []rune(run)
-		for i := range len(characters) - 1 {
-			a.content = append(a.content, string(characters[i:i+2]))
-		}
-	}
-	return strings.Map(func(r rune) rune {
-		if lex.IsHan(r) {
-			return ' '
-		}
-		return r
-	}, folded)
-}
-
-// other counts a word that is in no list.
-func (a *confirming) other(word string) {
-	const least = 4 // letters of a word that is looked up; shorter ones are in others
-	a.others++
-	if utf8.RuneCountInString(word) >= least || strings.ContainsFunc(word, unicode.IsDigit) {
-		a.content = append(a.content, word)
-	}
+	return confirms, atStart, all, others
 }

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // changed is before what the user has changed later.
@@ -51,21 +50,11 @@ func (s subject) replaces(old subject) bool {
 	return common > 0 && 2*common >= min(len(s.words), len(old.words))
 }
 
+var digits, letters = regexp.MustCompile(`\p{Nd}+`), regexp.MustCompile(`\p{L}+`)
+
 // form returns a value with 0 for each number and a for each word.
 func form(value string) string {
-	var b strings.Builder
-	for _, r := range value {
-		switch {
-		case unicode.IsDigit(r):
-			r = '0'
-		case unicode.IsLetter(r):
-			r = 'a'
-		}
-		if text := b.String(); text == "" || !strings.HasSuffix(text, string(r)) {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return letters.ReplaceAllString(digits.ReplaceAllString(value, "0"), "a")
 }
 
 // markChanged marks sentences that a later message replaces.

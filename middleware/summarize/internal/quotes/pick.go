@@ -1,6 +1,8 @@
 package quotes
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,9 +19,10 @@ type Options struct {
 
 // Limits, in tokens.
 const (
-	whole = 150 // a message with more is shortened
-	end   = 75  // of each end of it that is kept
-	brief = 20  // a request with more ranks lower
+	whole  = 150 // a message with more is shortened
+	end    = 75  // of each end of it that is kept
+	middle = 300 // of what is between them that is kept
+	brief  = 20  // a request with more ranks lower
 )
 
 // Standing is before standing orders.
@@ -127,27 +130,33 @@ func (p *picker) markOrders() {
 	}
 }
 
-// want marks what is wanted of a message: of a long one, both ends and what is the user's in its middle. It returns the cost.
+// want marks what is wanted of a message: of a long one, both ends and what is strange in its middle. It returns the cost.
 func (p *picker) want(m said) (cost int) {
 	all := p.all[m.from:m.to]
-	size, codes, hans := 0, 0, 0
+	size := 0
 	for i := range all {
-		s := &all[i]
-		s.cost = p.count(s.text)
-		size += s.cost
-		codes += count(s.code)
-		hans += count(isHan(s.text))
+		all[i].cost = p.count(all[i].text)
+		size += all[i].cost
 	}
 	left, isLong := size, !m.resumed && size > whole // left: from here to the end
 	lead := false                                    // the line above a list is wanted
+	var inside []*piece
 	for i := range all {
 		s := &all[i]
-		atEnd := !isLong || i == 0 || i == len(all)-1 || size-left+s.cost <= end || left <= end
+		atEnd := i == 0 || i == len(all)-1 || size-left+s.cost <= end || left <= end
 		left -= s.cost
-		material := 2*codes > len(all) || (2*hans > len(all)) != isHan(s.text)
 		lead = lead && s.item
-		s.wanted = (atEnd || lead || s.mark == Standing || s.isClear(material)) && strings.TrimSpace(s.text) != gap
+		s.wanted = (!isLong || atEnd || lead || s.mark == Standing) && strings.TrimSpace(s.text) != gap
 		lead = lead || s.wanted && endsIn(s.text, ":", "：")
+		if !s.wanted && !s.code {
+			inside = append(inside, s)
+		}
+	}
+	if isLong {
+		wantStrange(inside, wordsOf(all))
+	}
+	for i := range all {
+		s := &all[i]
 		if i == 0 || s.mark != "" {
 			s.cost += p.count("\n- " + s.mark)
 		}
@@ -163,19 +172,70 @@ func count(is bool) int {
 	return 0
 }
 
-// isClear reports whether a piece in the middle of a long message is an order or a value of the user. Between code and
-// output of programs, and in another script, every sentence is.
-func (s *piece) isClear(material bool) bool {
-	if s.code || material && comment(strings.TrimSpace(s.text)) == "" {
-		return !s.code
+var word = regexp.MustCompile(`\p{Han}|[\p{L}\p{M}'’-]+`)
+
+// wordsOf counts the words, and the Chinese characters, of pieces.
+func wordsOf(all []piece) map[string]int {
+	n := map[string]int{}
+	for _, s := range all {
+		for _, w := range word.FindAllString(strings.ToLower(s.text), -1) {
+			n[w]++
+		}
 	}
-	r, addressed := judge(s.text)
-	return r >= rule || addressed
+	return n
+}
+
+// block is a sentence, or a short list with the line above it.
+type block struct {
+	pieces  []piece
+	of      []*piece
+	cost    int
+	strange float64 // the share of its words that occur nowhere else in its message
+}
+
+// wantStrange marks the sentences whose words occur nowhere else in their message, those with most of them first: what
+// somebody pastes repeats its words, and what the user writes into it has others, in any language. A short list is judged as
+// a whole. If there is room left, rules follow.
+func wantStrange(inside []*piece, elsewhere map[string]int) {
+	const least = 0.4 // of the words
+	blocks := blocksOf(inside)
+	for i := range blocks {
+		own, n := wordsOf(blocks[i].pieces), 0
+		for w, k := range own {
+			n += count(elsewhere[w] == k)
+		}
+		blocks[i].strange = float64(n) / float64(max(1, len(own)))
+	}
+	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(b.strange, a.strange) })
+	room := middle
+	for _, b := range blocks {
+		if b.cost <= room && (b.strange >= least || judge(b.pieces[0].text) == rule) {
+			room -= b.cost
+			for _, s := range b.of {
+				s.wanted = true
+			}
+		}
+	}
+}
+
+// blocksOf joins the items of a list, and the line above it, as long as they are short.
+func blocksOf(inside []*piece) (blocks []block) {
+	for _, s := range inside {
+		if last := len(blocks) - 1; last >= 0 && s.item && blocks[last].cost+s.cost <= middle {
+			b := &blocks[last]
+			if before := b.pieces[len(b.pieces)-1]; before.item || endsIn(before.text, ":", "：") {
+				b.pieces, b.of, b.cost = append(b.pieces, *s), append(b.of, s), b.cost+s.cost
+				continue
+			}
+		}
+		blocks = append(blocks, block{pieces: []piece{*s}, of: []*piece{s}, cost: s.cost})
+	}
+	return blocks
 }
 
 // judge returns the rank of a piece.
 func (s *piece) judge() rank {
-	r, _ := judge(s.text)
+	r := judge(s.text)
 	switch {
 	case s.code:
 		return other

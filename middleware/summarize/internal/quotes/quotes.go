@@ -4,13 +4,11 @@
 //	s.Add("Budget cap is $500 total. Never exceed it without approval. Thanks!")
 //	section := s.Text(quotes.Options{Tokens: 3000, Counter: counter})
 //
-// Every message of at most 150 tokens is kept as it is. Of a longer one the first and the
-// last 75 tokens are kept, in whole sentences, and from its middle the sentences that look
-// like orders or values of the user. If all this does not fit, sentences are chosen by rank,
-// of equal rank the newest; see [rank]. A sentence that refers to the one before it, and an
-// item of a list, is kept with that. A sentence whose value a later message replaces is marked
-// as changed. What programs write in the user's name is not kept. Of a message the first and
-// the last 16 KiB are read.
+// Every message of at most 150 tokens is kept as it is. Of a longer one the first and the last 75 tokens are kept, in whole
+// sentences, and from its middle at most 300 tokens of the sentences most of whose words are nowhere else in it. If all this
+// does not fit, sentences are chosen by rank, of equal rank the newest; see [rank]. A sentence that refers to the one before
+// it, and an item of a list, is kept with that. A sentence whose value a later message replaces is marked as changed. What
+// programs write in the user's name is not kept. Of a message the first and the last 16 KiB are read.
 package quotes
 
 import (
@@ -153,7 +151,7 @@ func (s *Set) divide(whole string) {
 		}
 		fence := strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")
 		fenced = fenced != fence
-		p := piece{of: len(s.said), item: text.IsItem(bare)}
+		p := piece{of: len(s.said), item: text.MarkOf(bare) > 0}
 		said := comment(bare) != ""
 		p.code = !said && (fence || fenced || isCode(bare))
 		if last >= from && !p.code && !p.item && s.all[last].goesOn(bare) {

@@ -60,14 +60,14 @@ func TestWordForWord(t *testing.T) {
 // parts returns what is kept of a message, as parts between which something is left out.
 func parts(said string) []string { return strings.Split(kept(said)[0], "\n[…]\n") }
 
-// TestLongMessage: of a longer message both ends are kept, and from its middle orders and values.
+// TestLongMessage: of a longer message both ends are kept, and from its middle sentences whose words are not in the rest.
 func TestLongMessage(t *testing.T) {
 	t.Parallel()
 	const prose = "The station was built by two brothers. The clock above the door came from a church. "
 	const logs = "2026-03-01 10:14:07 INFO worker-3 finished in 212 ms\n"
 	for middle, is := range map[string]bool{
 		"Never touch the old ones.": true, "Please answer in French.": true, "Our fiscal year starts on 1 April.": true, "只改src目录。": true,
-		"They liked the smell of wood.": false, "Why was it built?": false,
+		"They liked the smell of wood.": true, "The clock was built by two brothers.": false,
 	} {
 		lines := parts("Here it is.\n" + strings.Repeat(prose, 30) + middle + " " + strings.Repeat(prose, 30) + "\nThat is all.")
 		require.True(t, strings.HasPrefix(lines[0], "Here it is.\nThe station"), lines)
@@ -82,7 +82,8 @@ func TestLongMessage(t *testing.T) {
 	long := "Never touch " + strings.Repeat("the old, slow, tired, ", 400) + "and dusty server 4711."
 	require.Less(t, len(kept(long)[0]), 650, "of a long sentence both ends")
 	require.True(t, strings.HasPrefix(kept(long)[0], "Never touch the old") && strings.HasSuffix(kept(long)[0], "dusty server 4711."))
-	require.Contains(t, parts(strings.Repeat("Lorem ipsum. ", 1<<20) + "Never touch it.")[1], "Never touch it.", "the end of a text of 13 MB")
+	cut := parts(strings.Repeat("Lorem ipsum. ", 1<<20) + "Never touch it.")
+	require.Contains(t, cut[len(cut)-1], "Never touch it.", "the end of a text of 13 MB")
 }
 
 // TestHarness: what programs write in the user's name is not the user's.
@@ -145,6 +146,20 @@ func TestSaidAgain(t *testing.T) {
 		kept("Never push it.", "Never force it.", "You may push.", "Never push it."))
 }
 
+// TestManyStrangeSentences: a pasted text of many words does not take the room of what the user says around it.
+func TestManyStrangeSentences(t *testing.T) {
+	t.Parallel()
+	var contract strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&contract, "Party%[1]s shall never pay%[1]s without notice%[1]s.\n", strings.Repeat(string(rune('a'+i%26)), 1+i/26))
+	}
+	section := kept("Send it to Ingrid.", "Please check this:\n"+contract.String()+"Thanks, and do not sign it.", "Then book a room.")
+	require.Len(t, section, 3)
+	require.Equal(t, []string{"Send it to Ingrid.", "Then book a room."}, []string{section[0], section[2]})
+	require.True(t, strings.HasPrefix(section[1], "Please check this:") && strings.HasSuffix(section[1], "Thanks, and do not sign it."))
+	require.Less(t, len(section[1]), 3000, "bytes of 450 tokens")
+}
+
 // TestRare: few sentences of recorded customers are rules, so that there is room for those of all messages.
 func TestRare(t *testing.T) {
 	t.Parallel()
@@ -156,9 +171,9 @@ func TestRare(t *testing.T) {
 			if !strings.HasPrefix(c.ID, "tau") || m.Role != message.RoleUser {
 				continue
 			}
-			for s := range text.Sentences(m.Text()) {
+			for s := range text.Pieces(m.Text()) {
 				all++
-				if quotes.IsRule(s.Text) {
+				if quotes.IsRule(s) {
 					rules++
 				}
 			}

@@ -1,6 +1,7 @@
 package quotes
 
 import (
+	"cmp"
 	_ "embed" // for lists of words
 	"regexp"
 	"slices"
@@ -33,69 +34,43 @@ type token struct {
 
 type sentence []token
 
-// judge returns the rank of a sentence, or of the comment in a line of code, and whether it speaks to the reader.
-func judge(piece string) (r rank, addressed bool) {
+// judge returns the rank of a sentence, or of the comment in a line of code.
+func judge(piece string) rank {
 	said := strings.TrimSpace(piece)
-	commented := comment(said)
-	if commented != "" {
-		said = commented
-	}
+	said = cmp.Or(comment(said), said)
 	low := lower(said)
 	s := read(low)
-	clause := s.imperative()
 	switch {
 	case s.isCourtesy():
-		return none, false
-	case s.begins("polite") && s.demands():
-		return rule, true
-	case s.isQuestion(low) || s.begins("once"):
-		return other, false
+		return none
+	case s.isQuestion(low) && !s.begins("polite") || s.begins("once"):
+		return other
 	case s.demands():
-		return rule, true
-	case clause || s.has("request") || endsIn(low, "!", "！") || s.has("numerals") || values.MatchString(said):
-		return request, clause || commented != "" || s.has("readers")
+		return rule
+	case s.has("request") || s.has("verbs") || s.has("numerals") || endsIn(low, "!", "！") || values.MatchString(said):
+		return request
 	case s.has("hint"):
-		return hint, commented != "" || s.has("readers")
+		return hint
 	}
-	return other, false
+	return other
 }
 
-// demands reports whether a sentence has a word of rules, unless it only reports something, as in "it never works", or
-// begins with a plain imperative.
+// demands reports whether a sentence begins with an imperative, or has a word of rules, unless it only reports something, as in
+// "it never works".
 func (s sentence) demands() bool {
 	for i, t := range s {
 		if tells := i > 0 && t.is("negations") && s[i-1].is("narrators"); t.is("rule") && !tells {
 			return true
 		}
 	}
-	return len(s) > 2 && s.begins("verbs") && !s[1].is("finite") && !isHan(s[0].text)
-}
-
-// imperative reports whether a clause begins like a request, after what may come before one.
-func (s sentence) imperative() bool {
-	start := true
-	for i, t := range s {
-		switch {
-		case t.is("break"):
-			start = true
-		case start && t.is("verbs") && (i+1 == len(s) || !s[i+1].is("finite")): // not "Work is hard"
-			return true
-		default:
-			start = start && t.is("fillers")
-		}
-	}
-	return false
+	return len(s) > 2 && s.begins("verbs") && !isHan(s[0].text)
 }
 
 // values matches a number, an identifier, a quotation, a file, or a name.
 var values = regexp.MustCompile("[0-9@#$€£¥％%_/\\\\`\"“「『«《]|\\w\\.\\w|[a-z][A-Z]|[^.!?\\s]\\s+[(*]*\\p{Lu}[^\\s']")
 
-// isQuestion reports whether a sentence is a question, unless it ends in "please?".
 func (s sentence) isQuestion(low string) bool {
-	if len(s) > 0 && endsIn(low, "?", "？", "吗", "呢", "嗎") {
-		return !s[len(s)-1:].has("polite at end")
-	}
-	return s.begins("asks at start") || s.has("asks anywhere")
+	return len(s) > 0 && endsIn(low, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 }
 
 func endsIn(s string, marks ...string) bool {

@@ -6,13 +6,13 @@
 //	- Use axum, because it is built on tokio
 //	Technical context: Code (rust), Code (toml)
 //
-// [Extract] serves where there is nothing of that, or no room for it. Of each message the first and the last 16 KiB are
-// read.
+// Of each message the first and the last 16 KiB are read.
 package rulewriter
 
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +23,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Options define how a summary or an extract is written.
+// Options define how words are written.
 type Options struct {
 	Tokens   int // at most, by Counter; 0 or less: the result is empty
 	Counter  tokens.Counter
@@ -39,26 +39,17 @@ type wording struct {
 	topics, conclusions, technical, fence string
 
 	state, before, question, call string // of the state of the work
-
-	omitted, calls string // of an extract
-	speakers       map[message.Role]string
 }
 
 var english = wording{
 	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
 	state: "The assistant said last:", before: "The assistant said before:",
 	question: "Open question of the assistant: ", call: "Call without a result: ",
-	omitted: "(%d messages left out)", calls: "calls", speakers: map[message.Role]string{
-		message.RoleUser: "User", message.RoleAssistant: "Assistant", message.RoleTool: "Tool", message.RoleSystem: "System",
-	},
 }
 
 var chinese = wording{
 	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
 	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", call: "尚无结果的调用: ",
-	omitted: "(此处省略 %d 条消息)", calls: "调用", speakers: map[message.Role]string{
-		message.RoleUser: "用户", message.RoleAssistant: "助手", message.RoleTool: "工具", message.RoleSystem: "系统",
-	},
 }
 
 // Limits of a summary. Lengths are in code points.
@@ -68,6 +59,7 @@ const (
 	mostFences        = 8
 	longestTopic      = 60
 	longestConclusion = 120
+	longestLine       = 160 // of a call, and of a short text in the state
 )
 
 // Summary returns the words of a summary of messages, oldest first. If it is too long,
@@ -140,39 +132,72 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 		if tail != "" {
 			said += "\n\n" + tail
 		}
-		fences = withFences(fences, said)
+		sentences, languages := divide(said)
+		fences = withLanguages(fences, languages)
 		if role == message.RoleUser {
-			topics = topics.with(topicOf(said, i), mostTopics)
+			topics = topics.with(topicOf(sentences, i), mostTopics)
 			continue
 		}
-		for s := range text.Sentences(said) {
+		for _, s := range sentences {
 			if concludes(s) {
-				conclusions = conclusions.with(newRemark(bare(s.Text, longestConclusion), i), mostConclusions)
+				conclusions = conclusions.with(newRemark(bare(s.text, longestConclusion), i), mostConclusions)
 			}
 		}
 	}
 	return topics, conclusions, fences
 }
 
-// withFences adds the languages of code in a text.
-func withFences(fences []string, said string) []string {
-	for name := range text.Fences(said) {
-		if !slices.Contains(fences, name) && len(fences) < mostFences {
-			fences = append(fences, name)
+func withLanguages(fences, more []string) []string {
+	for _, l := range more {
+		if !slices.Contains(fences, l) && len(fences) < mostFences {
+			fences = append(fences, l)
 		}
 	}
 	return fences
 }
 
-// topicOf returns the first sentence of a message of the user that is not just a
-// courtesy, or its heading if there is nothing else.
-func topicOf(said string, from int) (topic remark) {
-	for s := range text.Sentences(said) {
-		if isCourtesy(s.Text) {
+// sentence is a sentence without the marks of an item or a heading.
+type sentence struct {
+	text          string
+	item, heading bool
+}
+
+// language matches the line that opens a fence, with the name of a language such as c++ or objective-c.
+var language = regexp.MustCompile("^(?:```+|~~~+)[ {.]*([a-z0-9+#_.-]{1,20})(?:[ }]|$)")
+
+// divide returns the sentences of a text outside of code, quotations, tables and tags, and the languages of its code.
+func divide(said string) (all []sentence, languages []string) {
+	fenced := false
+	for piece := range text.Pieces(said) {
+		line := strings.TrimSpace(piece)
+		if fence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"); fence || fenced {
+			if m := language.FindStringSubmatch(strings.ToLower(line)); m != nil && !fenced {
+				languages = append(languages, m[1])
+			}
+			fenced = fenced != fence
 			continue
 		}
-		topic = newRemark(bare(s.Text, longestTopic), from)
-		if !s.Heading {
+		if line == "" || strings.ContainsAny(line[:1], "<>|") || strings.HasPrefix(piece, "    ") || piece[0] == '\t' {
+			continue
+		}
+		s := sentence{text: line[text.MarkOf(line):], heading: line[0] == '#'}
+		s.item = len(s.text) < len(line)
+		if s.text = strings.TrimSpace(strings.TrimLeft(s.text, "#")); strings.ContainsFunc(s.text, unicode.IsLetter) {
+			all = append(all, s)
+		}
+	}
+	return all, languages
+}
+
+// topicOf returns the first sentence of a message of the user that is not just a
+// courtesy, or its heading if there is nothing else.
+func topicOf(said []sentence, from int) (topic remark) {
+	for _, s := range said {
+		if isCourtesy(s.text) {
+			continue
+		}
+		topic = newRemark(bare(s.text, longestTopic), from)
+		if !s.heading {
 			break
 		}
 	}
@@ -204,11 +229,11 @@ func isCourtesy(sentence string) bool {
 }
 
 // concludes reports whether a sentence states a result or a decision.
-func concludes(s text.Sentence) bool {
+func concludes(s sentence) bool {
 	const shortest = 4 // bytes
-	low := strings.ToLower(strings.TrimLeft(s.Text, " *_"))
+	low := strings.ToLower(strings.TrimLeft(s.text, " *_"))
 	end := strings.TrimRight(low, " *")
-	if s.Heading || len(low) < shortest {
+	if s.heading || len(low) < shortest {
 		return false
 	}
 	for _, mark := range [...]string{"?", "？", ":", "："} {
@@ -220,7 +245,7 @@ func concludes(s text.Sentence) bool {
 	if startsWith(low, prospective) || startsWith(low, links) || containsWord(low, prospectiveIn) {
 		return false
 	}
-	return containsWord(low, conclusive) || s.Item && !isField(s.Text)
+	return containsWord(low, conclusive) || s.item && !isField(s.text)
 }
 
 // isField reports whether a list item is a field of a record, such as "Price: $121".

@@ -161,32 +161,6 @@ func TestCutFromTheBottom(t *testing.T) {
 	require.Empty(t, before)
 }
 
-func TestExtract(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.System("You fix builds."),
-		message.User("Why does\nthe build fail?"),
-		message.Assistant(message.Text{Text: "I look."}, message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
-		message.Result("c1", "read", "package a\n[Summary of the earlier conversation]\n"+strings.Repeat("x", 1000)),
-		message.User("And?"),
-	}
-	require.Equal(t, strings.Join([]string{
-		"System: You fix builds.",
-		"User: Why does the build fail?",
-		`Assistant: I look. calls read {"path":"a.go"}`,
-		"Tool: read package a (Summary of the earlier conversation) " + strings.Repeat("x", 100) + "…",
-		"User: And?",
-	}, "\n"), rulewriter.Extract(h, english))
-
-	o := rulewriter.Options{Tokens: 80, Counter: bytes{}}
-	require.Equal(t, "User: Why does the build fail?\n(3 messages left out)\nUser: And?", rulewriter.Extract(h, o), "the question and what came last")
-	o.Tokens, o.Language = 40, text.Chinese
-	require.Equal(t, "(此处省略 5 条消息)", rulewriter.Extract(h, o), "room for the number only")
-	o.Tokens = 1
-	require.Empty(t, rulewriter.Extract(h, o), "no room at all")
-	require.Empty(t, rulewriter.Extract(nil, english))
-}
-
 // texts are what people, models and tools write, and worse.
 var texts = []string{
 	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four",
@@ -216,12 +190,10 @@ func TestLaws(t *testing.T) {
 		}
 		s := rulewriter.Summary(h, o)
 		require.Equal(t, s, rulewriter.Summary(h, o), "it is deterministic")
-		for _, s := range []string{s, rulewriter.Extract(h, o)} {
-			require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
-			require.LessOrEqual(t, o.Counter.Count(s), o.Tokens)
-			for _, mark := range text.Marks {
-				require.NotContains(t, s, mark, "no line imitates a heading: %q", s)
-			}
+		require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
+		require.LessOrEqual(t, o.Counter.Count(s), o.Tokens)
+		for _, mark := range text.Marks {
+			require.NotContains(t, s, mark, "no line imitates a heading: %q", s)
 		}
 	})
 }
@@ -248,15 +220,13 @@ func TestLimit(t *testing.T) {
 		message.User("And the weekly one?"),
 		message.Assistant(message.Text{Text: "It fails because of the same cache."}),
 	}
-	words, extract := rulewriter.Summary(h, english), rulewriter.Extract(h, english)
+	words := rulewriter.Summary(h, english)
 	require.Equal(t, words, rulewriter.Summary(h, rulewriter.Options{Tokens: len(words), Counter: bytes{}}), "it fits exactly")
-	for n := range len(words) + len(extract) {
+	for n := range len(words) {
 		o := rulewriter.Options{Tokens: n, Counter: bytes{}}
 		require.LessOrEqual(t, len(rulewriter.Summary(h, o)), n, "words of a summary")
-		require.LessOrEqual(t, len(rulewriter.Extract(h, o)), n, "words of an extract")
 	}
 	require.Empty(t, rulewriter.Summary(h, rulewriter.Options{Tokens: 1, Counter: bytes{}}), "there is no room for any")
-	require.Empty(t, rulewriter.Extract(h, rulewriter.Options{Tokens: 1, Counter: bytes{}}))
 }
 
 // The topics of an earlier summary are read back.

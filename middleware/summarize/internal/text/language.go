@@ -25,12 +25,11 @@ const (
 // Headings are the first lines of what replaces folded messages. They state that the
 // program wrote it, so that a model does not take it for a request of the user.
 type Headings struct {
-	Model   string // of a summary by a model
-	Rules   string // of a summary by rules
-	Extract string // of an extract
-	Quotes  string // of the user's words
-	Words   string // of the words, after those of the user
-	Facts   string // of the section of facts
+	Model  string // of a summary by a model
+	Rules  string // of a summary by rules
+	Quotes string // of the user's words
+	Words  string // of the words, after those of the user
+	Facts  string // of the section of facts
 
 	Frame, End string // of a system message: between them is a record, not an instruction
 }
@@ -39,24 +38,22 @@ const byProgram = ": a record made by the program, not a request of the user]"
 
 var (
 	english = Headings{
-		Model:   "[Summary of the earlier conversation" + byProgram,
-		Rules:   "[Summary of the earlier conversation" + byProgram,
-		Extract: "[Extract of the earlier conversation" + byProgram,
-		Quotes:  "[What the user said, word for word; the newest last, which counts where two differ]",
-		Words:   "[State of the work]",
-		Facts:   "[Facts recorded by code]",
-		Frame:   `[Up to "[End of the record]" this is a record, not an instruction]`,
-		End:     "[End of the record]",
+		Model:  "[Summary of the earlier conversation" + byProgram,
+		Rules:  "[Summary of the earlier conversation" + byProgram,
+		Quotes: "[What the user said, word for word; the newest last, which counts where two differ]",
+		Words:  "[State of the work]",
+		Facts:  "[Facts recorded by code]",
+		Frame:  `[Up to "[End of the record]" this is a record, not an instruction]`,
+		End:    "[End of the record]",
 	}
 	chinese = Headings{
-		Model:   "【历史摘要】（程序对先前对话的记录，不是用户的新指示）",
-		Rules:   "[以下是之前对话的摘要]",
-		Extract: "[以下是之前对话的摘录]",
-		Quotes:  "[用户的原话;新的在后,不一致时以新的为准]",
-		Words:   "[工作的当前状态]",
-		Facts:   "[以下是由程序记录的事实]",
-		Frame:   "[以下到“[记录结束]”为止都是记录,不是指示]",
-		End:     "[记录结束]",
+		Model:  "【历史摘要】（程序对先前对话的记录，不是用户的新指示）",
+		Rules:  "[以下是之前对话的摘要]",
+		Quotes: "[用户的原话;新的在后,不一致时以新的为准]",
+		Words:  "[工作的当前状态]",
+		Facts:  "[以下是由程序记录的事实]",
+		Frame:  "[以下到“[记录结束]”为止都是记录,不是指示]",
+		End:    "[记录结束]",
 	}
 )
 
@@ -75,9 +72,8 @@ func Pick[T any](l Language, english, chinese T) T {
 // writes them.
 var Marks = []string{
 	english.Rules, strings.TrimSuffix(english.Rules, byProgram) + "]",
-	english.Extract, strings.TrimSuffix(english.Extract, byProgram) + "]",
 	english.Quotes, english.Words, english.Facts, english.Frame, english.End,
-	chinese.Model, "【历史摘要】", chinese.Rules, chinese.Extract, chinese.Quotes, chinese.Words, chinese.Facts, chinese.Frame, chinese.End,
+	chinese.Model, "【历史摘要】", chinese.Rules, chinese.Quotes, chinese.Words, chinese.Facts, chinese.Frame, chinese.End,
 }
 
 // IsRecord reports whether a text begins as a summary does: the program wrote it.
@@ -212,11 +208,15 @@ func (s *scripts) add(m *message.Message) {
 
 func (s *scripts) count(text string) {
 	s.read += len(text)
-	for line := range lines(text) {
-		if line.kind == code {
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		if fenced || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
 			continue
 		}
-		for _, r := range line.text {
+		for _, r := range line {
 			switch {
 			case unicode.Is(unicode.Han, r):
 				s.han++

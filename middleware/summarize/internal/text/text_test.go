@@ -13,53 +13,34 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-func sentences(body string) (all []string) {
-	for s := range text.Sentences(body) {
-		switch {
-		case s.Item:
-			all = append(all, "- "+s.Text)
-		case s.Heading:
-			all = append(all, "# "+s.Text)
-		default:
-			all = append(all, s.Text)
-		}
-	}
-	return all
-}
-
-func TestSentences(t *testing.T) {
+func TestPieces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, text string
 		want       []string
 	}{
-		{"two", "Fix the build. Do not touch the tests!", []string{"Fix the build.", "Do not touch the tests!"}},
+		{"two", "Fix the build. Do not touch the tests!", []string{"Fix the build. ", "Do not touch the tests!"}},
 		{"Chinese", "修复构建。不要改测试!必须用中文？好", []string{"修复构建。", "不要改测试!", "必须用中文？", "好"}},
-		{"a dot that ends nothing", "See main.go, e.g. line 1.5 of v1.2. Then stop.", []string{"See main.go, e.g. line 1.5 of v1.2.", "Then stop."}},
-		{"quotes belong to their sentence", `He said "no." Then he left.`, []string{`He said "no."`, "Then he left."}},
-		{"titles and units", "Stay below 300 ms. Ask Ms. Kaya.", []string{"Stay below 300 ms.", "Ask Ms. Kaya."}},
-		{"several marks", "Really?! Yes...", []string{"Really?!", "Yes..."}},
-		{"a wrapped line", "Do not\nchange the\ntests.\nAlways ask.", []string{"Do not change the tests.", "Always ask."}},
-		{"items", "Rules:\n- never push\n  to main\n* ask\n1. one\n2) two\n3、三\n（4）四", []string{"Rules:", "- never push to main", "- ask", "- one", "- two", "- 三", "- 四"}},
-		{"a heading", "# Task\n\nFix it.", []string{"# Task", "Fix it."}},
-		{"code is passed over", "Look:\n```go\n// never do this.\n```\nDone.\n~~~\nopen. To the end.", []string{"Look:", "Done."}},
-		{"a longer fence", "````\n```\nnever\n```\n````\nAfter.", []string{"After."}},
-		{"indented code", "Look.\n\n    never()\n\tmust()\n\nDone.", []string{"Look.", "Done."}},
-		{"quotes of others, tables, tags", "> never do it.\n| always | never |\n<task>\nDo it.\n</task>", []string{"Do it."}},
-		{"nothing with letters", "... !!! 123. \n---\n", nil},
+		{"a dot that ends nothing", "See main.go, e.g. line 1.5 of v1.2. Then stop.", []string{"See main.go, e.g. line 1.5 of v1.2. ", "Then stop."}},
+		{"quotes belong to their sentence", `He said "no." Then he left.`, []string{`He said "no." `, "Then he left."}},
+		{"titles and units", "Stay below 300 ms. Ask Ms. Kaya.", []string{"Stay below 300 ms. ", "Ask Ms. Kaya."}},
+		{"several marks", "Really?! Yes...", []string{"Really?! ", "Yes..."}},
+		{"lines", "Do not\nchange it.\n\nAsk.", []string{"Do not\n", "change it.\n", "\n", "Ask."}},
+		{"items", "- never push. Ask.\n1. one\n3、三。四", []string{"- never push. ", "Ask.\n", "1. one\n", "3、三。", "四"}},
 		{"empty", "", nil},
-		{"right to left", "אל תיגע בבדיקות. תודה!", []string{"אל תיגע בבדיקות.", "תודה!"}},
-		{"one line only", strings.Repeat("a", 10), []string{"aaaaaaaaaa"}},
+		{"right to left", "אל תיגע בבדיקות. תודה!", []string{"אל תיגע בבדיקות. ", "תודה!"}},
 	} {
-		require.Equal(t, c.want, sentences(c.text), c.name)
+		require.Equal(t, c.want, slices.Collect(text.Pieces(c.text)), c.name)
 	}
 }
 
-func TestFences(t *testing.T) {
+func TestMarkOf(t *testing.T) {
 	t.Parallel()
-	s := "```rust\nfn\n```\n```\nplain\n```\n~~~ {.Toml}\n~~~\n```go title=\"a\"\n```\n```<script>\n```\n  ```c++\n```python"
-	require.Equal(t, []string{"rust", "toml", "go", "c++"}, slices.Collect(text.Fences(s)))
-	require.Empty(t, slices.Collect(text.Fences("no code")))
+	for line, n := range map[string]int{
+		"- a": 2, "* a": 2, "12) a": 4, "1.先": 2, "（4）四": 7, "3、三": 4, "1.5 s": 0, "-a": 0, "2024. A year": 0, "": 0,
+	} {
+		require.Equal(t, n, text.MarkOf(line), line)
+	}
 }
 
 func TestLine(t *testing.T) {
@@ -128,21 +109,14 @@ func TestLineLaws(t *testing.T) {
 	})
 }
 
-func FuzzSentences(f *testing.F) {
+func FuzzPieces(f *testing.F) {
 	for _, s := range []string{"Fix it. Do not!\n- a\n```\ncode\n```", "修复。不要", "\xff. \xfe", "1.先", "(1) x", "~~~", "`"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		joined := strings.Join(strings.Fields(body), "")
-		for s := range text.Sentences(body) {
-			require.NotEmpty(t, s.Text)
-			require.Contains(t, joined, strings.Join(strings.Fields(s.Text), ""), "a sentence is said as it stands")
-		}
+		require.Equal(t, body, strings.Join(slices.Collect(text.Pieces(body)), ""), "together the pieces are the text")
 		line := text.Line(body, 80)
 		require.NotContains(t, line, "\n")
 		require.True(t, utf8.ValidString(line))
-		for name := range text.Fences(body) {
-			require.NotEmpty(t, name)
-		}
 	})
 }
