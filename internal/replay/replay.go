@@ -78,9 +78,10 @@ func Classes() []Class {
 // typical is the class whose prices chains see for all that is not a cost.
 const typical = "K11.5"
 
-func typicalClass() Class {
-	all := Classes()
-	return all[slices.IndexFunc(all, func(c Class) bool { return c.Name == typical })]
+// typical returns that class or, if it is not measured, the first one.
+func (o Options) typical() Class {
+	i := slices.IndexFunc(o.Classes, func(c Class) bool { return c.Name == typical })
+	return o.Classes[max(0, i)]
 }
 
 // Options are those of a replay. The zero value is one cache that is always warm, and four bytes a token.
@@ -92,6 +93,7 @@ type Options struct {
 	Gap       time.Duration  // assumed time between two calls, if the messages have no times; 0: unknown, so that the cache is warm
 	Window    int            // tokens of the window, if a chain names no known model; 0: 200,000
 	Output    float64        // price of an output token, of summaries only; 0: 5
+	Classes   []Class        // that are measured; nil: Classes()
 	Parallel  int            // conversations at a time; 0: runtime.GOMAXPROCS(0)
 
 	// Progress is called after each conversation of each chain, one call at a time. nil: none.
@@ -103,6 +105,9 @@ func (o Options) complete() Options {
 		o.Counter = tokens.Chars4{}
 	}
 	o.Counter = tokens.Memo(o.Counter)
+	if o.Classes == nil {
+		o.Classes = Classes()
+	}
 	o.Block = max(1, o.Block)
 	o.Window = cmp.Or(o.Window, 200_000)
 	o.Output = cmp.Or(o.Output, 5)
@@ -168,7 +173,7 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 	}
 	results := make([]*Result, len(chains))
 	for i, c := range chains {
-		results[i] = newResult(c.Name, o.window(c.Model), runs[i*len(tapes):(i+1)*len(tapes)])
+		results[i] = newResult(c.Name, o.window(c.Model), o.Classes, runs[i*len(tapes):(i+1)*len(tapes)])
 	}
 	return results, nil
 }
@@ -213,13 +218,13 @@ type Talk struct {
 func (t *tape) replay(ctx context.Context, c Chain, o Options) (talk Talk, err error) {
 	talk = Talk{Conversation: t.Conversation}
 	var all pass
-	for _, class := range Classes() {
+	for _, class := range o.Classes {
 		prices := class
 		if !c.Priced {
-			prices = typicalClass()
+			prices = o.typical()
 		}
 		if c.Priced || all == nil {
-			full := prices.Name == typical
+			full := prices == o.typical()
 			if all, err = t.play(ctx, c, prices, o, full); err != nil {
 				return talk, err
 			}

@@ -63,7 +63,7 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 	}
 	t.index()
 	t.accepted = t.judge()
-	p, err := t.play(ctx, baseline("none"), Classes()[0], o, false)
+	p, err := t.play(ctx, baseline("none"), o.Classes[0], o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -101,6 +101,9 @@ type Call struct {
 
 // Edits returns the number of edits, each an event of kind Edited.
 func (c *Call) Edits() int { return c.edits }
+
+// HardFacts returns how many uses of hard facts the answer has, and how many of them the prompt shows.
+func (c *Call) HardFacts() (uses, shown int) { return c.kept.uses.hard, c.kept.shown.hard }
 
 // main returns the tokens of the prompt by what they cost.
 func (c *Call) main() spent { return spent{c.Read, c.Written, c.Sent - c.Read - c.Written} }
