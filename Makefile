@@ -26,7 +26,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients browser examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint test race clients browser otel examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -37,6 +37,7 @@ fmt: $(GOFUMPT) ## format all Go files
 lint: $(GOLANGCI) ## run the linters
 	@echo "== golangci-lint"
 	@$(GOLANGCI) run ./...
+	@cd otel && $(GOLANGCI) run --config ../.golangci.yml --disable depguard,gomoddirectives ./...
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
@@ -73,7 +74,7 @@ fleet: ## test processes that share a database, which crashes, hangs and loses i
 .PHONY: soak
 soak: ## run the long tests, up to two hours
 	@if find tests -name '*_test.go' 2>/dev/null | grep -q .; then \
-		LACONIC_SOAK=1 $(GO) test -run 'Soak|Record|TestAnchor|TestNoPromptIsCut' -timeout 60m ./... && \
+		LACONIC_SOAK=1 $(GO) test -run 'Soak|Record|BadInput|TestAnchor|TestNoPromptIsCut' -timeout 60m ./... && \
 		LACONIC_SOAK=10 .ci/services $(GO) test -run 'Soak|Settings' -timeout 60m ./tests/fleet -restart; \
 	else \
 		echo "no tests in tests, nothing to soak"; \
@@ -87,8 +88,10 @@ tidy:
 	@$(GO) mod tidy -diff
 	@cd tests/clients && $(GO) mod tidy -diff
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
+	@cd tests/clients/genkit && $(GO) mod tidy -diff
 	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
+	@cd otel && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
 gofumpt: $(GOFUMPT)
@@ -121,6 +124,12 @@ clients: ## test with the clients of providers and with frameworks, in modules o
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
 	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
+	@cd tests/clients/genkit && $(GO) test -vet=off ./...
+
+.PHONY: otel
+otel: ## test the module for OpenTelemetry
+	@echo "== otel"
+	@cd otel && $(GO) test -race ./...
 
 .PHONY: browser
 browser: ## test the page in Chromium; without one, the tests are skipped

@@ -51,27 +51,30 @@ type Message struct {
 
 // Usage is what a provider reported for one model call, in tokens.
 type Usage struct {
-	Input      int `json:"input,omitempty"`       // the whole prompt, cached tokens included
-	CacheRead  int `json:"cache_read,omitempty"`  // of Input: read from the provider's cache
-	CacheWrite int `json:"cache_write,omitempty"` // of Input: written to it
-	Output     int `json:"output,omitempty"`      // the answer, thinking included
-	Thinking   int `json:"thinking,omitempty"`    // of Output: thinking
+	Input          int `json:"input,omitempty"`            // the whole prompt, cached tokens included
+	CacheRead      int `json:"cache_read,omitempty"`       // of Input: read from the provider's cache
+	CacheWrite     int `json:"cache_write,omitempty"`      // of Input: written to it
+	CacheWriteLong int `json:"cache_write_long,omitempty"` // of CacheWrite: for the long lifetime, as an hour; 0: none, or not reported
+	Output         int `json:"output,omitempty"`           // the answer, thinking included
+	Thinking       int `json:"thinking,omitempty"`         // of Output: thinking
 }
 
 // Add returns the sum of two usages.
 func (u Usage) Add(o Usage) Usage {
 	return Usage{
-		Input:      u.Input + o.Input,
-		CacheRead:  u.CacheRead + o.CacheRead,
-		CacheWrite: u.CacheWrite + o.CacheWrite,
-		Output:     u.Output + o.Output,
-		Thinking:   u.Thinking + o.Thinking,
+		Input:          u.Input + o.Input,
+		CacheRead:      u.CacheRead + o.CacheRead,
+		CacheWrite:     u.CacheWrite + o.CacheWrite,
+		CacheWriteLong: u.CacheWriteLong + o.CacheWriteLong,
+		Output:         u.Output + o.Output,
+		Thinking:       u.Thinking + o.Thinking,
 	}
 }
 
 // LogValue returns the numbers as a group.
 func (u Usage) LogValue() slog.Value {
 	return slog.GroupValue(slog.Int("input", u.Input), slog.Int("cache_read", u.CacheRead), slog.Int("cache_write", u.CacheWrite),
+		slog.Int("cache_write_long", u.CacheWriteLong),
 		slog.Int("output", u.Output), slog.Int("thinking", u.Thinking))
 }
 

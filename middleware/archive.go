@@ -176,7 +176,7 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		s.reported = st.unwritten.Differs(nil)
 		st.unwritten, st.unwrittenThinking, st.unwrittenSent = nil, nil, nil
 	}
-	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Edits: records, Why: why})
+	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
 }
 
 // isLost reports whether the archive does not have a content that was put.

@@ -5,26 +5,9 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
-
-// Cache is what is known of the provider's prompt cache in one call. Tokens are on the scale of all sizes and events of the
-// call: see [Size].
-type Cache struct {
-	Prompt int // tokens of the request: as the provider reports them, or as in Report.View if it does not
-	// Prefix is how many tokens of the request are the same, from its beginning on, as in the last answered call with the
-	// same history, or with the one that it continues. 0: nothing is, the model or the tools differ, or there was no call.
-	Prefix int
-	Read   int    // tokens of the request that were read from the cache, as the provider reports; 0: none, or not reported
-	Miss   string // why the provider could not read more, in its own word, such as messages_changed; "": not reported
-	Missed int    // tokens of the request that it could not read for that reason, as it reports
-
-	// Broken names the cause by which the request does not begin with all that the call before has sent. "": it does, or
-	// there was no call. "model" and "tools": the caller asks another model, or declares other tools. "history": the caller
-	// has changed messages that were sent. "edit": an event of this call reports it, or one of a failed call before it: an
-	// edit, its end, a repair. "chain": the chain, without another event than one of kind Missed.
-	Broken string
-}
 
 // cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
@@ -101,18 +84,9 @@ func (v *View) cachePrices() (read, write float64, known bool) {
 	return float64(r.CacheRead) / float64(r.Input), float64(r.CacheWrite) / float64(r.Input), true
 }
 
-// Economics are what edits cost and save, net of the provider's prompt cache.
-type Economics struct {
-	Freed     int         // tokens by which the prompt becomes shorter
-	Rewritten int         // tokens after the first change that were in the cache, and are written to it again
-	BreakEven float64     // number of calls, this one included, in which reading less has paid for writing again
-	Cost      models.Cost // of writing again instead of reading; 0: nothing, or the prices are unknown
-	Saves     models.Cost // in each call, as long as the cache is warm; 0: nothing, or the prices are unknown
-}
-
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
-func economics(before, after *View, first int) Economics {
-	e := Economics{Freed: before.size.Tokens - after.size.Tokens}
+func economics(before, after *View, first int) report.Economics {
+	e := report.Economics{Freed: before.size.Tokens - after.size.Tokens}
 	cached, _ := before.cached(0)
 	if cached > first {
 		end, again := before.span(cached-1).Last, 0
@@ -123,11 +97,11 @@ func economics(before, after *View, first int) Economics {
 		}
 		e.Rewritten = before.size.Charged(again)
 	}
-	return e.price(before)
+	return priced(e, before)
 }
 
-// price computes what depends on prices.
-func (e Economics) price(v *View) Economics {
+// priced returns economics with what depends on prices.
+func priced(e report.Economics, v *View) report.Economics {
 	read, write, known := v.cachePrices()
 	more := max(write-read, 0) * float64(e.Rewritten)
 	less := read * float64(e.Freed)
@@ -141,7 +115,7 @@ func (e Economics) price(v *View) Economics {
 	return e
 }
 
-// plus returns the economics of both edits together.
-func (e Economics) plus(o Economics, v *View) Economics {
-	return Economics{Freed: e.Freed + o.Freed, Rewritten: e.Rewritten + o.Rewritten}.price(v)
+// together returns the economics of both edits together.
+func together(e, o report.Economics, v *View) report.Economics {
+	return priced(report.Economics{Freed: e.Freed + o.Freed, Rewritten: e.Rewritten + o.Rewritten}, v)
 }

@@ -34,7 +34,9 @@ type call struct {
 	editor     string       // name of the editor that has run last
 	last       string       // name of an editor that repairs as well, so no other one should run after it
 
-	settled *atomic.Pointer[chain] // gets the chain that knows what the model was sent: the innermost one
+	run     *run                     // what is measured of it; nil outside of chains
+	begun   *observers               // the innermost of those that an outer chain has told that the model is called; nil: none
+	settled *atomic.Pointer[settled] // gets what the innermost chain has measured: it knows what the model was sent
 }
 
 // wrap puts middlewares around a model.
@@ -55,7 +57,16 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		inside := req.rememberer != nil // the layers of another chain
-		r := *req
+		own := struct {                 // in one allocation
+			Request
+
+			run run
+		}{Request: *req}
+		r := &own.Request
+		if !inside {
+			own.run.began = c.env.Clock()
+			r.run = &own.run
+		}
 		switch {
 		case req.chain == nil, c.hasEnv && (!inside || !req.chain.hasEnv && req.view == nil):
 			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
@@ -70,7 +81,7 @@ func (c *chain) enter(next Model) Model {
 					" of this chain is ignored, since an outer chain has its own Env; set it there"})
 			}
 		}
-		return next(ctx, &r, emit)
+		return next(ctx, r, emit)
 	}
 }
 
@@ -127,6 +138,9 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			return nil, err
 		}
+		if out.view == nil && req.observers != nil && req.dry == nil {
+			out.watch(ctx)
+		}
 		resp, err := out.send(ctx, next, emit)
 		if err != nil {
 			if changed, refused := ParseVoidThinking(err); refused && KindOf(err) != VoidThinking {
@@ -146,6 +160,7 @@ type outgoing struct {
 	view     *View // has the size of the request; nil: no editor has seen it
 	replaced bool  // a layer after the last editor has replaced the messages
 	begun    bool  // a piece of the answer has been emitted
+	watched  bool  // no editor has seen it: the view is only for observers
 
 	*sent        // what is known of it; nil without a view
 	same   int   // number of first messages that are those of the view
@@ -161,25 +176,42 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 	if r.chain.env.Breakpoints {
 		o.mark()
 	}
-	r.settled = new(atomic.Pointer[chain])
+	if o.watched {
+		o.describe()
+	}
+	r.settled = new(atomic.Pointer[settled])
+	resp, err := (*Response)(nil), errPanicked
+	asked, m := ctx, (*measurement)(nil)
+	if r.observers != nil {
+		asked, m = o.measure(ctx, emit != nil)
+		defer func() { m.end(r.settled.Load(), resp, err) }()
+	}
 	watched := emit
 	if emit != nil {
 		watched = func(d Delta) error {
+			if !o.begun && m != nil {
+				m.piece()
+			}
 			o.begun = true
 			return emit(d)
 		}
 	}
-	resp, err := next(ctx, r, watched)
+	resp, err = next(asked, r, watched)
+	if m != nil {
+		m.stop()
+	}
 	if err != nil {
 		resp = nil
 	} else if resp == nil {
 		err = &Error{Kind: Invalid, Op: "middleware", Err: errors.New("the model returned neither a response nor an error")}
 	}
-	if r.view != nil {
-		resp = o.settle(ctx, resp, err)
+	if o.view != nil {
+		resp = o.settle(ctx, resp, err, m)
 	}
 	return resp, err
 }
+
+var errPanicked = errors.New("middleware: the model panicked")
 
 // reopen returns the view as a later layer of the chain gets it with a request. If the messages were changed in between,
 // the edits so far are remembered, and the changed messages are the history of a new view.

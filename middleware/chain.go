@@ -37,6 +37,7 @@ type chain struct {
 	model     atomic.Pointer[namedModel] // looked up last
 	binding   sync.Map                   // names of models that have refused thinking after a change: true
 	warned    conversation               // has the events of kind Misconfigured that were reported
+	watcher   func() *chain              // sizes requests for observers that no editor has seen; it edits and remembers nothing
 }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
@@ -63,6 +64,9 @@ func newChain(env Env) *chain {
 	if env.Clock == nil {
 		env.Clock = time.Now
 	}
+	c.watcher = sync.OnceValue(func() *chain {
+		return newChain(Env{Scope: env.Scope, Counter: c.given.Counter, Framing: c.given.Framing, Models: env.Models, Clock: env.Clock})
+	})
 	c.env = env
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
 	return c
@@ -118,6 +122,7 @@ func (c *chain) reportCounter(ctx context.Context, req *Request) {
 		return
 	}
 	c.report(ctx, req, Event{
-		Kind: Failed, By: "middleware", Err: *failed, Why: "the call continues with an estimate for each text that was not counted",
+		Kind: Failed, By: "middleware", Reason: "counter", Err: *failed,
+		Why: "the call continues with an estimate for each text that was not counted",
 	})
 }

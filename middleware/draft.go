@@ -53,7 +53,7 @@ func (c *capture) model(_ context.Context, r *Request, _ Emit) (*Response, error
 }
 
 // DraftResult is what a chain would do to a request. It is safe for concurrent use and must
-// not be modified: [DraftResult.Refold] and [DraftResult.Without] return changed ones. Only
+// not be modified: [DraftResult.Refold], [DraftResult.Rewrite] and [DraftResult.Without] return changed ones. Only
 // [DraftResult.Commit] has an effect on later calls.
 type DraftResult struct {
 	Before *View       // what the model would be sent with the edits remembered so far
@@ -190,15 +190,26 @@ func newEdits(v *View) edit.List {
 // Refold returns the draft with other messages, or none, for fold i of Edits. They are copied. The rules are those
 // for a plan; an error of kind [Invalid] names the rule that the change would break.
 func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, error) {
+	return d.change(i, journal.Fold, func(r *journal.Record) { r.Messages = history.Own(msgs) })
+}
+
+// Rewrite returns the draft with other parts for rewrite i of Edits. They are copied. The rules are those of [RewriteOf], and
+// errors are those of [DraftResult.Refold].
+func (d *DraftResult) Rewrite(i int, parts ...message.Part) (*DraftResult, error) {
+	return d.change(i, journal.Rewrite, func(r *journal.Record) { r.Parts = slices.Clone(parts) })
+}
+
+// change returns the draft with another record of the given kind in place of that of edit i.
+func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Record)) (*DraftResult, error) {
 	v, e, err := d.edit(i)
 	if err != nil {
 		return nil, err
 	}
-	if e.Kind != journal.Fold {
-		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, journal.Fold))
+	if e.Kind != kind {
+		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, kind))
 	}
 	r := *e
-	r.Messages = history.Own(msgs)
+	with(&r)
 	l := slices.Clone(v.list)
 	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
 	l[k] = v.session.Weigh(&r)

@@ -44,6 +44,43 @@ func TestDraftRefold(t *testing.T) {
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
 
+func TestDraftRewrite(t *testing.T) {
+	t.Parallel()
+	mw := (&layers{}).shorten()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	before := messagesOf(d.After)
+	const i = 3
+	require.Equal(t, journal.Rewrite, d.Edits[i].Kind)
+	result := history[d.Edits[i].Runs[0].First].Parts[0].(message.ToolResult)
+	result.Text = "ten builds failed"
+	parts := []message.Part{result}
+	e, err := d.Rewrite(i, parts...)
+	require.NoError(t, err)
+	parts[0] = message.Text{Text: "changed by the caller"}
+	require.Equal(t, result, e.After.At(d.Edits[i].Runs[0].First).Parts[0])
+	require.Equal(t, []message.Part{result}, e.Edits[i].Parts)
+	require.Equal(t, d.Edits[i].Why, e.Edits[i].Why)
+	require.Equal(t, d.After.Size().Tokens-e.After.Size().Tokens, e.Edits[i].Freed-d.Edits[i].Freed)
+	require.NoError(t, middlewaretest.Same(before, messagesOf(d.After)), "the first draft is as it was")
+	for name, bad := range map[string][]message.Part{
+		"no result": {message.Text{Text: "x"}}, "another call": {message.ToolResult{CallID: "other", Name: result.Name, Text: "x"}}, "nothing": nil,
+	} {
+		_, err := d.Rewrite(i, bad...)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(err), name)
+	}
+	_, err = d.Refold(i, message.User("x"))
+	require.ErrorContains(t, err, "draft: edit 3: is a rewrite, want a fold")
+	_, err = d.Rewrite(len(d.Edits))
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+
+	require.NoError(t, e.Commit(t.Context()))
+	got, events := sentBy(t, mw, history)
+	require.Empty(t, events)
+	require.NoError(t, middlewaretest.Same(messagesOf(e.After), got))
+	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
+}
+
 func TestDraftWithout(t *testing.T) {
 	t.Parallel()
 	l := &layers{}

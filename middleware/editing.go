@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -174,10 +175,13 @@ type outcome struct {
 	after     *View             // of Edited: the view of the plan
 	expensive bool              // messages of folds were made
 	err       error             // of Refused, Failed and Misconfigured
+	reason    string            // of Failed: as in the event
 }
 
 // fail makes an error the outcome.
-func (o *outcome) fail(kind EventKind, err error) { o.kind, o.after, o.err = kind, nil, err }
+func (o *outcome) fail(kind EventKind, reason string, err error) {
+	o.kind, o.after, o.reason, o.err = kind, nil, reason, err
+}
 
 // due reports whether the editor may edit now.
 func (p *proposal) due(ctx context.Context) (why string, met bool) {
@@ -229,7 +233,7 @@ func (p *proposal) propose(ctx context.Context) {
 	plan, err := p.layer.call(ctx, p.before)
 	switch p.kind, p.plan = Skipped, plan; {
 	case err != nil:
-		p.fail(Failed, err)
+		p.fail(Failed, "editor", err)
 	case plan != nil && len(plan.Edits) > 0:
 		p.check()
 	}
@@ -253,7 +257,11 @@ func (p *proposal) check() {
 	}
 	records, after, err := preview(p.before, p.layer.name, p.plan, window)
 	if err != nil {
-		p.fail(Refused, err)
+		reason := ""
+		if rule, ok := errors.AsType[*edit.RuleError](err); ok {
+			reason = rule.Name
+		}
+		p.fail(Refused, reason, err)
 		return
 	}
 	p.kind, p.records, p.after = Edited, records, after
@@ -268,7 +276,7 @@ func (p *proposal) complete(ctx context.Context) {
 		return
 	}
 	if err := archivePlan(ctx, p); err != nil {
-		p.fail(Failed, err)
+		p.fail(Failed, "archive", err)
 	} else if ctx.Err() == nil {
 		p.build(ctx)
 	}
@@ -287,7 +295,7 @@ func (p *proposal) build(ctx context.Context) {
 		e := &plan.Edits[i]
 		msgs, err := makeFold(ctx, e)
 		if err != nil {
-			p.fail(Failed, err)
+			p.fail(Failed, "fold", err)
 			return
 		}
 		e.Messages, e.Make = msgs, nil
@@ -314,7 +322,7 @@ func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) 
 func (p *proposal) withoutArchive(ctx context.Context) {
 	v, l := p.before, p.layer
 	l.report(ctx, v, Event{
-		Kind: Failed, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
+		Kind: Failed, Reason: p.reason, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
 		Before: v.size.Tokens, After: v.size.Tokens,
 	})
 	bare := *v
@@ -343,7 +351,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 			why += "; " + loss.String() + " cannot be sent behind it"
 		}
 		made := economics(v, p.after, p.plan.First)
-		p.after.economics = v.economics.plus(made, v)
+		p.after.economics = together(v.economics, made, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
 			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
@@ -378,7 +386,7 @@ func (p *proposal) failed(ctx context.Context) (*View, error) {
 		}
 		return nil, &Error{Kind: kind, Op: l.name, Err: p.err}
 	}
-	e := Event{Kind: p.kind, Err: p.err, Why: l.text(p.err), Before: v.size.Tokens, After: v.size.Tokens}
+	e := Event{Kind: p.kind, Reason: p.reason, Err: p.err, Why: l.text(p.err), Before: v.size.Tokens, After: v.size.Tokens}
 	l.report(ctx, v, e)
 	if errors.Is(p.err, store.ErrNoAnswer) { // the next call may find that the archive is back
 		return v, nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // EventKind is what happened. A middleware may declare kinds of its own.
@@ -33,25 +33,18 @@ const (
 	ThinkingLeftOut EventKind = "thinking left out"
 )
 
-// Report has the numbers of a model call. An event of kind [Called] reports each call of a chain with an editing middleware.
-// Its tokens, but for Usage, are counted like those of all events of the call: see [Size].
-type Report struct {
-	History int           // tokens that would have been sent without any edit
-	View    int           // tokens that were sent
-	Saved   int           // History less View; negative if repairs have added more than edits have removed
-	Edits   int           // that are in force
-	Usage   message.Usage // as the provider reports it; zero: not reported
-	Cache   Cache         // as in the response
-
-	Economics Economics // of all edits of this call
-}
-
 // Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
-	Kind   EventKind
-	By     string            // name of the middleware
-	Time   time.Time         // by the clock of the chain
-	Why    string            // the reason in words, with numbers
+	Kind EventKind
+	By   string    // name of the middleware
+	Time time.Time // by the clock of the chain
+	Why  string    // the reason in words, with numbers
+
+	// Reason is a short name of the reason, one of a few, for labels. Refused: the rule that the plan breaks: "empty view",
+	// "pairs", "positions", "protected", "protected tool", "shorter", "structure", "thinking" or "valid message". Failed: what
+	// has failed: "archive", "counter", "editor", "fold" (making its messages) or "journal". "" of other kinds.
+	Reason string
+
 	Edits  []*journal.Record // Edited: what was applied now; Notice: remembered edits that do not hold in this call
 	Before int               // Edited, Refused, Skipped, Repaired: tokens of all that is sent, before and after
 	After  int
@@ -62,8 +55,8 @@ type Event struct {
 	// what it was made with; see models.ThinkingBound.
 	Thinking ThinkingLoss
 
-	Call      *Report    // Called: the numbers of the call; else nil
-	Economics *Economics // Edited: what the edits cost and save; else nil
+	Call      *report.Call      // Called, and events of a model call for a summary: the numbers of the call; else nil
+	Economics *report.Economics // Edited: what the edits cost and save; else nil
 
 	Err    error // what failed
 	Detail any   // more, of a type that the package of the middleware documents; nil: nothing
@@ -98,24 +91,49 @@ func (e Event) String() string {
 func Observe(fn func(ctx context.Context, e Event)) Middleware {
 	return func(next Model) Model {
 		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-			if req.dry != nil {
-				return next(ctx, req, emit)
-			}
-			r := *req
-			r.observers = &observers{fn: fn, outer: req.observers}
-			return next(ctx, &r, emit)
+			return next(ctx, req.observed(observers{fn: fn}), emit)
 		}
 	}
 }
 
+// Around calls fn right before a request leaves the chain for the model, when edits are made and remembered, and for each
+// model call of middlewares inside it, such as those for summaries. fn gets what is known of the call, and returns the
+// context of the model call and a function that is called after it with all numbers of the call, like those of the event
+// [Called]; nil: none. A call that is made again is another one. It is for spans of tracing. The rules of [Observe] hold: a
+// [Draft] calls nothing. If several are nested, the outermost is first, and the last one after the call.
+func Around(fn func(ctx context.Context, c report.Call) (context.Context, func(report.Call, error))) Middleware {
+	return func(next Model) Model {
+		return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+			return next(ctx, req.observed(observers{around: fn}), emit)
+		}
+	}
+}
+
+type beginCall = func(ctx context.Context, c report.Call) (context.Context, func(report.Call, error))
+
+// observed returns the request with one more observer, or in a dry run as it is.
+func (r *Request) observed(o observers) *Request {
+	if r.dry != nil {
+		return r
+	}
+	own := *r
+	o.outer = r.observers
+	own.observers = &o
+	return &own
+}
+
 // observers are the observers of a request, the innermost first.
 type observers struct {
-	fn    func(ctx context.Context, e Event)
-	outer *observers
+	fn     func(ctx context.Context, e Event) // of Observe; nil: it is that of Around
+	around beginCall                          // of Around; nil: it is that of Observe
+	outer  *observers
 }
 
 func (o *observers) report(ctx context.Context, e Event) {
 	for ; o != nil; o = o.outer {
+		if o.fn == nil {
+			continue
+		}
 		func() {
 			defer func() { _ = recover() }() // an observer must not break a call
 			o.fn(ctx, e)

@@ -1,11 +1,14 @@
 package middleware
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -109,6 +112,27 @@ func (internals) Again(r *Request, refused bool) *Request {
 		again.Messages, again.view = v.History(), nil
 	}
 	return &again
+}
+
+// Ask calls a model for another purpose than the answer to the request of a view, such as a summary, and returns its numbers,
+// too. c has its purpose and attempt, and whether the request may have ended. The functions of [Around] are called, but no
+// event is reported.
+func (internals) Ask(
+	ctx context.Context, v *View, c report.Call, m Model, known models.Model, req *Request,
+) (*Response, *report.Call, error) {
+	env := &v.session.chain.env
+	c.Model, c.Provider, c.Scope = req.Model, known.Provider, env.Scope
+	c.Conversation = cmp.Or(v.req.Conversation, firstID(v.session.IDs))
+	now := &measurement{call: c, clock: env.Clock, began: env.Clock()}
+	resp, err := (*Response)(nil), errPanicked
+	defer func() { now.end(nil, resp, err) }()
+	resp, err = m(now.begin(ctx, v.req.observers, nil), req, nil) // nil: no streaming
+	now.stop()
+	now.answered(resp)
+	if resp != nil && resp.Usage.Input > 0 {
+		now.call.Bill.Spent, now.call.Bill.Known = known.Price.Cost(resp.Usage)
+	}
+	return resp, &now.call, err
 }
 
 // Refused reports whether the provider has refused the attempt before as too long.

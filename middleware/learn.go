@@ -7,50 +7,56 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // settle learns from the call. Unless a chain nearer to the model has done so, it completes the response with what is known
 // of the cache, remembers what was sent, and reports the call. resp is nil if the call has failed; then the call before
 // remains the one to compare with.
-func (o *outgoing) settle(ctx context.Context, resp *Response, err error) *Response {
+func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *measurement) *Response {
 	by, v := o.req.settled.Load(), o.view
-	if !o.replaced && o.req.dry == nil && by != o.req.chain {
-		learn(ctx, v, resp, err)
+	if !o.replaced && o.req.dry == nil && (by == nil || by.by != o.req.chain) {
+		o.learn(ctx, resp, err)
 	}
 	if by != nil {
 		return resp
 	}
-	o.req.settled.Store(o.req.chain)
+	now := &settled{by: o.req.chain}
+	defer o.req.settled.Store(now)
 	prefix, broken, text := o.compare()
-	c := Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
-	var usage message.Usage
+	c := report.Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
 	switch {
 	case resp != nil:
 		answered := *resp
-		resp, usage = &answered, resp.Usage
-		c.Read, c.Miss, c.Missed = usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
-		if usage != (message.Usage{}) {
-			c.Prompt = cmp.Or(reportOf(usage).Charged, c.Prompt)
+		if u := resp.Usage; u != (message.Usage{}) {
+			c.Prompt = cmp.Or(reportOf(u).Charged, c.Prompt)
 		}
-		resp.Cache = c
+		c.Read, c.Miss, c.Missed = resp.Usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
+		answered.Cache = c
+		o.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
 		if o.req.dry == nil {
 			v.session.State.last.Store(o.sent)
+		}
+		if !o.watched {
+			resp = &answered
 		}
 	case o.req.dry == nil: // the next call differs by what this one has reported
 		v.session.State.last.report(v.reported)
 	}
-	if o.req.observers == nil {
+	if m == nil {
 		return resp
 	}
-	if text != "" && resp != nil {
+	if text != "" && resp != nil && !o.watched {
 		o.reportMiss(ctx, prefix, text)
 	}
-	r := Report{
-		History: v.HistorySize().Tokens, View: v.size.Tokens, Edits: len(v.list), Usage: usage, Cache: c, Economics: v.economics,
-	}
+	m.answered(resp)
+	r := &m.call
+	r.History, r.View, r.Edits, r.Cache, r.Economics = v.HistorySize().Tokens, v.size.Tokens, len(v.list), c, v.economics
 	r.Saved = r.History - r.View
+	r.Bill = o.bill(r.Answered, r.Usage, c)
+	now.call = *r
 	v.session.chain.report(ctx, o.req, Event{
-		Kind: Called, By: "middleware", Err: err, Call: &r, Before: r.History, After: r.View,
+		Kind: Called, By: "middleware", Err: err, Call: &now.call, Before: r.History, After: r.View,
 		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
 			r.View, r.History, r.Edits, prefix),
 	})
@@ -73,7 +79,14 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 }
 
 // learn takes what the result of a model call shows about its prompt.
-func learn(ctx context.Context, v *View, resp *Response, err error) {
+func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
+	v := o.view
+	if o.watched { // only sizes are of interest
+		if err == nil && resp.Usage.Input > 0 {
+			learnPrompt(v, reportOf(resp.Usage))
+		}
+		return
+	}
 	if err != nil {
 		if n, ok := ParseOverflow(err, v.req); ok {
 			overflowed(ctx, v, n)

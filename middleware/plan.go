@@ -87,10 +87,10 @@ type Trigger interface {
 func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *View, error) {
 	records, err := translate(v, name, p, window)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, edit.Broken("positions", err)
 	}
 	if err := sparesCalls(v, p); err != nil {
-		return nil, nil, err
+		return nil, nil, edit.Broken("protected tool", err)
 	}
 	s, w := v.session, *v
 	newer, first := make(edit.List, len(records)), len(s.Body)
@@ -99,7 +99,7 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 		first = min(first, r.Runs[0].First)
 	}
 	if w.list, err = v.list.Over(newer); err != nil {
-		return nil, nil, err
+		return nil, nil, edit.Broken("positions", err)
 	}
 	before := &v.result
 	if v.repaired {
@@ -115,7 +115,7 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 	}
 	w.measure()
 	if w.size.Counted >= v.size.Counted {
-		return nil, nil, notShorter(v, &w)
+		return nil, nil, edit.Broken("shorter", notShorter(v, &w))
 	}
 	if err := s.Verify(&v.result, &w.result, records, s.terms(v.result.LeftOut), pending); err != nil {
 		return nil, nil, err

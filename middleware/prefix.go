@@ -35,6 +35,7 @@ type sent struct {
 	repaired bool              // hashes are of repairs, and not of a layer after the last editor
 	counted  int               // tokens by the meter
 	reported int               // first position whose change an event has reported since then
+	caches   bool              // the provider has reported tokens that it has read from its cache or written to it
 }
 
 // at returns message i, which is one of the edited history.

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -333,13 +334,13 @@ func TestCacheRead(t *testing.T) {
 		"cached besides input":      {usage: message.Usage{Input: 200, CacheRead: 900, CacheWrite: 100}, prompt: 1200, read: 900},
 		"more than was sent before": {usage: message.Usage{Input: 1200, CacheRead: 1200}, prompt: 1200, read: 1200},
 	} {
-		w := wire{reply: middleware.Response{Usage: c.usage, Cache: middleware.Cache{Prefix: 7, Broken: "x", Miss: "tools_changed", Missed: 3}}}
+		w := wire{reply: middleware.Response{Usage: c.usage, Cache: report.Cache{Prefix: 7, Broken: "x", Miss: "tools_changed", Missed: 3}}}
 		resp, err := sayer("a")(w.model)(t.Context(), &middleware.Request{Messages: lookups(12)}, nil)
 		require.NoError(t, err)
 		if c.prompt == 0 {
 			c.prompt = tokens.Meter{}.Request(lookups(12), nil)
 		}
-		require.Equal(t, middleware.Cache{Prompt: c.prompt, Read: c.read, Miss: "tools_changed", Missed: 3}, resp.Cache, name)
+		require.Equal(t, report.Cache{Prompt: c.prompt, Read: c.read, Miss: "tools_changed", Missed: 3}, resp.Cache, name)
 		require.Equal(t, "x", w.reply.Cache.Broken, "the response of the model is not written to")
 	}
 }
@@ -433,7 +434,7 @@ func (w *wire) size() int {
 // The same on recorded conversations.
 func TestCachePrefixOfRecordings(t *testing.T) {
 	t.Parallel()
-	const lines = 12
+	lines := 40 / recorded.Share()
 	for _, file := range recorded.Files(t) {
 		n := 0
 		for line := range recorded.Lines(t, file) {

@@ -27,7 +27,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			return nil, ctx.Err()
 		}
 		v.session.chain.report(ctx, v.req, Event{
-			Kind: Failed, By: "middleware", Err: err,
+			Kind: Failed, By: "middleware", Reason: "journal", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State

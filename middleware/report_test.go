@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -72,16 +73,16 @@ func TestSlogOfALevel(t *testing.T) {
 	require.NotContains(t, out.String(), "called", "only at level Debug")
 	out.Reset()
 	observe = middleware.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Call: &middleware.Report{View: 7, Usage: message.Usage{Input: 8}}})
+	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Call: &report.Call{View: 7, Usage: message.Usage{Input: 8}}})
 	require.Contains(t, out.String(), "level=DEBUG msg=called")
 	require.Contains(t, out.String(), "call.history=0 call.view=7 call.saved=0 call.edits=0 call.usage.input=8")
 }
 
 // called returns the events of a recorder that report model calls, with their numbers.
-func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []middleware.Report) {
+func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []report.Call) {
 	t.Helper()
 	events := rec.Events(middleware.Called)
-	reports := make([]middleware.Report, len(events))
+	reports := make([]report.Call, len(events))
 	for i, e := range events {
 		reports[i] = *e.Call
 		require.False(t, e.Warning())
@@ -129,7 +130,7 @@ func TestCalled(t *testing.T) {
 	require.Positive(t, reports[6].Edits)
 	require.Positive(t, reports[6].Saved)
 	for _, e := range rec.Events(middleware.Edited) {
-		require.True(t, slices.ContainsFunc(reports, func(r middleware.Report) bool { return r.View == e.After }), "%s", e)
+		require.True(t, slices.ContainsFunc(reports, func(r report.Call) bool { return r.View == e.After }), "%s", e)
 	}
 }
 

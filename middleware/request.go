@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // Request is what a model is asked. Callees must not modify it. To change something, copy
@@ -58,6 +59,9 @@ func (r *Request) Report(ctx context.Context, e Event) bool {
 	return r.observers != nil
 }
 
+// Dry reports whether the request is that of a [Draft], so that nothing may be reported or kept.
+func (r *Request) Dry() bool { return r.dry != nil }
+
 // forced reports whether the request forces the edits of the named middleware.
 func (r *Request) forced(name string) bool {
 	return slices.Contains(r.Force, name) || slices.Contains(r.Force, "*")
@@ -88,7 +92,9 @@ type Response struct {
 	Message message.Message // of the assistant
 	Usage   message.Usage   // zero if not reported
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
-	Cache   Cache           // set by chains with an editing middleware; a model sets Miss and Missed alone
+	Model   string          // that has answered, as the provider names it; "": not reported
+	ID      string          // that the provider has given the response; "": not reported
+	Cache   report.Cache    // set by chains with an editing middleware; a model sets Miss and Missed alone
 }
 
 // The reasons to stop that all providers know.

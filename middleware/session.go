@@ -186,7 +186,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	}
 	if err != nil {
 		s.chain.report(ctx, req, Event{
-			Kind: Failed, By: "middleware", Err: err, Why: "the call continues with the edits that are known",
+			Kind: Failed, By: "middleware", Reason: "journal", Err: err, Why: "the call continues with the edits that are known",
 		})
 	}
 	if found.Skipped != nil {
@@ -237,7 +237,7 @@ func (s *session) unreported(position int) bool {
 // reportSkipped reports what a read of the journal has left out.
 func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
 	s.chain.report(ctx, req, Event{
-		Kind: Failed, By: "middleware", Err: k.Skipped,
+		Kind: Failed, By: "middleware", Reason: "journal", Err: k.Skipped,
 		Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
 	})
 	k.Skipped = nil

@@ -32,6 +32,9 @@ func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
 			attrs = append(attrs, slog.Int("edits", len(e.Edits)),
 				slog.Int("before", e.Before), slog.Int("after", e.After), slog.Int("calls", e.Calls))
 		}
+		if e.Reason != "" {
+			attrs = append(attrs, slog.String("reason", e.Reason))
+		}
 		if e.Err != nil {
 			attrs = append(attrs, slog.Any("err", e.Err))
 		}
@@ -54,7 +57,6 @@ func Slog(l *slog.Logger) func(ctx context.Context, e Event) {
 // dollars, a list as its length, a struct as a group. Costs of 0, which are unknown, and empty texts, lists and structs are
 // left out.
 func group(v reflect.Value) slog.Value {
-	const dollar = models.USD * models.USD
 	var attrs []slog.Attr
 	for f, field := range v.Fields() {
 		number := field.CanInt() || field.CanFloat() || field.Kind() == reflect.Bool
@@ -63,7 +65,7 @@ func group(v reflect.Value) slog.Value {
 		}
 		value := field.Interface()
 		if cost, ok := value.(models.Cost); ok {
-			value = float64(cost) / dollar
+			value = cost.Dollars()
 		}
 		switch field.Kind() { //nolint:exhaustive // others are logged as they are
 		case reflect.Struct:

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -27,14 +28,14 @@ type View struct {
 	model   *namedModel // of the request
 	budget  Budget      // that the request or the table of models declares; zero: none
 
-	unsaved    bool          // list differs from what the journal had
-	repaired   bool          // messages were repaired after all edits
-	unrepaired int           // number of messages before the first one that was
-	reported   int           // first position of the history whose change an event of this call has reported
-	unarchived bool          // the archive has failed, and edits are made without it
-	removed    []store.Named // in a dry run: what its edits remove
-	attempts   []attempt     // of the editors in this call
-	economics  Economics     // of the edits that were reported in this call
+	unsaved    bool             // list differs from what the journal had
+	repaired   bool             // messages were repaired after all edits
+	unrepaired int              // number of messages before the first one that was
+	reported   int              // first position of the history whose change an event of this call has reported
+	unarchived bool             // the archive has failed, and edits are made without it
+	removed    []store.Named    // in a dry run: what its edits remove
+	attempts   []attempt        // of the editors in this call
+	economics  report.Economics // of the edits that were reported in this call
 
 	thinking *journal.Thinking // what the journal is to have of the thinking in this request; nil: what it has
 }

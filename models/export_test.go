@@ -1,7 +1,5 @@
 package models
 
-func (p Price) Known() bool { return p.known() }
-
 func (m Model) Validate() error { return m.validate() }
 
 func (t *Table) Len() int { return len(t.rows) }

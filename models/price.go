@@ -1,8 +1,11 @@
 package models
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -15,21 +18,57 @@ import (
 const USD = 1_000_000
 
 // Cost is an amount of money in pico-dollars: millionths of a millionth of a US
-// dollar. It holds up to nine million dollars. Costs may be added.
+// dollar. It holds up to nine million dollars. Costs may be added. As JSON it is the number of dollars, exactly: 0.0123.
 type Cost int64
+
+const dollar = USD * USD
+
+// Dollars returns the amount in dollars, with the precision of float64, for metrics and logs.
+func (c Cost) Dollars() float64 { return float64(c) / dollar }
 
 // String returns the amount in dollars with all its decimals, at least two.
 func (c Cost) String() string {
-	sign, n := "", uint64(c)
-	if c < 0 {
-		sign, n = "-", -n
-	}
-	decimals := strings.TrimRight(fmt.Sprintf("%012d", n%(USD*USD)), "0")
+	sign, whole, decimals := c.digits()
 	for len(decimals) < 2 {
 		decimals += "0"
 	}
-	return fmt.Sprintf("%s$%d.%s", sign, n/(USD*USD), decimals)
+	return sign + "$" + whole + "." + decimals
 }
+
+// digits returns the amount in dollars in decimal digits, without zeros at the end.
+func (c Cost) digits() (sign, whole, decimals string) {
+	n := uint64(c)
+	if c < 0 {
+		sign, n = "-", -n
+	}
+	return sign, strconv.FormatUint(n/dollar, 10), strings.TrimRight(fmt.Sprintf("%012d", n%dollar), "0")
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (c Cost) MarshalJSON() ([]byte, error) {
+	sign, whole, decimals := c.digits()
+	if decimals != "" {
+		whole += "." + decimals
+	}
+	return []byte(sign + whole), nil
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. An amount below a pico-dollar, or above the range, is an error.
+func (c *Cost) UnmarshalJSON(data []byte) error {
+	amount, ok := new(big.Rat).SetString(string(data))
+	if !ok || len(data) > maxDigits || bytes.ContainsAny(data, "/xXpP_") {
+		return fmt.Errorf("cost %.40q is no number of dollars", data)
+	}
+	amount.Mul(amount, big.NewRat(dollar, 1))
+	if !amount.IsInt() || !amount.Num().IsInt64() {
+		return fmt.Errorf("cost %s is no multiple of a pico-dollar up to nine million dollars", data)
+	}
+	*c = Cost(amount.Num().Int64())
+	return nil
+}
+
+// maxDigits is longer than any amount, and short enough for an exponent to be harmless.
+const maxDigits = 24
 
 // Rates are the prices of one token of each kind. A price is known if Input and
 // Output are known.
@@ -51,11 +90,11 @@ type Price struct {
 
 // Cost returns the exact cost of one request with this usage. Do not pass the sum of
 // several requests: the rates of long prompts depend on the length of each prompt.
-// Writes to the cache count at the usual lifetime. The result is false if the price
+// Writes for the long lifetime count as others if they have no price of their own. The result is false if the price
 // is unknown or the usage impossible: a negative number, more tokens read and written
 // than the input has, or a cost above the range of int64.
 func (p Price) Cost(u message.Usage) (Cost, bool) {
-	if !p.known() || u.CacheRead < 0 || u.CacheWrite < 0 || u.Output < 0 {
+	if !p.Known() || u.CacheRead < 0 || u.CacheWrite < u.CacheWriteLong || u.CacheWriteLong < 0 || u.Output < 0 {
 		return 0, false
 	}
 	plain := u.Input - u.CacheRead
@@ -64,11 +103,20 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 	}
 	plain -= u.CacheWrite
 	r := p.At(u.Input)
+	if r.CacheWriteLong == 0 {
+		r.CacheWriteLong = r.CacheWrite
+	}
 	sum := Cost(0)
 	for _, item := range [...]struct {
 		tokens int
 		rate   Cost
-	}{{plain, r.Input}, {u.CacheRead, r.CacheRead}, {u.CacheWrite, r.CacheWrite}, {u.Output, r.Output}} {
+	}{
+		{plain, r.Input},
+		{u.CacheRead, r.CacheRead},
+		{u.CacheWrite - u.CacheWriteLong, r.CacheWrite},
+		{u.CacheWriteLong, r.CacheWriteLong},
+		{u.Output, r.Output},
+	} {
 		if item.rate < 0 || item.rate > 0 && int64(item.tokens) > (math.MaxInt64-int64(sum))/int64(item.rate) {
 			return 0, false
 		}
@@ -77,7 +125,8 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 	return sum, true
 }
 
-func (p Price) known() bool { return p.Input > 0 && p.Output > 0 }
+// Known reports whether the price is known. A model without charge counts as unknown.
+func (p Price) Known() bool { return p.Input > 0 && p.Output > 0 }
 
 // At returns the rates for a prompt of this many tokens, including those read from
 // the cache. CacheRead and CacheWrite are set; CacheWriteLong may be 0.
@@ -101,7 +150,7 @@ func (p Price) validate(window int) error {
 	if err := p.Rates.validate("Price."); err != nil {
 		return err
 	}
-	if p.known() != (p.Rates != Rates{}) {
+	if p.Known() != (p.Rates != Rates{}) {
 		return fmt.Errorf("Price.Input is %d and Price.Output %d, must both be known, or no rate at all", p.Input, p.Output)
 	}
 	last := p.Rates
@@ -119,7 +168,7 @@ func (p Price) validate(window int) error {
 		case tier.Input < last.Input || tier.Output < last.Output:
 			return fmt.Errorf("%sInput is %d and Output %d, must not be less than those of shorter prompts, %d and %d",
 				field, tier.Input, tier.Output, last.Input, last.Output)
-		case !p.known():
+		case !p.Known():
 			return fmt.Errorf("%sInput is %d, but Price.Input is unknown", field, tier.Input)
 		}
 		if err := tier.validate(field); err != nil {
@@ -132,7 +181,7 @@ func (p Price) validate(window int) error {
 
 // maxRate is a dollar for a single token, far above every price. It prevents
 // overflows of sums.
-const maxRate = USD * USD
+const maxRate = dollar
 
 func (r Rates) validate(prefix string) error {
 	for _, c := range []struct {

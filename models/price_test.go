@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -30,6 +31,9 @@ func TestCost(t *testing.T) {
 		"input and output":      {claude, message.Usage{Input: 1_000_000, Output: 1000}, "$3.015"},
 		"read":                  {claude, message.Usage{Input: 1000, CacheRead: 900}, "$0.00057"},
 		"write":                 {claude, message.Usage{Input: 1000, CacheRead: 400, CacheWrite: 600}, "$0.00237"},
+		"long write":            {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 500}, "$0.004575"},
+		"long, no price":        {plain, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 500}, "$0.001"},
+		"more long than all":    {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 601}, ""},
 		"thinking is output":    {claude, message.Usage{Output: 1000, Thinking: 400}, "$0.015"},
 		"no discount":           {plain, message.Usage{Input: 1000, CacheRead: 500, CacheWrite: 500}, "$0.001"},
 		"at the threshold":      {tiered, message.Usage{Input: 100, Output: 10}, "$0.00012"},
@@ -77,6 +81,17 @@ func TestCostString(t *testing.T) {
 		123_456_700_000_00: "$12.34567",
 	} {
 		require.Equal(t, want, c.String())
+		data, err := json.Marshal(c)
+		require.NoError(t, err)
+		var back models.Cost
+		require.NoError(t, json.Unmarshal(data, &back))
+		require.Equal(t, c, back, "%s", data)
+	}
+	data, err := json.Marshal(map[string]models.Cost{"a": 123_456_700_000_00, "b": -2e12})
+	require.NoError(t, err)
+	require.Equal(t, `{"a":12.34567,"b":-2}`, string(data))
+	for _, bad := range []string{`"$1"`, `1e-13`, `1e99999999`, `9223372.036854775808`, `1/3`, `true`, `0x1p-9`} {
+		require.Error(t, new(models.Cost).UnmarshalJSON([]byte(bad)), bad)
 	}
 }
 

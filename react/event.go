@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -33,10 +34,10 @@ type Edit struct {
 
 // Step is a whole answer of the model, as it is in the history.
 type Step struct {
-	N       int              // which answer since the newest user message, from 1
-	Message message.Message  // its calls, if any, are run next; without calls it is the final answer
-	Usage   message.Usage    // of this model call; zero: not reported
-	Cache   middleware.Cache // of this model call: how much the request shares with the one before; zero without a chain
+	N       int             // which answer since the newest user message, from 1
+	Message message.Message // its calls, if any, are run next; without calls it is the final answer
+	Usage   message.Usage   // of this model call; zero: not reported
+	Cache   report.Cache    // of this model call: how much the request shares with the one before; zero without a chain
 	Stop    string
 }
 

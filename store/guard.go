@@ -9,28 +9,28 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Limits are when [Guard], or that of a journal, gives up a call, and when it makes none at
-// all.
+// Limits are the limits of [Guard] and of the guard of a journal: how long a call may take, and
+// when calls fail without being made.
 type Limits struct {
-	Timeout  time.Duration // of one call, and of all calls for one request of a chain together; 0: 1 s
-	Failures int           // after so many in a row, calls fail at once; 0: 3
+	Timeout  time.Duration // for one call, and for all calls of one request of a chain together; 0: 1 s
+	Failures int           // number of failures in a row after which calls fail at once; 0: 3
 	Pause    time.Duration // until one call tries again; 0: 1 s
 }
 
-// Guard returns a store that keeps one that is slow or down from holding up model calls and
-// tools. A Put or Get that takes longer than the Timeout fails, even if the store ignores its
+// Guard returns a store with time limits, so that a store that is slow or down does not hold up
+// model calls and tools. A Put or Get that takes longer than the Timeout fails, even if the store ignores its
 // context; it may still keep something later. After some failures in a row, calls fail at
-// once, with an error that has the last failure and names the time when the store is tried again. A
-// panic of the store is a failure. [ErrNotFound], [ErrConflict] and [ErrDamaged] are not,
-// nor is the end of a caller's context.
+// once. The error has the last failure and the time of the next attempt. A panic of the store
+// counts as a failure. [ErrNotFound], [ErrConflict], [ErrDamaged] and the end of a caller's
+// context do not.
 //
 // A chain gives all calls of journal and archive for one request the Timeout together, whatever
 // their guards. The first read of a conversation in a process may take five times as long and is
 // repeated once, since the whole prompt is sent again if it fails.
 //
-// While the archive fails, a chain edits nothing that it would have to keep, or, as fit does,
-// edits without handles, and reports it by an event; a model that recalls something gets an
-// error as the answer.
+// While the archive fails, a chain makes no edit whose original it would have to keep. fit edits
+// without handles. An event reports either. A model that recalls something gets an error as the
+// answer.
 //
 // Guard panics with "store: Guard: …" if a limit is negative.
 func Guard(s Store, l Limits) Store {

@@ -67,13 +67,13 @@ func (h Handle) String() string {
 // IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h == Handle{} }
 
-// Scope names the contents of one tenant. Without the secret one cannot see from the
-// names in two scopes whether the contents are equal, or whether a scope has a content
-// that he knows. The zero value is not a scope.
+// Scope names the contents of one tenant. Someone without the secret cannot see from the
+// names whether two scopes have equal contents, or whether a scope has a certain content.
+// The zero value is not a scope.
 type Scope struct{ key [sha256.Size]byte }
 
 // NewScope returns a scope by its name. All processes that share a store need the same
-// secret, and get other handles with another one; without a secret it is nil.
+// secret: with another secret, handles differ. nil: no secret.
 func NewScope(secret []byte, name string) (s Scope) {
 	h := hmac.New(sha256.New, secret)
 	h.Write([]byte("laconic scope 2 " + name))

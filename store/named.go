@@ -9,7 +9,7 @@ import (
 )
 
 // Named is a content with its hash, and the handle that it has in a store. [Name] and
-// [Keep] make it. Stores rely on the three belonging together.
+// [Keep] make it. Stores rely on it that the three belong together.
 type Named struct {
 	Content Content
 	Hash    message.ContentHash
@@ -46,8 +46,8 @@ func (n *Named) alone() bool { return n.Hash == message.ContentHash{} }
 // in them is a content of its own, and its handle is in the text. Thinking is kept without
 // its signature.
 //
-// The error is for a part that is nil or of an unknown type, and for a store that
-// returns the zero Handle for a content.
+// It returns an error if a part is nil or of an unknown type, or if the store returns the
+// zero Handle for a content.
 func Name(s Store, msgs ...message.Message) ([]Named, error) {
 	t := transcript{store: s}
 	if len(msgs) == 1 && msgs[0].Role == "" && len(msgs[0].Parts) == 1 {

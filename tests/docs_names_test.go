@@ -18,8 +18,9 @@ import (
 
 // foreignNames are names on the pages that belong to other modules, in packages that are called as ours.
 var foreignNames = []string{
-	"openai.New", "openai.WithHTTPClient", "openai.WithHTTPClientOptions", "openai.WithHTTPClientTransport", "openai.WithUseResponsesAPI",
+	"openai.New", "openai.OpenAI", "openai.WithHTTPClient", "openai.WithHTTPClientOptions", "openai.WithHTTPClientTransport", "openai.WithUseResponsesAPI",
 	"react.NewAgent", "react.AgentConfig", "openai.NewChatModel", "openai.NewClient", "openai.DefaultConfig", "openai.ChatModelConfig", "openai.WithModel", "openai.WithCallback",
+	"openai.FunctionParameters", "openai.FunctionDefinitionParam", "openai.ChatCompletionFunctionTool", "openai.ChatCompletionToolUnionParam", "openai.String",
 	"Trigger.ContextTokens",
 }
 

@@ -20,7 +20,7 @@ import (
 // as an agent makes them, for random providers and windows, and judges each call.
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
-	rounds := 10
+	rounds := 4
 	if race.Enabled {
 		rounds = 1
 	}

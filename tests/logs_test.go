@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -37,7 +38,7 @@ func TestLogsOfDetails(t *testing.T) {
 	} {
 		fill(reflect.ValueOf(detail).Elem())
 		e := middleware.Event{Kind: middleware.Edited, Detail: reflect.ValueOf(detail).Elem().Interface()}
-		e.Call, e.Economics = new(middleware.Report), new(middleware.Economics)
+		e.Call, e.Economics = new(report.Call), new(report.Economics)
 		fill(reflect.ValueOf(e.Call).Elem())
 		fill(reflect.ValueOf(e.Economics).Elem())
 		out.Reset()

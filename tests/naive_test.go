@@ -167,7 +167,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		"negative":              {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = -1, 13 })), 20, "negative"},
 		"wrong system":          {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = 5, 7 })), 20, "system messages have 6"},
 		"wrong tools":           {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Tools = 5, 1 })), 20, "the tools have 0"},
-		"more than there is":    {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Questions = 0, 19 })), 20, "questions have 13"},
+		"more than there is":    {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Questions = 0, 19 })), 20, "pinned messages and questions have 13"},
 		"could be made to fit":  {refuse(with(honest, func(e *fit.Irreducible) { e.Room, e.Total, e.Rest = 22, 25, 6 })), 22, "but this fits into 22"},
 		"the truth as it seems": {refuse(with(honest, func(e *fit.Irreducible) { e.Total, e.Rest = 22, 3 })), 20, ""},
 	} {

@@ -77,8 +77,9 @@ func TestNativeBesideOurEdits(t *testing.T) {
 	do(t, rt, post(t, url, messagesRounds(4, long, "")))
 	cleared := r.bodies[0]
 	do(t, rt, post(t, url, messagesRounds(5, long, asks)))
-	require.Equal(t, cleared[strings.Index(cleared, `"messages"`):len(cleared)-2],
-		r.bodies[1][strings.Index(r.bodies[1], `"messages"`):][:len(cleared)-2-strings.Index(cleared, `"messages"`)], "what was cleared stays so")
+	_, before, _ := strings.Cut(cleared, `"messages"`)
+	_, now, _ := strings.Cut(r.bodies[1], `"messages"`)
+	require.Equal(t, before[:len(before)-2], now[:len(before)-2], "what was cleared stays so")
 	require.Contains(t, r.bodies[1], fmt.Sprint(3, long), "and nothing more is cleared")
 
 	for n := 6; n < 20; n++ {

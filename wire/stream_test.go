@@ -129,6 +129,38 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// The same streams in other forms that the standard of server-sent events allows.
+func TestOddStreams(t *testing.T) {
+	t.Parallel()
+	for form, change := range map[string]func(string) string{
+		"CR":            func(s string) string { return strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(s) },
+		"CRLF":          func(s string) string { return strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n").Replace(s) },
+		"no space":      func(s string) string { return strings.ReplaceAll(s, "data: ", "data:") },
+		"comments, IDs": func(s string) string { return strings.ReplaceAll(s, "data: ", ": ping\n\nid: 7\nretry: 10\ndata: ") },
+		"several lines": func(s string) string { return strings.ReplaceAll(s, ":[", ":\r\ndata: [") },
+		"unknown events": func(s string) string {
+			return strings.ReplaceAll(s, "data: {", "event: x\ndata: not JSON\n\ndata: {\"type\":\"x\",\"usage\":7}\n\ndata: {")
+		},
+	} {
+		for name, c := range streams {
+			if c.stream[0] == '[' || c.stream[0] == '{' { // no server-sent events
+				continue
+			}
+			r, l, stream := &recorder{}, &last{}, change(c.stream)
+			r.answer = func(int, string) *http.Response {
+				resp := reply(http.StatusOK, c.stream)
+				resp.ContentLength, resp.Body = -1, &byteReader{stream, io.EOF}
+				return resp
+			}
+			_, got := do(t, wire.Transport(r, r.options(), l.middleware), post(t, c.url, c.body))
+			require.Equal(t, stream, got)
+			require.NoError(t, l.err, "%s, %s", form, name)
+			require.Equal(t, c.usage[0], l.resp.Usage.Input, "%s, %s", form, name)
+			require.Equal(t, c.usage[1], l.resp.Usage.Output, "%s, %s", form, name)
+		}
+	}
+}
+
 // The client reads the last frame, and not the end of the body. Then the chain has returned.
 func TestLastFrame(t *testing.T) {
 	t.Parallel()

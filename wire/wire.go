@@ -66,7 +66,7 @@ type Options struct {
 type Decision struct {
 	Format   string        // chat, responses, messages, gemini or ollama; "": the path is of none
 	Reason   string        // why it passed untouched; "": it went through the chain
-	Native   string        // what the provider edits by itself, such as context_management; only edits for the window were made then; "": nothing
+	Native   string        // what the provider edits, such as context_management: then only edits for the window are made; "": nothing
 	Edited   bool          // other bytes were sent than the client has written
 	Retried  bool          // the provider was asked more than once
 	BytesIn  int64         // of the body that the client has written; negative: not known

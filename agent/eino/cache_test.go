@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // hasMark reports whether the model of eino-ext for Claude marks the message: getMsgExtraValue[bool] there.
@@ -90,7 +91,7 @@ func TestCacheMiss(t *testing.T) {
 	last.ResponseMeta = &schema.ResponseMeta{FinishReason: "stop", Usage: &schema.TokenUsage{
 		PromptTokens: 100, PromptTokenDetails: schema.PromptTokenDetails{CachedTokens: 60, CacheWriteTokens: 30},
 	}}
-	var got []middleware.Cache
+	var got []report.Cache
 	inside := func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			resp, err := next(ctx, req, emit)

@@ -18,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // claude is the client for Anthropic, of which asked returns each block that was sent, with its mark.
@@ -126,7 +127,7 @@ func TestCacheMiss(t *testing.T) {
 	answer.Choices[0].GenerationInfo = map[string]any{
 		"PromptTokens": 100, "PromptCachedTokens": 60, "prompt_cache_diagnostics": map[string]any{"type": "cache_miss", "reason": "tools_changed", "cache_missed_tokens": 40},
 	}
-	var got middleware.Cache
+	var got report.Cache
 	inside := func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			resp, err := next(ctx, req, emit)
@@ -139,5 +140,5 @@ func TestCacheMiss(t *testing.T) {
 	model := langchaingo.Wrap(gives(answer), inside, contextedit.New(contextedit.Options{}))
 	_, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Hello")})
 	require.NoError(t, err)
-	require.Equal(t, middleware.Cache{Prompt: 100, Read: 60, Miss: "tools_changed", Missed: 40}, got)
+	require.Equal(t, report.Cache{Prompt: 100, Read: 60, Miss: "tools_changed", Missed: 40}, got)
 }

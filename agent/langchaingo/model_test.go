@@ -21,6 +21,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
 )
@@ -182,7 +183,7 @@ func TestModelOfAnthropic(t *testing.T) {
 			message.ToolCall{ID: "t4", Name: "look", Arguments: `{"place":4}`},
 		}, resp.Message.Parts)
 		require.Equal(t, message.Usage{Input: 110, CacheRead: 100, Output: 5}, resp.Usage)
-		require.Equal(t, middleware.Cache{}, resp.Cache, "the client passes on no diagnostics")
+		require.Equal(t, report.Cache{}, resp.Cache, "the client passes on no diagnostics")
 		require.Equal(t, middleware.StopTools, resp.Stop)
 		var got []string
 		for _, m := range sent.Messages {

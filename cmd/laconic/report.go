@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	callreport "github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/models"
 )
 
 // report lists what a chain did to a conversation.
@@ -19,7 +22,32 @@ type report struct {
 	Counter      string `json:"counter"`
 	Exact        bool   `json:"exact,omitempty"` // counted by the model's own tokenizer
 	Edits        []edit `json:"edits"`
-	Refused      []note `json:"refused"`
+
+	Dollars *estimate `json:"estimated_dollars,omitempty"` // nil: nothing was edited, or the prices are unknown
+
+	Refused []note `json:"refused"`
+}
+
+// estimate is what all edits together cost and save, in dollars, with the provider's cache.
+type estimate struct {
+	Rewriting models.Cost `json:"rewriting"`           // of what the provider has to read again, once
+	Saved     models.Cost `json:"saved_per_call"`      // in each call, as long as the cache is warm
+	BreakEven float64     `json:"calls_to_break_even"` // in which the edits have paid; 0: nothing is read again
+}
+
+// add takes the economics of an edit.
+func (r *report) add(e *callreport.Economics) {
+	if e == nil || e.Cost == 0 && e.Saves == 0 {
+		return
+	}
+	if r.Dollars == nil {
+		r.Dollars = new(estimate)
+	}
+	d := r.Dollars
+	d.Rewriting, d.Saved = d.Rewriting+e.Cost, d.Saved+e.Saves
+	if d.Saved > 0 {
+		d.BreakEven = math.Round(10*float64(d.Rewriting)/float64(d.Saved)) / 10
+	}
 }
 
 // edit is one event of a middleware that edited the conversation.
@@ -45,6 +73,7 @@ func newReport(events []middleware.Event, lead int) *report {
 		switch {
 		case e.Kind == middleware.Edited:
 			r.Edits = append(r.Edits, newEdit(e, lead))
+			r.add(e.Economics)
 			continue
 		case e.Kind == middleware.Repaired:
 			r.Edits = append(r.Edits, newRepair(e))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/foreign"
@@ -17,6 +18,8 @@ type Answer struct {
 
 	Usage   message.Usage
 	Stop    string // why the model stopped, as [middleware.Response]
+	ID      string // of the answer
+	Model   string // that has answered
 	Refused string // the JSON of an error in the answer; "": none
 
 	// Dropped are the thinking blocks that the provider has left out of the request, as it was asked to:
@@ -24,7 +27,9 @@ type Answer struct {
 	Dropped []string
 
 	buffer []byte // of a line, or of all
+	event  []byte // the lines of an event that goes on
 	lost   bool   // it is longer than what is kept
+	cr     bool   // the last line ended with CR, so LF belongs to that
 	depth  int    // of what is open in the JSON
 	quoted bool   // within a string
 	escape bool   // after a backslash
@@ -51,14 +56,23 @@ func (a *Answer) Write(p []byte) {
 		return
 	}
 	for len(p) > 0 && !a.ended {
+		if a.cr && p[0] == '\n' {
+			p, a.cr = p[1:], false
+			continue
+		}
 		i := bytes.IndexByte(p, '\n')
+		if cr := bytes.IndexByte(p[:max(i, 0)], '\r'); cr >= 0 {
+			i = cr
+		} else if i < 0 {
+			i = bytes.IndexByte(p, '\r') // some servers end lines so
+		}
 		if i < 0 {
 			a.keep(p)
 			return
 		}
 		a.keep(p[:i])
 		a.line()
-		p = p[i+1:]
+		p, a.cr = p[i+1:], p[i] == '\r'
 	}
 }
 
@@ -74,11 +88,14 @@ func (a *Answer) line() {
 	data = bytes.TrimSpace(data)
 	ok = ok || len(data) > 0 && data[0] == '{' // a line of JSON
 	switch {
-	case !ok || a.lost:
+	case !ok || a.lost || len(a.event) > longest:
+		a.event = a.event[:0]
 	case string(data) == "[DONE]":
 		a.ended = true
 	default:
-		a.read(data)
+		if a.event = append(a.event, data...); a.read(a.event) {
+			a.event = a.event[:0]
+		} // else it goes on in the next line
 	}
 	a.buffer, a.lost = a.buffer[:0], false
 }
@@ -124,6 +141,10 @@ func (a *Answer) finish() {
 // frame has the members of answers and frames of all formats.
 type frame struct {
 	Type          string          `json:"type"`
+	ID            string          `json:"id"`
+	ResponseID    string          `json:"responseId"` //nolint:tagliatelle // Gemini names it so
+	Model         string          `json:"model"`
+	ModelVersion  string          `json:"modelVersion"` //nolint:tagliatelle // Gemini names it so
 	Error         json.RawMessage `json:"error"`
 	Usage         *usage          `json:"usage"`
 	UsageMetadata *usage          `json:"usageMetadata"` //nolint:tagliatelle // Gemini names it so
@@ -169,10 +190,13 @@ type usage struct {
 	} `json:"completion_tokens_details"`
 	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
 
-	Input        int  `json:"input_tokens"` // Responses, Messages
-	Output       int  `json:"output_tokens"`
-	Read         *int `json:"cache_read_input_tokens"` // Messages: not in input_tokens
-	Write        int  `json:"cache_creation_input_tokens"`
+	Input   int  `json:"input_tokens"` // Responses, Messages
+	Output  int  `json:"output_tokens"`
+	Read    *int `json:"cache_read_input_tokens"` // Messages: not in input_tokens
+	Write   int  `json:"cache_creation_input_tokens"`
+	Written struct {
+		Hour int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
 	InputDetails struct {
 		Cached  int `json:"cached_tokens"`
 		Written int `json:"cache_write_tokens"`
@@ -188,13 +212,16 @@ type usage struct {
 	CachedTokens int `json:"cachedContentTokenCount"` //nolint:tagliatelle // Gemini names it so
 }
 
-// read reads a frame or an answer.
-func (a *Answer) read(data []byte) {
+// read reads a frame or an answer, if it is JSON.
+func (a *Answer) read(data []byte) (isJSON bool) {
 	var f frame
-	_ = json.Unmarshal(data, &f) // a member of another type than here is of another format, and left out
+	// A member of another type than here is of another format, and left out.
+	if _, bad := errors.AsType[*json.SyntaxError](json.Unmarshal(data, &f)); bad {
+		return false
+	}
 	if f.Type == "error" || len(f.Error) > 0 && string(f.Error) != "null" {
 		a.Refused, a.ended = string(data), true
-		return
+		return true
 	}
 	a.take(&f)
 	switch f.Type {
@@ -207,10 +234,12 @@ func (a *Answer) read(data []byte) {
 	if a.Stream && len(f.Candidates) > 0 && f.Candidates[0].FinishReason != nil {
 		a.ended = true
 	}
+	return true
 }
 
 // take reads a frame.
 func (a *Answer) take(f *frame) {
+	a.ID, a.Model = cmp.Or(a.ID, f.ID, f.ResponseID), cmp.Or(a.Model, f.Model, f.ModelVersion)
 	for _, u := range []*usage{f.Usage, f.UsageMetadata} {
 		if u != nil {
 			a.add(u)
@@ -269,7 +298,7 @@ func (a *Answer) add(u *usage) {
 		Thinking:   cmp.Or(u.CompletionDetails.Reasoning, u.OutputDetails.Reasoning, u.Thoughts),
 	}
 	if u.Read != nil || u.Write > 0 {
-		in.CacheWrite = u.Write
+		in.CacheWrite, in.CacheWriteLong = u.Write, min(u.Write, u.Written.Hour)
 		if u.Read != nil {
 			in.CacheRead = *u.Read
 		}
@@ -277,6 +306,7 @@ func (a *Answer) add(u *usage) {
 	}
 	if in.Input >= a.Usage.Input {
 		a.Usage.Input, a.Usage.CacheRead, a.Usage.CacheWrite = in.Input, in.CacheRead, in.CacheWrite
+		a.Usage.CacheWriteLong = max(a.Usage.CacheWriteLong, in.CacheWriteLong)
 	}
 	a.Usage.Output, a.Usage.Thinking = max(a.Usage.Output, in.Output), max(a.Usage.Thinking, in.Thinking)
 }

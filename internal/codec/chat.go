@@ -22,8 +22,7 @@ func (chat) read(r *reader, raw string) error {
 		return err
 	}
 	c := m.Message()
-	it := r.add(&Item{role: c.Role, name: c.Name, parts: c.Parts})
-	it.pieces = []piece{{raw, len(c.Parts)}}
+	r.add(&Item{role: c.Role, name: c.Name}).add(raw, c.Parts...)
 	return nil
 }
 

@@ -90,15 +90,15 @@ type outbound interface {
 
 // Item is the JSON of a message. It is immutable.
 type Item struct {
-	role   message.Role
-	name   string
-	parts  []message.Part
-	pinned bool
+	role           message.Role
+	name           string
+	parts          []message.Part
+	pinned, edited bool
 
 	pieces []piece
-	in     *value // the value of the list that has the pieces, if Format.inner is set; nil: it is new
-	origin *Item  // from which an edited one was made
-	edited bool
+	first  [1]piece // the memory of pieces, as long as there is one
+	in     *value   // the value of the list that has the pieces, if Format.inner is set; nil: it is new
+	origin *Item    // from which an edited one was made
 }
 
 // piece is JSON in an item.
@@ -119,12 +119,23 @@ func (it *Item) message() message.Message {
 
 // add adds a piece with its parts.
 func (it *Item) add(raw string, parts ...message.Part) {
+	if it.pieces == nil {
+		it.pieces = it.first[:0]
+	}
 	it.pieces = append(it.pieces, piece{raw, len(parts)})
+	if it.parts == nil {
+		it.parts = slices.Clip(parts)
+		return
+	}
 	it.parts = append(it.parts, parts...)
 }
 
 // reader reads the values of a list.
-type reader struct{ items []*Item }
+type reader struct {
+	items []*Item
+	ends  []int // how many items there are up to the end of each value; -1: the next value belongs to the last one as well
+	err   error
+}
 
 func (r *reader) add(it *Item) *Item {
 	r.items = append(r.items, it)

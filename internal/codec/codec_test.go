@@ -242,6 +242,30 @@ func TestMemo(t *testing.T) {
 	})
 }
 
+// A long conversation, which is read in pieces, reads as one whose values are read a few at a time.
+func TestLongBody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *codec.Format) {
+		t.Parallel()
+		g := newGenerator(f, 1)
+		g.rounds = 120
+		text := g.body()
+		require.Greater(t, len(text), 160<<10)
+		got, err := f.Decode([]byte(text))
+		require.NoError(t, err)
+		var values []json.RawMessage
+		raw := members(t, text)[f.List()]
+		require.NoError(t, json.Unmarshal(raw, &values))
+		memo, want := codec.NewMemo(10<<20), got
+		for n := min(9, len(values)); n <= len(values); n = min(n+9, max(n+1, len(values))) {
+			part := "[" + string(bytes.Join(toBytes(values[:n]), []byte(","))) + "]"
+			want, err = memo.Decode(f, "m", strings.Replace(text, string(raw), part, 1))
+			require.NoError(t, err)
+		}
+		require.Equal(t, want.Request().Messages, got.Request().Messages)
+	})
+}
+
 // prefixes are bodies with more and more of the values of a list.
 func prefixes(t *testing.T, f *codec.Format, text string) (all []string) {
 	t.Helper()

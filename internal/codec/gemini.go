@@ -45,7 +45,7 @@ func (g gemini) read(r *reader, raw string) error {
 	switch role {
 	case "model":
 		own = message.RoleAssistant
-	case "user", "function", "":
+	case "user", "function", "tool", "": // genkit writes results as tool
 	default:
 		return jsonedit.Faultf("role", "is %q, want user or model", role)
 	}

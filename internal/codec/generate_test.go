@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -15,6 +16,7 @@ type generator struct {
 	*rand.Rand
 
 	format *codec.Format
+	rounds int // of the next body; 0: few
 	marks  int
 	calls  int
 }
@@ -97,7 +99,7 @@ func (g *generator) text(n int) string { return g.literal(g.words(n), true) }
 
 // body is a whole request.
 func (g *generator) body() string {
-	rounds := 1 + g.IntN(5)
+	rounds := cmp.Or(g.rounds, 1+g.IntN(5))
 	var values []string
 	switch g.format {
 	case codec.Chat:
@@ -297,7 +299,7 @@ func (g *generator) gemini(rounds int) (all []string) {
 			results = append(results, g.object("functionResponse", g.object("name", name, "id", id, "response", response,
 				"parts", g.one("", "", g.list(g.object("inlineData", g.object("mimeType", `"image/png"`, "data", `"aGk="`)))))))
 		}
-		all = append(all, g.object("role", `"model"`, "parts", g.list(parts...)), g.object("role", g.one(`"user"`, `"function"`), "parts", g.list(results...)))
+		all = append(all, g.object("role", `"model"`, "parts", g.list(parts...)), g.object("role", g.one(`"user"`, `"function"`, `"tool"`), "parts", g.list(results...)))
 		if g.chance(3) {
 			all = append(all, g.object("role", `"model"`, "parts", g.list(g.object("text", g.text(9)), g.object("text", `""`, "thoughtSignature", `"c2ln"`))), user())
 		}

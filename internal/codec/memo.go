@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,7 +65,6 @@ type decoder struct {
 	spans  []jsonscan.Span // the values of the list
 	parent *track          // has the first values; nil: none
 	known  int             // how many
-	fresh  []string        // the other values, in memory of their own
 }
 
 func (d *decoder) decode(model string) (*Body, error) {
@@ -206,7 +206,6 @@ func (d *decoder) scanList(at int) (int, error) {
 	if at < len(text) && text[at] == '"' {
 		end := jsonscan.Skip(text, at)
 		d.spans = []jsonscan.Span{{From: at, To: end}}
-		d.fresh = []string{strings.Clone(text[at:end])}
 		return end, check(d.format.list, text[at:end])
 	}
 	if at == len(text) || text[at] != '[' {
@@ -224,7 +223,6 @@ func (d *decoder) scanList(at int) (int, error) {
 				return at, errSyntax
 			}
 			d.spans = append(d.spans, jsonscan.Span{From: at, To: end})
-			d.fresh = append(d.fresh, strings.Clone(text[at:end]))
 		} else {
 			i = d.known - 1
 		}
@@ -315,47 +313,81 @@ func (d *decoder) readTools(t *track) error {
 	return nil
 }
 
-// readValues reads the values of the list.
+// readValues reads the values of the list. Two goroutines read many bytes of a format in which no value depends on others.
 func (d *decoder) readValues(t *track) error {
-	r := &reader{}
-	known := d.known
+	const many = 128 << 10 // bytes
+	known, r, second := d.known, &reader{}, &reader{}
 	if p := d.parent; p != nil {
 		for known > 0 && (p.ends[known-1] < 0 || known < len(d.spans) && d.format == Responses && p.endsInAnswer(known)) {
 			known-- // an answer of several values may go on
 		}
 		t.values = append(make([]string, 0, len(d.spans)), p.values[:d.known]...)
-		t.ends = append(make([]int, 0, len(d.spans)), p.ends[:known]...)
+		r.ends = append(make([]int, 0, len(d.spans)), p.ends[:known]...)
 		if known > 0 {
 			n := p.ends[known-1]
 			r.items = append(make([]*Item, 0, n+2*(len(d.spans)-known)), p.items[:n]...)
 		}
 	}
-	t.values = append(t.values, d.fresh...)
-	for i := known; i < len(t.values); i++ {
-		before := len(r.items)
-		if err := d.format.api.read(r, t.values[i]); err != nil {
-			return jsonedit.In(jsonedit.Place(d.format.list, i), err)
-		}
-		if i > 0 && len(r.items) == before { // the value belongs to the item before
-			t.ends[i-1] = -1
-		}
-		t.ends = append(t.ends, len(r.items))
-	}
-	t.items = r.items
-	if known > 0 {
-		t.bytes = d.parent.bytes / len(d.parent.values) * known
-	}
+	before := len(r.items)
+	t.values = d.appendFresh(t.values)
 	for _, v := range t.values[known:] {
 		t.bytes += len(v)
 	}
-	first := 0
-	if known > 0 {
-		first = t.ends[known-1]
+	half := len(t.values)
+	var other sync.WaitGroup
+	if (d.format == Chat || d.format == Messages) && t.bytes >= many {
+		half = (known + half) / 2
+		other.Go(func() { second.read(d.format, t.values, half, len(t.values)) })
 	}
-	for _, it := range t.items[first:] {
+	r.read(d.format, t.values, known, half)
+	other.Wait()
+	if err := cmp.Or(r.err, second.err); err != nil {
+		return err
+	}
+	for _, end := range second.ends {
+		r.ends = append(r.ends, len(r.items)+end)
+	}
+	r.items = append(r.items, second.items...)
+	t.items, t.ends = r.items, r.ends
+	for _, it := range t.items[before:] {
 		t.bytes += it.message().Size() / 2 // many texts are those of the values
 	}
+	if known > 0 {
+		t.bytes += d.parent.bytes / len(d.parent.values) * known
+	}
 	return nil
+}
+
+// read reads some of the values of a list, until there is an error.
+func (r *reader) read(f *Format, values []string, from, to int) {
+	for i := from; i < to; i++ {
+		before := len(r.items)
+		if err := f.api.read(r, values[i]); err != nil {
+			r.err = jsonedit.In(jsonedit.Place(f.list, i), err)
+			return
+		}
+		if i > from && len(r.items) == before { // the value belongs to the item before
+			r.ends[len(r.ends)-1] = -1
+		}
+		r.ends = append(r.ends, len(r.items))
+	}
+}
+
+// appendFresh appends the values that are not known, in memory of their own: neighbours share it up to some size, so that
+// a track that has one of them keeps few others alive.
+func (d *decoder) appendFresh(values []string) []string {
+	const shared = 16 << 10
+	for i := d.known; i < len(d.spans); {
+		from, end := d.spans[i].From, i+1
+		for end < len(d.spans) && d.spans[end].To-from <= shared {
+			end++
+		}
+		memory := strings.Clone(d.text[from:d.spans[end-1].To])
+		for ; i < end; i++ {
+			values = append(values, memory[d.spans[i].From-from:d.spans[i].To-from])
+		}
+	}
+	return values
 }
 
 // endsInAnswer reports whether the last item of the first values is an answer.

@@ -323,7 +323,7 @@ func marksOf(it *Item) (marks []string) {
 		if p.raw[0] != '{' || !strings.Contains(p.raw, cacheMark) {
 			continue
 		}
-		if mark := jsonedit.ParseObject(p.raw).Get(cacheMark); !jsonedit.Absent(mark) {
+		if mark := jsonedit.Get(p.raw, cacheMark); !jsonedit.Absent(mark) {
 			marks = append(marks, mark)
 		}
 	}

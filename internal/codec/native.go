@@ -10,7 +10,7 @@ import (
 // OpenRouter have such members beside those of a format, so all are looked for in each.
 func native(get func(name string) string) string {
 	if edits := get("context_management"); strings.HasPrefix(edits, "{") {
-		if edits = jsonedit.ParseObject(edits).Get("edits"); edits != "" && len(list(edits)) > 0 { // Anthropic
+		if edits = jsonedit.Get(edits, "edits"); edits != "" && len(list(edits)) > 0 { // Anthropic
 			return "context_management"
 		}
 	} else if strings.HasPrefix(edits, "[") && len(list(edits)) > 0 { // OpenAI

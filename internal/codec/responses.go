@@ -213,7 +213,7 @@ func (responses) write(m message.Message, base string, was []message.Part) (stri
 		}
 		input := ""
 		if jsonscan.IsObject(p.Arguments) {
-			input = jsonedit.ParseObject(p.Arguments).Get("input")
+			input = jsonedit.Get(p.Arguments, "input")
 		}
 		if input == "" || input[0] != '"' {
 			input = jsonedit.Quote(p.Arguments)

@@ -91,7 +91,7 @@ func (in list) through(ctx context.Context, chain middleware.Middleware, memo *c
 		out.after = size.Tokens - size.Charged(meter.Tools(added))
 		count = func(text string) int { return size.Charged(meter.Part(message.Text{Text: text})) }
 	}
-	if now := jsonedit.ParseObject(text).Get("messages"); now != archived.Unhashed(in.list) {
+	if now := jsonedit.Get(text, "messages"); now != archived.Unhashed(in.list) {
 		if err := check(body.Format, text); err != nil {
 			return in.untouched("a provider would reject it: " + err.Error())
 		}

@@ -111,6 +111,9 @@ func (r *Request) takeContents(contents []geminiContent) error {
 	for i, c := range contents {
 		path := fmt.Sprintf("GenerateContentRequest.contents[%d]", i)
 		role := cmp.Or(c.Role, "user")
+		if (role == "tool" || role == "function") && !slices.ContainsFunc(c.Parts, func(p geminiPart) bool { return p.Result == nil }) {
+			role = "user" // as some clients write results
+		}
 		if role != "user" && role != "model" {
 			return invalid("", "", "Please use a valid role: user, model.")
 		}

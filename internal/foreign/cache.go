@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // CacheMiss returns why a provider could not read more of a prompt from its cache, and how many tokens. It searches what a
@@ -15,24 +15,24 @@ import (
 //	prompt_cache_diagnostics    OpenAI: an object with type cache_miss, reason and cache_missed_tokens
 //
 // Without such a field, or if it is about a hit, the result has neither.
-func CacheMiss(fields map[string]any) middleware.Cache {
+func CacheMiss(fields map[string]any) report.Cache {
 	for _, key := range []string{"diagnostics", "cache_miss_reason", "prompt_cache_diagnostics"} {
 		value, ok := fields[key]
 		if !ok {
 			continue
 		}
 		if reason, ok := value.(string); ok && !strings.HasPrefix(reason, "{") {
-			return middleware.Cache{Miss: reason}
+			return report.Cache{Miss: reason}
 		}
 		if c := missOf(value); c.Miss != "" {
 			return c
 		}
 	}
-	return middleware.Cache{}
+	return report.Cache{}
 }
 
 // missOf reads one field.
-func missOf(value any) middleware.Cache {
+func missOf(value any) report.Cache {
 	data, ok := value.(json.RawMessage)
 	switch v := value.(type) {
 	case string:
@@ -43,7 +43,7 @@ func missOf(value any) middleware.Cache {
 	if !ok {
 		var err error
 		if data, err = json.Marshal(value); err != nil {
-			return middleware.Cache{}
+			return report.Cache{}
 		}
 	}
 	var d struct {
@@ -54,17 +54,17 @@ func missOf(value any) middleware.Cache {
 		Tokens float64          `json:"cache_missed_tokens"`
 	}
 	if json.Unmarshal(data, &d) != nil || d.Type == "cache_hit" {
-		return middleware.Cache{}
+		return report.Cache{}
 	}
 	if d.Within != nil {
 		var reason string
 		if json.Unmarshal(*d.Within, &reason) == nil {
-			return middleware.Cache{Miss: reason}
+			return report.Cache{Miss: reason}
 		}
 		return missOf(*d.Within)
 	}
 	if d.Reason == "" {
 		d.Reason = d.Type
 	}
-	return middleware.Cache{Miss: d.Reason, Missed: int(min(max(0, d.Input, d.Tokens), math.MaxInt32))}
+	return report.Cache{Miss: d.Reason, Missed: int(min(max(0, d.Input, d.Tokens), math.MaxInt32))}
 }

@@ -60,7 +60,8 @@ type keeper[F any] interface {
 	Kept(out F, m *message.Message, from *Origin[F]) bool
 }
 
-// exact is an exporter that writes several texts of a message as they are.
+// exact is an exporter that writes several texts of a message as they are, and any message that no edit touched as the value
+// that was imported.
 type exact interface{ Exact() }
 
 // Origin is the message from which an exported one was made.
@@ -122,13 +123,16 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 	copy(out, c.foreign) // most messages are in their place
 	x := export[F]{Conversation: c, exporter: exporter, origins: c.origins(req)}
 	x.keeper, _ = exporter.(keeper[F])
-	_, x.exact = exporter.(exact)
+	known := c.known
+	if _, x.exact = exporter.(exact); x.exact {
+		known = len(c.foreign)
+	}
 	c.kept.Lock()
 	defer c.kept.Unlock()
-	for i := c.untouched(req); i < len(out); i++ {
+	for i := c.untouched(req, known); i < len(out); i++ {
 		at, edited := x.origins.of(i)
 		edited = edited || at >= 0 && !same(&req.Messages[i], &c.Messages[at]) // thinking is left out without an edit
-		if at >= 0 && !edited && at < c.known && (len(c.partial) == 0 || !c.partial[at]) {
+		if at >= 0 && !edited && at < known && (len(c.partial) == 0 || !c.partial[at]) {
 			if at != i {
 				out[i] = c.foreign[at]
 			}
@@ -148,13 +152,13 @@ func same(a, b *message.Message) bool {
 	return len(a.Parts) == len(b.Parts) && len(a.Parts) > 0 && &a.Parts[0] == &b.Parts[0] || a.Equal(*b)
 }
 
-// untouched returns how many first messages of a request are exported as they were imported,
-// as far as that is seen without looking at them.
-func (c *Conversation[F]) untouched(req *middleware.Request) int {
-	if len(c.partial) > 0 || c.known == 0 || len(req.Messages) == 0 || &req.Messages[0] != &c.Messages[0] {
+// untouched returns how many first messages of a request are exported as they were imported, as far as that is seen without
+// looking at them: at most those that are known.
+func (c *Conversation[F]) untouched(req *middleware.Request, known int) int {
+	if len(c.partial) > 0 || known == 0 || len(req.Messages) == 0 || &req.Messages[0] != &c.Messages[0] {
 		return 0
 	}
-	return min(c.known, len(req.Messages))
+	return min(known, len(req.Messages))
 }
 
 // export is one export of a conversation.

@@ -120,7 +120,7 @@ func (m *metrics) event(_ context.Context, e middleware.Event) {
 		m.tokensBefore.add(float64(e.Before))
 		m.tokensAfter.add(float64(e.After))
 	case middleware.Failed:
-		if e.By == "middleware" && !strings.Contains(e.Why, "counted") { // else it is the counter, or an editor
+		if e.Reason == "journal" { // errors of the archive are counted where it is called
 			m.storeErrors.add(1, "journal")
 		}
 	}

@@ -22,40 +22,77 @@ import (
 
 // Object is a JSON object.
 type Object struct {
-	Raw     string
-	members []member
+	Raw string
+
+	n    int
+	few  [6]member // the first n members: most objects have no more, and need no other memory
+	more []member  // the others
 }
 
 // member is a member of an object.
-type member struct {
-	name       string
-	key, value jsonscan.Span
-}
+type member struct{ name, value string }
 
 // ParseObject returns the members of an object.
 func ParseObject(raw string) Object {
-	o := Object{Raw: raw, members: make([]member, 0, 6)}
+	o := Object{Raw: raw}
 	for key, value := range jsonscan.Members(raw, 0) {
-		o.members = append(o.members, member{jsonscan.Unquote(key.In(raw)), key, value})
+		m := member{jsonscan.Unquote(key.In(raw)), value.In(raw)}
+		if o.n < len(o.few) {
+			o.few[o.n] = m
+			o.n++
+		} else {
+			o.more = append(o.more, m)
+		}
 	}
 	return o
 }
 
 // Get returns the value of a member, or "" if the object does not have it.
 func (o Object) Get(name string) string {
-	for _, m := range o.members {
-		if m.name == name {
-			return m.value.In(o.Raw)
+	for i := range o.n {
+		if o.few[i].name == name {
+			return o.few[i].value
+		}
+	}
+	for i := range o.more {
+		if o.more[i].name == name {
+			return o.more[i].value
 		}
 	}
 	return ""
 }
 
+// Get returns the value of a member of an object, or "" if the object does not have it.
+func Get(object, name string) string {
+	for key, value := range jsonscan.Members(object, 0) {
+		if jsonscan.Unquote(key.In(object)) == name {
+			return value.In(object)
+		}
+	}
+	return ""
+}
+
+// place is where a member of an object is.
+type place struct{ key, value jsonscan.Span }
+
+// places returns where the members are, and the position of the one with a name; -1: there is none.
+func (o Object) places(name string) (all []place, at int) {
+	at = -1
+	for key, value := range jsonscan.Members(o.Raw, 0) {
+		if at < 0 && jsonscan.Unquote(key.In(o.Raw)) == name {
+			at = len(all)
+		}
+		all = append(all, place{key, value})
+	}
+	return all, at
+}
+
 // Names returns the names of the members.
 func (o Object) Names() []string {
-	names := make([]string, len(o.members))
-	for i, m := range o.members {
-		names[i] = m.name
+	all, _ := o.places("")
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = jsonscan.Unquote(p.key.In(o.Raw))
 	}
 	return names
 }
@@ -63,19 +100,18 @@ func (o Object) Names() []string {
 // Set returns the object with another value for a member. A new member is added at
 // the end, with the white space of the last one.
 func (o Object) Set(name, value string) Object {
-	for _, m := range o.members {
-		if m.name == name {
-			return ParseObject(o.Raw[:m.value.From] + value + o.Raw[m.value.To:])
-		}
+	all, at := o.places(name)
+	if at >= 0 {
+		return ParseObject(o.Raw[:all[at].value.From] + value + o.Raw[all[at].value.To:])
 	}
 	key := Quote(name)
-	if len(o.members) == 0 {
+	if len(all) == 0 {
 		return ParseObject("{" + key + ":" + value + "}")
 	}
-	last := o.members[len(o.members)-1]
+	last := all[len(all)-1]
 	before := o.Raw[1:last.key.From]
-	if len(o.members) > 1 {
-		before = o.Raw[o.members[len(o.members)-2].value.To:last.key.From]
+	if len(all) > 1 {
+		before = o.Raw[all[len(all)-2].value.To:last.key.From]
 	}
 	before = "," + strings.Replace(before, ",", "", 1)
 	return ParseObject(o.Raw[:last.value.To] + before + key + o.Raw[last.key.To:last.value.From] + value + o.Raw[last.value.To:])
@@ -83,20 +119,18 @@ func (o Object) Set(name, value string) Object {
 
 // Remove returns the object without a member.
 func (o Object) Remove(name string) Object {
-	for i, m := range o.members {
-		if m.name != name {
-			continue
-		}
-		from, to := m.key.From, m.value.To
-		switch {
-		case i+1 < len(o.members):
-			to = o.members[i+1].key.From
-		case i > 0:
-			from = o.members[i-1].value.To
-		}
-		return ParseObject(o.Raw[:from] + o.Raw[to:])
+	all, at := o.places(name)
+	if at < 0 {
+		return o
 	}
-	return o
+	from, to := all[at].key.From, all[at].value.To
+	switch {
+	case at+1 < len(all):
+		to = all[at+1].key.From
+	case at > 0:
+		from = all[at-1].value.To
+	}
+	return ParseObject(o.Raw[:from] + o.Raw[to:])
 }
 
 // Text returns a member that is a string, or "" if it is absent and not required.

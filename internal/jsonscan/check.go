@@ -1,8 +1,10 @@
 package jsonscan
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // IsObject reports whether a text is a JSON object and nothing else but white space.
@@ -18,9 +20,16 @@ func IsObject(text string) bool {
 // Check returns the position after the value that begins at text[at], or -1 if it is not valid JSON, as [json.Valid] does,
 // and whether any object in it has a key twice. It does not check whether the text is UTF-8.
 func Check(text string, at int) (end int, twice bool) {
-	c := checker{text: text}
-	return c.value(at, 10_000), c.twice
+	c := checkers.Get().(*checker) //nolint:errcheck,forcetypeassert // nothing else is in it
+	defer checkers.Put(c)
+	c.text, c.twice = text, false
+	end = c.value(at, 10_000)
+	c.text = ""
+	clear(c.names[:cap(c.names)])
+	return end, c.twice
 }
+
+var checkers = sync.Pool{New: func() any { return new(checker) }}
 
 // checker reads JSON in one pass.
 type checker struct {
@@ -113,39 +122,50 @@ func (c *checker) add(m *members, name string) {
 	c.names = append(c.names, name)
 }
 
-// plain are the bytes that stand for themselves in a string.
-var plain = func() (t [256]bool) {
-	for b := range t {
-		t[b] = b >= ' ' && b != '"' && b != '\\'
-	}
-	return t
-}()
-
 // stringEnd returns the position after a string literal, or -1 if it is not valid.
 func stringEnd(text string, at int) int {
 	if at >= len(text) || text[at] != '"' {
 		return -1
 	}
 	for at++; at < len(text); {
-		switch c := text[at]; {
-		case plain[c]:
-			at++
-		case c == '"':
-			return at + 1
-		case c != '\\' || at+1 == len(text):
+		for at+8 <= len(text) {
+			special := special(text[at : at+8])
+			if special > 0 {
+				at += bits.TrailingZeros64(special) / 8
+				break
+			}
+			at += 8
+		}
+		switch c := text[at:]; {
+		case c == "" || c[0] < ' ':
 			return -1
-		case text[at+1] == 'u':
-			if hex(text[at+2:]) < 0 {
+		case c[0] == '"':
+			return at + 1
+		case c[0] != '\\':
+			at++
+		case len(c) > 1 && c[1] == 'u':
+			if hex(c[2:]) < 0 {
 				return -1
 			}
 			at += 6
-		case strings.IndexByte(`"\/bfnrt`, text[at+1]) < 0:
+		case len(c) == 1 || escaped[c[1]] == 0:
 			return -1
 		default:
 			at += 2
 		}
 	}
 	return -1
+}
+
+// special returns bits in the bytes of a word, of eight bytes, that do not stand for themselves in a string: control
+// characters, quotes and backslashes. Only the lowest byte with a bit is one of them for sure.
+func special(word string) uint64 {
+	_ = word[7]
+	w := uint64(word[0]) | uint64(word[1])<<8 | uint64(word[2])<<16 | uint64(word[3])<<24 |
+		uint64(word[4])<<32 | uint64(word[5])<<40 | uint64(word[6])<<48 | uint64(word[7])<<56
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := w^(ones*'"'), w^(ones*'\\')
+	return (w-ones*' ')&^w&highs | (quote-ones)&^quote&highs | (backslash-ones)&^backslash&highs
 }
 
 // numberEnd returns the position after a number, or -1 if it is not valid.

@@ -102,13 +102,20 @@ func skipNested(text string, at int) int {
 	return at
 }
 
+// skipString returns the position after the next quote that is not escaped.
 func skipString(text string, at int) int {
-	for at++; at < len(text); at++ {
-		switch text[at] {
-		case '"':
+	for first := at + 1; at < len(text); {
+		quote := strings.IndexByte(text[at+1:], '"')
+		if quote < 0 {
+			break
+		}
+		at += 1 + quote
+		escapes := at
+		for escapes > first && text[escapes-1] == '\\' {
+			escapes--
+		}
+		if (at-escapes)%2 == 0 {
 			return at + 1
-		case '\\':
-			at++
 		}
 	}
 	return len(text)

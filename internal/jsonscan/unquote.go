@@ -29,14 +29,17 @@ func Unquote(literal string) string {
 			rest = rest[size:]
 			continue
 		}
-		if k := strings.IndexByte("bfnrt", c); k >= 0 {
-			c = "\b\f\n\r\t"[k]
+		if e := escaped[c]; e != 0 {
+			c = e
 		}
 		b.WriteByte(c)
 	}
 	b.WriteString(rest)
 	return b.String()
 }
+
+// escaped are the characters that stand for others, or for themselves, after a backslash.
+var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // unescape returns the character of an escape of which \u was read, and how many bytes follow of it.
 func unescape(rest string) (r rune, size int) {

@@ -108,7 +108,7 @@ func nested(value []byte, h head) ([]byte, error) {
 		for _, c := range h.Messages[i].Calls {
 			call := string(c)
 			if isFlat(c) {
-				id := jsonedit.ParseObject(call).Get("id")
+				id := jsonedit.Get(call, "id")
 				call = `{"id":` + cmp.Or(id, "null") + `,"type":"function","function":` + call + "}"
 			}
 			calls = append(calls, call)

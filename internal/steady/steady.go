@@ -1,6 +1,5 @@
-// Package steady lets an adapter tell a chain that a list of messages never changes in its
-// memory, so that the chain need not compare it with that of the last call, message by
-// message. The adapters of this module compare the caller's own messages.
+// Package steady marks a list of messages that never changes in its memory. A chain then does not
+// compare the messages with those of the last call, one by one. The adapters of this module compare the caller's own messages.
 package steady
 
 import (

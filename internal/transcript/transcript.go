@@ -54,7 +54,7 @@ func Parse(data []byte) (*Transcript, error) {
 		return nil, err
 	case strings.HasPrefix(value, "["):
 		text = before + `{"` + f.List() + `":` + value + "}" + after
-	case !strings.HasPrefix(value, "{") || jsonedit.ParseObject(value).Get(f.List()) == "":
+	case !strings.HasPrefix(value, "{") || jsonedit.Get(value, f.List()) == "":
 		return nil, errors.New(`is no conversation: want {"messages": […]}, or {"input": …} or {"contents": […]} ` +
 			`of the APIs that have these`)
 	}

@@ -87,7 +87,7 @@ func editTool(raw string, was, now message.ToolDef) (string, error) {
 	if was == now {
 		return raw, nil
 	}
-	kind, body, err := readTyped(raw)
+	o, kind, body, err := readTyped(raw)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func editTool(raw string, was, now message.ToolDef) (string, error) {
 			return "", jsonedit.In(kind, err)
 		}
 	}
-	return jsonedit.ParseObject(raw).Set(kind, body.Raw).Raw, nil
+	return o.Set(kind, body.Raw).Raw, nil
 }
 
 // origins returns, for each message, the position in the conversation of the one that it was made from, or -1.

@@ -17,32 +17,31 @@ const (
 // isCall reports whether an opaque part is a call of an unknown type.
 func isCall(p message.Opaque) bool { return strings.HasPrefix(p.Kind, callField) }
 
-// readTyped returns the type of a tool or call, and the object under the name of its
-// type if the type is known.
-func readTyped(raw string) (kind string, body jsonedit.Object, err error) {
+// readTyped returns a tool or a call, its type, and the object under the name of its type if the type is known.
+func readTyped(raw string) (o jsonedit.Object, kind string, body jsonedit.Object, err error) {
 	if raw[0] != '{' {
-		return "", body, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
+		return o, "", body, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
-	o := jsonedit.ParseObject(raw)
+	o = jsonedit.ParseObject(raw)
 	if kind, err = o.Text("type", false); err != nil {
-		return "", body, err
+		return o, "", body, err
 	}
 	if kind == "" && !jsonedit.Absent(o.Get(functionType)) {
 		kind = functionType // some servers omit it
 	}
 	switch kind {
 	case "":
-		return "", body, jsonedit.Faultf("type", "is missing, want %s or %s", functionType, customType)
+		return o, "", body, jsonedit.Faultf("type", "is missing, want %s or %s", functionType, customType)
 	case functionType, customType:
 		body, err = o.Object(kind)
 	}
-	return kind, body, err
+	return o, kind, body, err
 }
 
 // readCall returns a call. The input of a custom tool is a text, which becomes an
 // argument. A call of an unknown type is opaque.
 func readCall(raw string) (message.Part, error) {
-	kind, body, err := readTyped(raw)
+	o, kind, body, err := readTyped(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func readCall(raw string) (message.Part, error) {
 		return message.Opaque{Kind: callField + kind, Data: raw}, nil
 	}
 	var c message.ToolCall
-	if c.ID, err = jsonedit.ParseObject(raw).Text("id", true); err != nil {
+	if c.ID, err = o.Text("id", true); err != nil {
 		return nil, err
 	}
 	if c.Name, err = body.Text("name", true); err != nil {
@@ -99,8 +98,7 @@ func editCall(raw string, old, now message.Part) (string, error) {
 	if !ok {
 		raw = `{"id":"","type":"function","function":{"name":"","arguments":""}}`
 	}
-	o := jsonedit.ParseObject(raw)
-	kind, body, err := readTyped(raw)
+	o, kind, body, err := readTyped(raw)
 	if err != nil {
 		return "", err
 	}

@@ -191,7 +191,7 @@ func editPart(raw string, old, now message.Part) (string, error) {
 	case message.Media:
 		return writeMedia(now)
 	case message.Opaque:
-		if !jsonscan.IsObject(now.Data) || jsonedit.Absent(jsonedit.ParseObject(now.Data).Get("type")) {
+		if !jsonscan.IsObject(now.Data) || jsonedit.Absent(jsonedit.Get(now.Data, "type")) {
 			return "", jsonedit.Faultf("", "is opaque of kind %q, want the JSON of a part of this format", now.Kind)
 		}
 		return now.Data, nil

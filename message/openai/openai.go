@@ -99,7 +99,7 @@ var schemas = map[string]string{functionType: "parameters", customType: "format"
 
 func readTool(raw string) (message.ToolDef, error) {
 	var def message.ToolDef
-	kind, body, err := readTyped(raw)
+	_, kind, body, err := readTyped(raw)
 	if err != nil {
 		return def, err
 	}

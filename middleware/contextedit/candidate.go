@@ -91,8 +91,8 @@ type input struct {
 
 // survey finds all results and thinking that may be cleared now or later.
 func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
-	archived := v.Env().Archive != nil
-	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(archived)}
+	hasArchive := v.Env().Archive != nil
+	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(hasArchive)}
 	s.inputs, s.starts = map[input]bool{}, make([]int, 0, len(s.messages)/2)
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
@@ -110,7 +110,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.results[s.unanswered].since = i
 			}
 			call = -1
-			if s.recalls = archived && shorten.ReadsArchive(m); m.HasCalls() {
+			if s.recalls = hasArchive && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
 				s.rounds++
 				s.starts = append(s.starts, i)
@@ -130,9 +130,9 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 
 // likely returns a replacement of about the final length. Handles are expensive, so
 // they are computed only for what is chosen.
-func (o *editor) likely(archived bool) *replacement {
+func (o *editor) likely(hasArchive bool) *replacement {
 	var h store.Handle
-	if archived {
+	if hasArchive {
 		h = shorten.Likely
 	}
 	return &replacement{placeholder: store.Placeholder(o.Placeholder, h), arguments: shorten.Arguments(h)}

@@ -158,11 +158,4 @@ func parseTrigger(t *testing.T, value string) middleware.Trigger {
 	return nil
 }
 
-func parseText(t *testing.T, s string) string {
-	t.Helper()
-	text, err := golden.ParseText(s)
-	require.NoError(t, err)
-	return text
-}
-
 func format(h []message.Message) string { return golden.Format(h) }

@@ -58,8 +58,8 @@ type Options struct {
 	// a tenth of the room if that is less, since each edit makes thinking void.
 	ClearAtLeast int
 
-	// StopAfter ends clearing when that many tokens are freed: first thinking, then
-	// superseded results, other results, errors; of each kind the oldest first. 0:
+	// StopAfter is the number of freed tokens after which clearing stops. Thinking is cleared
+	// first, then superseded results, other results, and errors, the oldest of each kind first. 0:
 	// everything that may be cleared is cleared.
 	StopAfter int
 

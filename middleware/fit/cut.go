@@ -4,134 +4,59 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// units are the limits for which texts are cut.
-var units = [...]string{Tokens, payload.RequestBytes}
-
-// cutOversized cuts parts of old messages that are larger than the room by
-// themselves to a quarter of it: no view that fits can have them.
-func (s *sketch) cutOversized(r room) {
-	for _, unit := range units {
-		most := s.alone(r, unit)
-		oversized := func(p message.Part) bool { return s.sizeOf(p, unit) > most }
-		for i := range s.now {
-			if s.loads[i].in(unit) <= most || s.view.Protected(i)&^middleware.ProtectTool != 0 {
-				continue
-			}
-			for k, p := range s.now[i].Parts {
-				if !s.watch.Done() && oversized(p) && !s.view.Protects(i, p) {
-					s.cut(i, k, unit, most/4)
-				}
-			}
-			if slices.ContainsFunc(s.now[i].Parts, func(p message.Part) bool { return shorten.IsThinking(p) && oversized(p) }) {
-				dropThinking(s, i, r)
-			}
-		}
-	}
-}
-
-// cutFixed cuts what may be cut but not folded if that is too large by itself: mostly
-// the newest results. All of it keeps half of the room, or more if the rest is small, and
-// it fills a share of what the rest leaves.
-func (s *sketch) cutFixed(r room, share float64) {
-	if s.fixedAlone().fits(r) {
-		return
-	}
-	for _, unit := range units {
-		for range 4 { // the mark in the middle of what is cut takes room, too
-			floor := s.floor()
-			if floor.above(r, unit) == 0 {
-				break
-			}
-			pieces := s.fixed(floor, unit)
-			have := shorten.Level(sizes(pieces), unbounded) // their sum
-			rest := max(0, s.fixedAlone().in(unit)-have)
-			target := s.target(r, share, s.charged(rest), rest)
-			most := have - floor.above(target, unit)
-			s.levelRecalledLast(pieces, unit, min(most, max(s.alone(r, unit)/2, have-s.above(target, unit))))
-		}
-	}
-}
-
-// fixedAlone returns the load without all that may be folded, with a note.
-func (s *sketch) fixedAlone() load {
-	total := s.total.plus(s.weigh(s.likelyNote()))
-	for _, b := range s.blocks() {
-		for i := b.First; b.free && i <= b.Last; i++ {
-			total = total.minus(s.loads[i])
-		}
-	}
-	return total
-}
-
-// floor returns the sketch without all that may be folded, and with the rest as
-// short as the steps make it.
-func (s *sketch) floor() *sketch {
-	f := *s
-	f.archiver, f.line = nil, 0
-	f.now, f.loads, f.state = slices.Clone(s.now), slices.Clone(s.loads), slices.Clone(s.state)
-	f.own = make([]bool, len(f.now))
-	f.foldOldest(room{})
-	for _, step := range steps {
-		f.apply(step, room{})
-	}
-	return &f
-}
-
-// above returns by how much a sketch is larger than the room.
-func (s *sketch) above(r room, unit string) int { return max(0, s.total.in(unit)-r.in(unit)) }
-
-// piece is a part that can be cut.
+// piece is a part that can be cut, or whose media can be removed.
 type piece struct {
 	at, k int
-	size  int
-	atom  bool // it is replaced by a note or kept whole
-	text  int  // of an atom: the size of a text that is left with the note, which can be cut, too
+	fixed bool // it is in a question or in the newest round
+	load  payload.Load
 }
 
-// fixed returns the pieces of what the floor still has: results of the newest round,
-// attachments of the first and of the last question, and parts of rounds in which
-// something is pinned or of a protected tool.
-func (s *sketch) fixed(floor *sketch, unit string) []piece {
-	var pieces []piece
-	for i := range s.now {
-		p := s.view.Protected(i)
-		if floor.state[i] == folded || p&middleware.ProtectWhole != 0 {
-			continue
-		}
-		for k, part := range s.now[i].Parts {
-			if s.watch.Done() {
-				return nil
-			}
-			if _, longer := s.bareNote(i, k); longer && p&middleware.ProtectNewest == 0 || s.cuttable(i, part) {
-				pieces = append(pieces, s.piece(i, k, unit))
+// pieces returns the pieces of which something is true: the oldest first, and the fixed ones last.
+func (d *draft) pieces(of func(at, k int) bool) []piece {
+	var old, fixed []piece
+	for i := range d.now {
+		by := d.view.Protected(i)
+		for k, p := range d.now[i].Parts {
+			switch {
+			case by&middleware.ProtectWhole != 0 || !of(i, k) || !d.canCut(i, k):
+			case by == 0:
+				old = append(old, piece{i, k, false, payload.Of(&message.Message{Parts: []message.Part{p}})})
+			default:
+				fixed = append(fixed, piece{i, k, true, payload.Of(&message.Message{Parts: []message.Part{p}})})
 			}
 		}
 	}
-	return pieces
+	return append(old, fixed...)
 }
 
-// cuttable reports whether a part of message at may be cut.
-func (s *sketch) cuttable(at int, p message.Part) bool {
-	if !s.lastResort && s.view.Protects(at, p) {
+// canCut reports whether part k of message at may be cut.
+func (d *draft) canCut(at, k int) bool {
+	p := d.now[at].Parts[k]
+	if !d.lastResort && d.view.Protects(at, p) {
 		return false
 	}
-	by := s.view.Protected(at) &^ middleware.ProtectTool
+	by, edit := d.view.Protected(at)&^middleware.ProtectTool, d.view.Span(at).Edit
 	switch p := p.(type) {
-	case message.ToolCall:
-		return by == 0 || by == middleware.ProtectNewest && s.lastResort && isNewestAnswer(s.view, at) && s.answered(at, p.ID)
+	case message.ToolCall: // of the newest round, if it is answered
+		answered := slices.ContainsFunc(d.now[at+1:], func(m message.Message) bool {
+			return slices.Contains(slices.Collect(shorten.CallIDs(m.Parts)), p.ID)
+		})
+		return by == 0 || by == middleware.ProtectNewest && d.lastResort && answered && (edit == nil || edit.Kind != journal.Fold)
 	case message.Text:
-		return by == 0
+		_, isNote := d.mediaAt(at, k)
+		return by == 0 || isNote
 	case message.Media:
 		return by&middleware.ProtectNewest == 0
 	case message.ToolResult:
@@ -142,167 +67,195 @@ func (s *sketch) cuttable(at int, p message.Part) bool {
 	return false
 }
 
-// answered reports whether a call of message at has a result.
-func (s *sketch) answered(at int, callID string) bool {
-	return slices.ContainsFunc(s.now[at+1:], func(m message.Message) bool {
-		for r := range m.Results() {
-			if r.CallID == callID {
-				return true
+// cutNewest cuts what can be cut, but not left out, if that is too large by itself: mostly the newest results. All of it
+// keeps half of the room, or more if the rest is small. If some was read from the archive, and the others keep a third of
+// that next to it, only the others are cut.
+func (d *draft) cutNewest() {
+	fixed := d.fixed()
+	if fixed <= d.room {
+		return
+	}
+	size := func(p piece) int { return d.sizeOf(d.now[p.at].Parts[p.k]) }
+	again := func(p piece) bool {
+		r, ok := d.now[p.at].Parts[p.k].(message.ToolResult)
+		return ok && !d.recalled[result{p.at, r.CallID}].IsZero()
+	}
+	pieces, have, read := d.pieces(func(at, _ int) bool { return !d.free[at] }), 0, 0
+	for _, p := range pieces {
+		have += size(p)
+		if again(p) {
+			read += size(p)
+		}
+	}
+	target := d.aim(fixed - have)
+	allowed := min(target-(fixed-have), max(d.room/2, target-(d.total-have)))
+	if allowed-read >= allowed/3 && read < have {
+		pieces, allowed = slices.DeleteFunc(pieces, again), allowed-read
+	}
+	for _, cut := range []func(at, k, limit int){func(at, k, _ int) { d.dropMedia(at, k) }, d.cut} {
+		var sizes []int
+		sum := 0
+		for _, p := range pieces {
+			sizes, sum = append(sizes, size(p)), sum+size(p)
+		}
+		limit := shorten.Level(sizes, allowed) // the largest ones are cut to the same size
+		for i, p := range pieces {
+			if sum > allowed && sizes[i] > limit && d.canCut(p.at, p.k) && !d.watch.Done() {
+				cut(p.at, p.k, limit)
+				sum += size(p) - sizes[i]
 			}
-		}
-		return false
-	})
-}
-
-// piece returns part k of a message as a piece. A text can be cut to head and tail,
-// except that of a result with media: the media are removed before, unless they are
-// no larger than the note in their place.
-func (s *sketch) piece(at, k int, unit string) piece {
-	out := piece{at: at, k: k, size: s.sizeOf(s.now[at].Parts[k], unit), atom: true}
-	switch p := s.now[at].Parts[k].(type) {
-	case message.Text, message.ToolCall:
-		out.atom = false
-	case message.ToolResult:
-		without, ok := s.withoutMedia(at, k)
-		ok = ok && s.difference([]message.Part{p}, []message.Part{without}).isLess()
-		out.atom = p.Content != nil && (p.Text == "" || ok)
-		if out.atom && p.Text != "" {
-			out.text = s.sizeOf(without, unit)
-		}
-	case message.Thinking, message.Media, message.Opaque:
-	}
-	return out
-}
-
-func sizes(pieces []piece) []int {
-	out := make([]int, len(pieces))
-	for i, p := range pieces {
-		out[i] = p.size
-	}
-	return out
-}
-
-// level cuts the largest pieces until all together have no more than allowed. No
-// piece is cut further than to the size of the next smaller one before that is cut.
-// pieces must not be used afterwards.
-func (s *sketch) level(pieces []piece, unit string, allowed int) {
-	texts := slices.DeleteFunc(slices.Clone(pieces), func(p piece) bool { return p.atom })
-	atoms := slices.DeleteFunc(pieces, func(p piece) bool { return !p.atom })
-	slices.SortStableFunc(atoms, func(a, b piece) int { return cmp.Compare(b.size, a.size) })
-	n := sort.Search(len(atoms), func(n int) bool { // the next one can be kept if all others are cut to its size
-		sum, most := 0, atoms[n].size
-		for _, p := range texts {
-			sum += min(p.size, most)
-		}
-		for i, p := range atoms {
-			if i < n {
-				p.size = min(p.text, most)
-			}
-			sum += p.size
-		}
-		return sum <= allowed
-	})
-	for _, p := range atoms[:n] {
-		if s.watch.Done() {
-			return
-		}
-		s.cut(p.at, p.k, unit, 0)
-		if p.text > 0 {
-			texts = append(texts, piece{at: p.at, k: p.k, size: p.text})
-		}
-	}
-	limit := shorten.Level(sizes(append(texts, atoms[n:]...)), allowed)
-	for _, p := range texts {
-		if p.size > limit && !s.watch.Done() {
-			s.cut(p.at, p.k, unit, limit)
 		}
 	}
 }
 
 // cut makes one part smaller, if possible no larger than the limit.
-func (s *sketch) cut(at, k int, unit string, limit int) {
-	p := s.now[at].Parts[k]
-	original := s.original(at, k, p)
-	whole := original
-	if _, ok := mediaOf(original); ok { // p has a note in their place
-		whole = p
-	}
-	text := func(limit int) string {
-		h, how := s.handleOf(at, original), ""
-		if r, ok := p.(message.ToolResult); ok {
-			if recalled := s.recalled(at, r.CallID); !recalled.IsZero() { // the whole of it would be cut again
-				h, how = recalled, ", fewer lines at a time by from and to"
-			}
-		}
-		return shortened(s.view.Meter().Counter, shorten.Text(whole), unit, limit, h, how)
-	}
+func (d *draft) cut(at, k, limit int) {
+	p, original := d.now[at].Parts[k], d.original(at, k)
+	by, whole := d.view.Meter().Counter, shorten.Text(original)
 	switch old := p.(type) {
 	case message.Text:
-		if bare, longer := s.bareNote(at, k); longer {
-			p = bare
-		} else {
-			p = message.Text{Text: text(limit)}
-		}
-	case message.ToolCall:
-		p = shortCall(old, s.handleOf(at, original), false, func(c message.ToolCall) bool { return s.sizeOf(c, unit) <= limit })
-	case message.ToolResult:
-		if s.dropMedia(at, k) {
+		if _, isNote := d.mediaAt(at, k); isNote {
 			return
+		}
+		p = message.Text{Text: shortened(by, whole, limit, d.archive(at, original), "")}
+	case message.ToolCall:
+		p = d.shortCall(at, old, false, func(c message.ToolCall) bool { return d.sizeOf(c) <= limit })
+	case message.ToolResult:
+		if r, _ := original.(message.ToolResult); r.Content != nil && old.Content == nil { // old has a note in its place
+			whole = old.Text
 		}
 		if old.Content != nil { // which is small, and kept
 			rest := old
 			rest.Text = ""
-			limit -= s.sizeOf(rest, unit)
+			limit -= d.sizeOf(rest)
 		}
-		old.Text = text(limit)
+		h, how := d.recalled[result{at, old.CallID}], ", fewer lines at a time by from and to" // the whole of it would be cut again
+		if h.IsZero() || !d.handles {
+			h, how = d.archive(at, original), ""
+		}
+		old.Text = shortened(by, whole, limit, h, how)
 		p = old
-	case message.Media:
-		s.dropMedia(at, k)
-		return
-	case message.Thinking, message.Opaque: // are kept whole or removed
+	case message.Media, message.Thinking, message.Opaque: // are kept whole or removed
 	}
-	if p != s.now[at].Parts[k] {
-		if s.archiver != nil {
-			s.uncut[p] = original
-		}
-		s.replace(at, k, p)
-	}
+	d.replace(at, k, p)
 }
 
-// leastKept is the number of bytes of a text that are kept, at least, with a mark for
-// what is missing.
-const leastKept = 64
-
-// shortened returns the head and the tail of a text, with a mark between them that
-// has the number of missing characters, and the handle if it is not zero, with how to ask
-// for it. The result
-// has no more tokens or bytes than the limit, or else only the first characters of
-// the text and an ellipsis.
-func shortened(by tokens.Counter, text, unit string, limit int, h store.Handle, how string) string {
-	sizeOf := by.Count
-	if unit == payload.RequestBytes {
-		sizeOf = func(s string) int { return len(s) }
-	}
-	short, ok := shorten.Within(text, limit, leastKept, sizeOf, func(missing string) string {
-		n := utf8.RuneCountInString(missing)
-		if h.IsZero() {
-			return fmt.Sprintf("[… %d characters left out …]", n)
+// shortened returns the head and the tail of a text, with a mark between them that has the number of missing characters,
+// and the handle if it is not zero, with how to ask for it. The result has no more tokens than the limit, or else only the
+// first characters of the text and an ellipsis.
+func shortened(by tokens.Counter, text string, limit int, h store.Handle, how string) string {
+	const leastKept, ellipsis = 64, "…" // bytes of a text that are kept with a mark
+	short, ok := shorten.Within(text, limit, leastKept, by.Count, func(missing string) string {
+		mark := fmt.Sprintf("[… %d characters left out", utf8.RuneCountInString(missing))
+		if !h.IsZero() {
+			mark += fmt.Sprintf(": %s %s%s", store.RecallTool, h, how)
 		}
-		return fmt.Sprintf("[… %d characters left out: %s %s%s …]", n, store.RecallTool, h, how)
+		return mark + " …]"
 	})
-	if !ok {
-		return firstCharacters(text)
+	if ok {
+		return short
 	}
-	return short
+	if n := shorten.Border(text, len(ellipsis), 1); n+len(ellipsis) < len(text) {
+		return text[:n] + ellipsis
+	}
+	return text
 }
 
-// firstCharacters returns the first characters of a text and an ellipsis, or the text
-// if that is not longer.
-func firstCharacters(text string) string {
-	const ellipsis = "…"
-	n := shorten.Border(text, len(ellipsis), 1)
-	if n+len(ellipsis) >= len(text) {
-		return text
+// keepLimits removes the media that break a limit of the provider: those that break one by themselves, then the oldest, or
+// for bytes the largest, until a share of the limit is left, so that the next image needs no other edit. Fixed ones are
+// removed last, and no more of them than necessary. It returns what is still exceeded.
+func (d *draft) keepLimits() []payload.Excess {
+	kept := map[string]bool{}
+	for {
+		broken := payload.Broken(d.limits, d.now, d.toolLoad)
+		left := slices.DeleteFunc(slices.Clone(broken), func(e payload.Excess) bool { return kept[e.Limit] })
+		if len(left) == 0 || d.watch.Done() {
+			return broken
+		}
+		limit := left[len(left)-1].Limit // those of single parts are last
+		kept[limit] = true
+		d.keepLimit(slices.DeleteFunc(left, func(e payload.Excess) bool { return e.Limit != limit }))
 	}
-	return text[:n] + ellipsis
+}
+
+// keepLimit removes media for one limit, which these places exceed.
+func (d *draft) keepLimit(broken []payload.Excess) {
+	isFixed := func(p piece) bool { return p.fixed }
+	media := d.pieces(func(at, k int) bool { _, ok := d.mediaAt(at, k); return ok })
+	breaking := slices.DeleteFunc(slices.Clone(media), func(p piece) bool {
+		return !slices.ContainsFunc(broken, func(e payload.Excess) bool { return e.At == p.at && e.Part == p.k })
+	})
+	e, count := broken[0], func(p piece) int { return countedBy(broken[0].Limit, p.load) }
+	switch e.Limit {
+	case payload.RequestBytes: // texts can be shortened, too
+		media = slices.DeleteFunc(media, isFixed)
+		slices.SortStableFunc(media, func(a, b piece) int { return cmp.Compare(b.load.Bytes, a.load.Bytes) })
+	case payload.ImageBytes, payload.ImageSide, payload.DocumentBytes:
+		media, count, e.Is, e.Most = breaking, func(piece) int { return 1 }, len(breaking), 0
+	case payload.ManyImageSide: // until the images are no longer many: the large ones, or the oldest if one of the large is fixed
+		if !slices.ContainsFunc(breaking, isFixed) {
+			media = breaking
+		}
+		e.Is, e.Most = 0, d.limits.ManyImages
+		for i := range d.now {
+			e.Is += payload.Bound(&d.now[i]).Images
+		}
+	}
+	for _, p := range media {
+		if e.Is <= e.Most && (p.fixed || e.Is <= int(d.Target*float64(e.Most))) {
+			return
+		}
+		if n := count(p); n > 0 {
+			d.dropMedia(p.at, p.k)
+			e.Is -= n
+		}
+	}
+}
+
+// countedBy returns how much a limit of the whole request counts of a load.
+func countedBy(limit string, l payload.Load) int {
+	return map[string]int{
+		payload.RequestBytes: l.Bytes, payload.RequestImages: l.Images, payload.RequestDocuments: l.Documents,
+		payload.ManyImageSide: l.Images, payload.RequestMedia: l.Images + l.Documents, payload.AllDocumentBytes: l.AllDocumentBytes,
+	}[limit]
+}
+
+// mediaAt returns the media of part k of a message, or those that an earlier edit has replaced by this text.
+func (d *draft) mediaAt(at, k int) (m message.Media, ok bool) {
+	now, was := d.now[at].Parts, d.view.Original(at).Parts
+	p := now[k]
+	if r, isResult := p.(message.ToolResult); isResult {
+		p = r.Content
+	} else if _, isText := p.(message.Text); isText && len(was) == len(now) {
+		p = was[k]
+	}
+	m, ok = p.(message.Media)
+	return m, ok
+}
+
+// dropMedia puts a note in the place of the media of one part if that is smaller.
+func (d *draft) dropMedia(at, k int) {
+	const longest = 60 // of a name, in bytes
+	p := d.now[at].Parts[k]
+	m, ok := d.mediaAt(at, k)
+	if !ok {
+		return
+	}
+	what, to := "media", ""
+	kind, _, _ := strings.Cut(m.Type, ";")
+	for _, name := range []string{kind, strings.ToValidUTF8(m.Name, "?")} {
+		if name != "" && len(name) <= longest && !strings.ContainsAny(name, "\r\n") {
+			what = name
+		}
+	}
+	if h := d.archive(at, d.original(at, k)); !h.IsZero() {
+		to = fmt.Sprintf("; %s %s", store.RecallTool, h)
+	}
+	note := fmt.Sprintf("(%s: left out of the request%s)", what, to)
+	if r, ok := p.(message.ToolResult); ok {
+		r.Text, r.Content = strings.TrimPrefix(r.Text+"\n"+note, "\n"), nil
+		d.replace(at, k, r)
+	} else {
+		d.replace(at, k, message.Text{Text: note})
+	}
 }

@@ -1,54 +1,36 @@
-// Package fit is the last layer of a chain. It makes each request valid for its
-// provider and small enough for its window.
+// Package fit is the last layer of a chain. It makes each request valid for its provider and small enough for its window.
 //
 //	model := middleware.Chain(
 //		contextedit.New(contextedit.Options{}),
 //		fit.New(fit.Options{}),
 //	)(provider)
 //
-// A request breaks no rule of the provider ([message.Rules.Check]), has no more tokens
-// than the window less the reserve ([middleware.View.Size]), and no more bytes and images
-// than the provider accepts ([Options.Limits]). If that is impossible, the call fails
-// before the model is called, with an [Irreducible]: the sizes of what cannot be left
-// out. If the window is not known, tokens are not bounded, and an event reports it.
+// A request breaks no rule of the provider ([message.Rules.Check]), has no more tokens than the window less the reserve
+// ([middleware.View.Size]), and no more bytes and images than the provider accepts ([Options.Limits]). If that is impossible,
+// the call fails before the model is called, with an [Irreducible]. No model is needed for that.
 //
-// # What is removed
+// # How fit decides
 //
-// A request that does not fit is made smaller without a model. The steps are, in this
-// order, until the request fits:
+//  1. A judgement of the view has its size, what repairs would add, and the room: the window less the reserve and a margin
+//     for the error of the count. If nothing is exceeded, nothing is edited.
+//  2. Otherwise a table of attempts is gone through, and the first whose plan fits is taken.
+//  3. An attempt says what may be given up: first the facts in placeholders, then handles and the note, at last
+//     protected tools and the arguments of the newest calls.
+//  4. It begins with a draft, which is the view without the media that the provider would reject.
+//  5. A table of steps shortens the draft until it fits, oldest messages first: results are cleared, arguments shortened,
+//     thinking and media removed, units of messages left out.
+//  6. Each step continues until [Options.Target] is reached, so that the next calls fit without an edit.
+//  7. Before these, the newest results are cut if what cannot be left out is too large by itself.
+//  8. The core makes the view of the plan, and a second judgement decides: if the plan does not fit, the attempt is made once
+//     more with less room, and then the next attempt.
+//  9. The attempts are first made with the margin, then without it, and if the window is a guess, without the guess.
+//  10. What no attempt makes fit is an error with the sizes of what is left; what the provider still refuses is shortened and
+//     sent once more, by what the chain has learned from the refusal.
 //
-//  1. Old results are replaced by a placeholder, oldest first; errors after the
-//     others, and what was shortened before last.
-//  2. Long values in arguments of old calls are replaced, except for lines such as names of files.
-//  3. Thinking of old turns is removed, old media are replaced by a short text.
-//  4. Whole units are removed, oldest first, and one note replaces them all.
-//     Summaries, memories and what the host calls critical are removed last.
-//  5. The note is removed, for this request only.
-//
-// Before, a part that is larger than the whole room is cut to its head and tail, and so
-// are the newest results if they leave no room for the rest. Media that the provider would
-// reject are replaced by a text. What [middleware.View.Protected] names is kept; calls and
-// results of protected tools ([middleware.Env]) and arguments of answered calls of the newest
-// round are cut last, if nothing else helps, and an event reports it. A step continues until [Options.Target] is reached, so not each call
-// makes an edit.
-//
-// With an archive, what is removed is archived, and placeholders, cuts and the note
-// have its handle. Placeholders also have hard facts of the result ([Options.Digest]). If
-// the archive fails or handles have no room, the request is made to fit without them.
-// Edits for which a note or handles had no room hold for one request only, and all others
-// not in a larger window than they were made for.
-//
-// # Repairs and refusals
-//
-// What breaks a rule is repaired by [message.Rules.Repair] just before the model is
-// called, in this call only: a call without a result may have one later. An event reports
-// each repair once. Called tools are declared as not available if the provider demands
-// definitions and the request has none.
-//
-// If the provider answers that the request is too long ([middleware.ParseOverflow]), the
-// chain learns the window, and the request is shortened and sent once more, unless a
-// piece of the answer has been emitted. If the provider reads only a part of the request
-// without an error, the chain limits the conversation to what was read: [middleware.Truncated].
+// Summaries, memories and what the host calls critical are left out last. With an archive, what is removed is archived, and
+// placeholders, cuts and the note have its handle. Edits for which these had no room hold for one request only, and all
+// others not in a larger window than they were made for. If the window is not known, tokens are not bounded, and an event
+// reports it. Repairs ([message.Rules.Repair]) are made just before the model is called, in this call only.
 //
 // Put fit last. What a later middleware adds is repaired, but not made smaller.
 package fit

@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
-	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // core is what only the middlewares of this module ask the core.
@@ -20,12 +17,10 @@ var core = middleware.Internals(edit.Key{})
 // Name is the name of the middleware in events, in the journal and in errors.
 const Name = "fit"
 
-// New returns the middleware. It is safe for concurrent use. It panics with
-// "fit: …" if [Options.Validate] returns an error.
+// New returns the middleware. It is safe for concurrent use. It panics with "fit: …" if [Options.Validate] returns an error.
 //
-// A call goes through four layers: retry repeats it after a refusal, plan makes the
-// view smaller, declare adds tool definitions, and repair makes the messages valid or
-// returns the error that they do not fit.
+// A call goes through four layers: retry repeats it after a refusal, plan makes the view smaller, declare adds tool
+// definitions, and repair makes the messages valid or returns the error that they do not fit.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("fit: " + err.Error())
@@ -45,170 +40,127 @@ func New(opts Options) middleware.Middleware {
 // fitter is the middleware. Its options are complete.
 type fitter struct{ opts Options }
 
-// plan returns the edits that make a view fit. It returns nil if the view fits, and
-// if no edits can make it fit: then [fitter.repair] returns the error.
+// attempt is a way to make a view fit.
+type attempt struct {
+	facts      bool // placeholders have facts, and no message is left out
+	handles    bool // what is removed has a handle, and what is left out has a note
+	lastResort bool // calls and results of protected tools and arguments of the newest calls are cut
+	least      bool // as little as possible is left
+}
+
+// attempts are made in this order. The first whose plan fits is taken.
+var attempts = [...]attempt{
+	{handles: true, facts: true},
+	{handles: true},
+	{},
+	{least: true},
+	{handles: true, lastResort: true},
+	{lastResort: true},
+	{lastResort: true, least: true},
+}
+
+// plan returns the edits that make a view fit. It returns nil if the view fits, and if no edits can make it fit: then
+// [fitter.repair] returns the error.
 func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	j := f.judge(v, false)
-	excess := j.excess()
 	f.remember(j)
-	f.reportUnknownWindow(ctx, j)
+	if j.room == unbounded {
+		reportUnknownWindow(ctx, v)
+	}
 	f.reportRepeated(ctx, v)
-	if excess == nil {
+	if j.excess() == nil {
 		return nil, nil
 	}
 	if !core.Refused(v) && core.Repeated(v, Name) && j.withoutMargin().excess() == nil {
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
-	plan, err := f.fitting(ctx, j)
+	plan, err := f.search(ctx, j)
 	if plan != nil && plan.LastResort && f.once(v, fmt.Sprintf("last resort %d", len(v.History()))) {
-		what, cure := "results or calls of protected tools", "protect fewer tools"
-		if slices.ContainsFunc(plan.Edits, func(e middleware.Edit) bool { return e.Kind == journal.Rewrite && isNewestAnswer(v, e.At) }) {
-			what, cure = "arguments of the newest calls", "have less written in one call"
-		}
-		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: fmt.Sprintf(
-			"nothing else helps, so %s are shortened; %s, or take a model with a larger window", what, cure)})
+		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: "nothing else helps, so arguments of the newest calls, " +
+			"or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
+			"or take a model with a larger window"})
 	}
 	return plan, err
 }
 
-// attempt is a way to make a view fit.
-type attempt struct {
-	margin     bool // tokens are kept free for the error of the count; skipped if there is no such error
-	sure       bool // the window is not a guess; skipped if it was none
-	refused    bool // skipped unless the provider has just refused the request
-	whole      bool // nothing is removed
-	handles    bool // what is removed leaves handles, and facts
-	lastResort bool // calls and results of protected tools and arguments of the newest calls are cut
-	least      bool // as little as possible is left
-}
-
-// attempts are made in this order; the first plan that fits is taken. A window that is only a guess is no
-// reason to fail: what does not fit into it is sent whole, or as short as possible if that was just refused.
-var attempts = [...]attempt{
-	{margin: true, handles: true},
-	{margin: true, refused: true, least: true},
-	{whole: true},
-	{handles: true},
-	{},
-	{least: true},
-	{lastResort: true, handles: true},
-	{lastResort: true},
-	{lastResort: true, least: true},
-	{sure: true, refused: true, lastResort: true, least: true},
-	{sure: true, whole: true},
-	{sure: true, handles: true},
-	{sure: true},
-	{sure: true, least: true},
-	{sure: true, lastResort: true, handles: true},
-	{sure: true, lastResort: true},
-	{sure: true, lastResort: true, least: true},
-}
-
-// fitting returns the first plan that makes a view fit. It is nil if the view fits without one, or if no plan helps.
-func (f *fitter) fitting(ctx context.Context, j *judgement) (*middleware.Plan, error) {
+// search returns the plan of the first attempt that fits: into the room less the margin, into the whole room, or, if that is
+// only a guess, into the room that is sure. It returns nil if the view fits as it is, or if no plan helps.
+func (f *fitter) search(ctx context.Context, j *judgement) (*middleware.Plan, error) {
 	var failed error
-	whole, sure, refused := j.withoutMargin(), f.judge(j.view, true), core.Refused(j.view)
-	for _, a := range attempts {
-		if a.margin && j.margin == 0 || a.sure && sure.room == whole.room || a.refused && !refused {
-			continue
-		}
-		from := whole
+	recalled, sure := recalledIn(ctx, j.view), f.judge(j.view, true)
+	for _, in := range []*judgement{j, j.withoutMargin(), sure} {
 		switch {
-		case a.sure:
-			from = sure
-		case a.margin && !a.least:
-			from = j
+		case in != j && in.excess() == nil:
+			return nil, nil
+		case in == j && j.margin == 0, in == sure && sure.room == j.room+j.margin:
+			continue // the same as after or before
 		}
-		if a.whole {
-			if from.excess() == nil {
-				return nil, nil
+		for k, a := range attempts {
+			switch {
+			case in == j && k > 1: // a margin is no reason for more
+				continue
+			case in == sure && core.Refused(j.view) && !a.least: // a guess is no reason to fail, but to send as little as possible
+				continue
 			}
-			continue
+			plan, err := f.try(ctx, in, a, recalled)
+			if plan != nil || ctx.Err() != nil {
+				return plan, ctx.Err()
+			}
+			failed = err
 		}
-		plan, err := f.try(ctx, from, a)
-		if plan != nil || ctx.Err() != nil {
-			return plan, ctx.Err()
-		}
-		failed = err
 	}
 	return nil, failed
 }
 
-// try returns the plan of an attempt, or nil if it does not fit.
-func (f *fitter) try(ctx context.Context, j *judgement, a attempt) (*middleware.Plan, error) {
-	var missing load
-	added := min(0, j.added) // tokens of repairs: most may be for what is removed
-	for try := range 6 {     // repairs and facts may take more tokens than expected
-		s := f.sketch(ctx, j, a)
-		if try > 2 {
-			s.line = 0 // no facts
-		}
-		if !s.shrink(s.room(j.free(s.before, added, missing)), j.target(f.opts.Target)) || ctx.Err() != nil {
+// try returns the plan of an attempt, or nil if it does not fit. It is made once more with less room if repairs, the note,
+// facts or bytes take more than expected.
+func (f *fitter) try(ctx context.Context, j *judgement, a attempt, recalled recalls) (*middleware.Plan, error) {
+	missing := 0
+	for range 2 {
+		d := f.draft(ctx, j, a, recalled, missing)
+		if !d.shrink() || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		plan, after, err := f.planOf(s, j)
-		if err != nil { // for example if messages of a broken history cannot be folded alone
+		plan, after, err := f.planOf(d)
+		if err != nil { // for example if messages of a broken history cannot be left out alone
 			return nil, err
 		}
-		left := after.excess()
-		if left == nil {
+		excess := after.excess()
+		if excess == nil {
 			f.remember(after)
 			return plan, nil
 		}
-		if after.added > added {
-			added = after.added
-			continue
+		missing = d.room - d.total // what seemed to be free
+		for _, e := range excess {
+			missing += d.tokensFor(e)
 		}
-		missing = missing.plus(above(left))
 	}
 	return nil, nil
 }
 
-// isNewestAnswer reports whether a message is the one with the calls of the newest round, and
-// not in the messages of a fold.
-func isNewestAnswer(v *middleware.View, i int) bool {
-	e := v.Span(i).Edit
-	return v.At(i).Role == message.RoleAssistant && v.Protected(i)&middleware.ProtectNewest != 0 && (e == nil || e.Kind != journal.Fold)
-}
-
-// planOf returns the plan of a sketch, and what the view is then. The plan is nil if nothing is to be edited.
-func (f *fitter) planOf(s *sketch, j *judgement) (*middleware.Plan, *judgement, error) {
-	edits := s.edits()
+// planOf returns the plan of a draft, and what the view is then. The plan is nil if nothing is to be edited.
+func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
+	edits := d.edits()
 	if len(edits) == 0 {
-		return nil, j, nil
+		return nil, d.judgement, nil
 	}
-	s.leaveFacts(edits)
-	plan := &middleware.Plan{Edits: edits, Why: s.why() + ": " + j.reason(), LastResort: s.cutsProtected()}
-	v, err := core.Preview(j.view, Name, plan)
+	plan := &middleware.Plan{Edits: edits, Why: d.why() + ": " + d.reason(), LastResort: d.lastResort}
+	v, err := core.Preview(d.view, Name, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	after := f.judge(v, j.sure)
-	if j.margin == 0 {
+	after := f.judge(v, d.sure)
+	if d.margin == 0 {
 		after = after.withoutMargin()
 	}
 	return plan, after, nil
 }
 
-// above returns by how much limits are exceeded.
-func above(excess []payload.Excess) (l load) {
-	for _, e := range excess {
-		if e.Limit == Tokens {
-			l.tokens = e.Is - e.Most
-		}
-		if e.Limit == payload.RequestBytes {
-			l.bytes = e.Is - e.Most
-		}
-	}
-	return l
-}
-
-// repair returns the repairs of what is about to be sent, or an error if it is too
-// large.
+// repair returns the repairs of what is about to be sent, or an error if it is too large.
 func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repaired, error) {
 	j := f.judge(v, true)
-	excess := j.excess()
 	f.remember(j)
+	excess := j.excess()
 	if excess == nil {
 		return j.repaired, nil
 	}
@@ -218,86 +170,61 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 	return nil, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: fmt.Errorf("%s, %w", excess[0], errAvoidable)}
 }
 
-// errAvoidable is the error for a request that could be made to fit but was not: a
-// concurrent call with the same history and a larger window was faster, or a
-// middleware after fit has added to the request.
-var errAvoidable = errors.New("although it can be made to fit: " +
-	"a middleware after fit makes it larger, or an event reports why edits were refused; put fit last")
-
-// retry calls the model a second time if the provider refuses the request as too
-// long: by then the chain has learned the window. If that misses it by little, a third
-// attempt follows. It does not after a piece of the answer has been emitted.
+// retry calls the model a second time if the provider refuses the request as too long: by then the chain has learned the
+// window. If that misses it by little, a third attempt follows. It does not after a piece of the answer has been emitted.
+// A call that fails with errAvoidable is repeated: the next plan begins with the edits of the other call.
 func (f *fitter) retry(next middleware.Model) middleware.Model {
-	next = restart(next)
-	if f.opts.NoRetry {
-		return next
-	}
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		begun := false
-		watched := emit
+		begun, watched := false, emit
 		if emit != nil {
 			watched = func(d middleware.Delta) error {
 				begun = true
 				return emit(d)
 			}
 		}
-		resp, err := next(ctx, req, watched)
-		refused, tooLong := middleware.ParseOverflow(err, req)
-		if !tooLong || begun || ctx.Err() != nil {
-			return resp, err
-		}
-		for attempt := 2; ; attempt++ {
-			refusal := err
-			resp, err = next(ctx, core.Again(req, true), watched)
-			if e, ok := errors.AsType[*Irreducible](err); ok {
+		var refused []middleware.PromptLimits
+		var refusal error
+		made, restarts := req, 0
+		for {
+			resp, err := next(ctx, made, watched)
+			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called, and another call has succeeded
+				made, restarts = core.Again(made, false), restarts+1
+				continue
+			}
+			if e, ok := errors.AsType[*Irreducible](err); ok && refusal != nil {
 				return nil, &middleware.Error{
 					Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
 				}
 			}
-			again, tooLong := middleware.ParseOverflow(err, req)
+			limits, tooLong := middleware.ParseOverflow(err, req)
+			stop, n := begun || ctx.Err() != nil || f.opts.NoRetry, len(refused)
 			switch {
-			case !tooLong:
+			case !tooLong || n == 0 && stop:
 				return resp, err
-			case attempt > 2 || !isNear(again) || begun || ctx.Err() != nil:
+			case n > 0 && (stop || n == 2 || !isNear(limits)):
 				return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
 					"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
-					numbers(refused), numbers(again), err)}
+					numbers(refused[0]), numbers(limits), err)}
 			}
+			refused, refusal, made = append(refused, limits), err, core.Again(req, true)
 		}
-	}
-}
-
-// restart repeats a call that fails with errAvoidable: the next plan begins with the
-// edits of the other call. The model has not been called by then. Each failure means that
-// one other call has succeeded, and edits made for another window may not hold in this one.
-func restart(next middleware.Model) middleware.Model {
-	const tries = 10
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (resp *middleware.Response, err error) {
-		for range tries {
-			if resp, err = next(ctx, req, emit); !errors.Is(err, errAvoidable) {
-				break
-			}
-			req = core.Again(req, false)
-		}
-		return resp, err
 	}
 }
 
 // isNear reports whether a refusal names a number of tokens that is at most 3 % of the window too high.
 func isNear(e middleware.PromptLimits) bool {
-	const share = 0.03
-	return e.Sent > 0 && float64(e.Sent+e.Answer-e.Limit) <= share*float64(e.Limit)
+	return e.Sent > 0 && float64(e.Sent+e.Answer-e.Limit) <= 0.03*float64(e.Limit)
 }
 
 // numbers formats the numbers in a refusal.
 func numbers(e middleware.PromptLimits) string {
-	switch {
-	case e.Sent > 0 && e.Limit > 0:
+	if e.Sent > 0 && e.Limit > 0 {
 		return fmt.Sprintf(" (%d tokens of %d)", e.Sent, e.Limit)
-	case e.Limit > 0:
-		return fmt.Sprintf(" (more than %d tokens)", e.Limit)
-	case e.Sent > 0:
-		return fmt.Sprintf(" (%d tokens)", e.Sent)
 	}
 	return ""
 }
+
+// errAvoidable is the error for a request that could be made to fit but was not: a concurrent call with the same history and
+// a larger window was faster, or a middleware after fit has added to the request.
+var errAvoidable = errors.New("although it can be made to fit: " +
+	"a middleware after fit makes it larger, or an event reports why edits were refused; put fit last")

@@ -107,7 +107,7 @@ func TestNoteIsLeftOutForOneRequest(t *testing.T) {
 		all := golden.Format(sent.Messages)
 		if k == 0 {
 			require.NotContains(t, all, note)
-			require.Len(t, sent.Messages, 3)
+			require.Less(t, len(sent.Messages), len(h)-5)
 			again, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2000}})
 			require.NoError(t, err)
 			require.Equal(t, sent.Messages, again.Messages, "the same request again")
@@ -138,28 +138,38 @@ func TestUsageOfASmallerWindow(t *testing.T) {
 	require.Equal(t, sent.View().Size().Counted, sent.View().Size().Tokens)
 }
 
-// TestHandlesReturn has parallel results that arrive one by one, in a window with room for few handles. An edit that takes
-// a handle away, without a new one, holds for one request: in the next one, results have their handles again.
+// TestHandlesReturn has parallel results that arrive one by one, in windows with room for few handles. A result that had no
+// room for its handle is without one for that request only: once its round is old, all that was removed can be read.
 func TestHandlesReturn(t *testing.T) {
 	t.Parallel()
-	env := middleware.Env{Archive: store.NewMemory(0), Counter: tokens.Chars4{}}
-	chain := middleware.With(env, fit.New(fit.Options{}))
-	var calls []message.Part
-	for k := range 11 {
-		calls = append(calls, message.ToolCall{ID: fmt.Sprint("c", k), Name: "read", Arguments: "{}"})
-	}
-	h := []message.Message{message.User("Read it."), message.Assistant(calls...)}
-	var named []int // results with a handle, in each call
-	for k := range calls[:7] {
-		h = append(h, message.Result(fmt.Sprint("c", k), "read", strings.Repeat("one word after the other ", 200)))
-		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 340}})
-		require.NoError(t, err)
-		named = append(named, 0)
-		for _, m := range sent.Messages {
-			for r := range m.Results() {
-				named[k] += len(archived.In(r.Text))
+	without := 0
+	for window := 240; window <= 420; window += 20 {
+		archive := store.NewMemory(0)
+		chain := middleware.With(middleware.Env{Archive: archive, Counter: tokens.Chars4{}}, fit.New(fit.Options{}))
+		send := func(h []message.Message) (sent []message.Message, named int) {
+			req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+			require.NoError(t, err)
+			for _, m := range req.Messages {
+				for r := range m.Results() {
+					named += len(archived.In(r.Text))
+				}
+			}
+			return req.Messages, named
+		}
+		var calls []message.Part
+		for k := range 11 {
+			calls = append(calls, message.ToolCall{ID: fmt.Sprint("c", k), Name: "read", Arguments: "{}"})
+		}
+		h := []message.Message{message.User("Read it."), message.Assistant(calls...)}
+		for k := range calls {
+			h = append(h, message.Result(fmt.Sprint("c", k), "read", strings.Repeat("one word after the other ", 200)))
+			if _, named := send(h); named <= k {
+				without++
 			}
 		}
+		h = append(h, message.Assistant(message.Text{Text: "I see."}), message.User("Go on."))
+		sent, _ := send(h)
+		requireNothingLost(t, archive, h, sent)
 	}
-	require.Equal(t, []int{1, 2, 3, 4, 5, 0, 6}, named, "the sixth call has no room for handles, and the seventh has")
+	require.Greater(t, without, 20, "calls without room for all handles")
 }

@@ -15,7 +15,7 @@ import (
 // Tokens is the limit that the window sets, in addition to [message.Limits].
 const Tokens = "tokens"
 
-// unbounded is a limit that does not exist.
+// unbounded is a room without a limit.
 const unbounded = math.MaxInt
 
 // judgement is what is wrong with a view, and how large it is.
@@ -37,15 +37,12 @@ type judgement struct {
 	tools    []message.ToolDef // of the request
 	toolLoad payload.Load      // of tools and declared
 	bound    payload.Load      // upper bound for the messages
-	exact    payload.Load      // of the messages, if measured
-	measured bool
 }
 
-// judge examines a view. Of a conversation that was examined before, it looks at the
-// new messages only, as long as nothing was wrong. If sure is true, the window is not
-// one that was guessed after a refusal, and nothing is kept free for the error of the count.
+// judge examines a view. Of a conversation that was examined before, it looks at the new messages only, as long as nothing
+// was wrong. If sure is true, the window is not a guess after a refusal, and nothing is kept free for the error of the count.
 func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
-	j := &judgement{view: v, sure: sure, room: unbounded}
+	j := &judgement{view: v, sure: sure, room: unbounded, tools: v.Request().Tools}
 	budget := v.Budget
 	if sure {
 		budget = v.SureBudget
@@ -58,20 +55,54 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 		}
 	}
 	j.rules, j.known = f.rulesOf(v)
-	before, same := f.remembered(v, j.rules)
-	j.limits = f.opts.limits(j.rules.Limits(j.budget.Window))
-	j.examine(before, same)
-	if j.tools = v.Request().Tools; len(j.tools) == 0 {
+	j.limits = f.opts.limitsOr(j.rules.Limits(j.budget.Window))
+	before, _ := v.Load(memoryKey{f}).(*judgement)
+	if before == nil || before.rules != j.rules {
+		before = &judgement{}
+	}
+	j.examine(before)
+	if len(j.tools) == 0 {
 		if j.declared = j.called; j.known && j.rules&message.InPlace != 0 {
 			j.declared = allNamed(v)
 		}
 	}
-	if before != nil && slices.Equal(before.tools, j.tools) && len(before.declared)+len(j.declared) == 0 {
-		j.toolLoad = before.toolLoad
-	} else {
+	if j.toolLoad = before.toolLoad; !slices.Equal(before.tools, j.tools) || len(before.declared)+len(j.declared) > 0 {
 		j.toolLoad = payload.OfTools(slices.Concat(j.tools, j.declared)...)
 	}
 	return j
+}
+
+// memoryKey is the key of the newest judgement of a conversation.
+type memoryKey struct{ *fitter }
+
+func (f *fitter) remember(j *judgement) { j.view.Store(memoryKey{f}, j) }
+
+// examine finds violations, called tools and the load of the messages that were not examined before.
+func (j *judgement) examine(before *judgement) {
+	msgs := j.view.Messages()
+	valid, from := core.Shared(j.view, before.view), 0
+	if before.view != nil && valid == before.view.Len() && (before.repaired == nil || valid == len(msgs)) {
+		from = valid
+		j.repaired, j.added, j.called, j.bound = before.repaired, before.added, before.called, before.bound
+		if from == len(msgs) {
+			return
+		}
+	}
+	if before.repaired != nil {
+		valid = 0
+	}
+	if len(j.rules.ViolationsFrom(msgs, valid)) > 0 {
+		j.repaired = j.rules.Repair(msgs)
+		j.added = core.WithRepairs(j.view, j.repaired).Size().Counted - j.view.Size().Counted
+		j.called, j.bound, from = nil, payload.Load{}, 0
+	}
+	added := j.messages()[from:]
+	if j.known && j.rules&demandTools != 0 { // others may reject tools
+		j.called = withOthers(j.called, calledIn(added))
+	}
+	for i := range added {
+		j.bound = j.bound.Add(payload.Bound(&added[i]))
+	}
 }
 
 // withoutMargin returns the judgement with the whole room.
@@ -79,37 +110,6 @@ func (j *judgement) withoutMargin() *judgement {
 	whole := *j
 	whole.room, whole.margin = j.room+j.margin, 0
 	return &whole
-}
-
-// target returns the share of the room that is to be filled: a margin does not make it smaller.
-func (j *judgement) target(share float64) float64 {
-	return min(1, share*float64(j.room+j.margin)/float64(j.room))
-}
-
-// examine finds violations, called tools and the load of the view. The first messages,
-// same in number, were examined before.
-func (j *judgement) examine(before *judgement, same int) {
-	v, from := j.view, 0
-	if before != nil && same == before.view.Len() {
-		j.repaired, j.added, j.called = before.repaired, before.added, before.called
-		j.bound, j.exact, j.measured = before.bound, before.exact, before.measured
-		if from = same; same == v.Len() {
-			return
-		}
-	}
-	if len(j.rules.ViolationsFrom(v.Messages(), same)) > 0 {
-		j.repaired = j.rules.Repair(v.Messages())
-		j.added = core.WithRepairs(v, j.repaired).Size().Counted - v.Size().Counted
-		j.called, j.bound, j.exact, j.measured, from = nil, payload.Load{}, payload.Load{}, false, 0
-	}
-	added := j.messages()[from:]
-	j.declareCalls(added)
-	for i := range added {
-		j.bound = j.bound.Add(payload.Bound(&added[i]))
-		if j.measured {
-			j.exact = j.exact.Add(payload.Of(&added[i]))
-		}
-	}
 }
 
 // messages returns what would be sent.
@@ -120,45 +120,23 @@ func (j *judgement) messages() []message.Message {
 	return j.view.Messages()
 }
 
-// memoryKey is the key of the newest judgement of a conversation.
-type memoryKey struct{ *fitter }
-
-func (f *fitter) remember(j *judgement) { j.view.Store(memoryKey{f}, j) }
-
-// remembered returns the newest judgement of the conversation, and how many of the
-// first messages of the view it covers. It returns nil if there is none for these
-// rules, or if it has repairs for another view.
-func (f *fitter) remembered(v *middleware.View, r message.Rules) (before *judgement, same int) {
-	before, _ = v.Load(memoryKey{f}).(*judgement)
-	if before == nil || before.rules != r {
-		return nil, 0
+// charged returns the tokens that would be charged if the messages had so many tokens more by the meter.
+func (j *judgement) charged(more int) int {
+	if len(j.declared) > 0 {
+		more += j.view.Meter().Tools(j.declared)
 	}
-	same = core.Shared(v, before.view)
-	if before.repaired != nil && (same < v.Len() || same < before.view.Len()) {
-		return nil, 0
-	}
-	return before, same
+	return core.Without(j.view, -more).Size().Tokens
 }
 
 // excess returns the limits that would be exceeded, or nil.
-func (j *judgement) excess() []payload.Excess {
-	var found []payload.Excess
+func (j *judgement) excess() (found []payload.Excess) {
 	if n := j.charged(j.added); n > j.room {
 		found = append(found, payload.Excess{Limit: Tokens, At: -1, Part: -1, Is: n, Most: j.room})
 	}
-	if payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
-		return found
+	if !payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
+		found = append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
 	}
-	if msgs := j.messages(); !j.measured {
-		j.measured = true
-		for i := range msgs {
-			j.exact = j.exact.Add(payload.Of(&msgs[i]))
-		}
-	}
-	if payload.Allow(j.limits, j.exact.Add(j.toolLoad)) {
-		return found
-	}
-	return append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
+	return found
 }
 
 // reason returns in words which limit is exceeded.
@@ -172,30 +150,8 @@ func (j *judgement) reason() string {
 	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(j.added), j.room)
 }
 
-// charged returns the tokens that would be charged for what would be sent if repairs add some.
-func (j *judgement) charged(added int) int {
-	if len(j.declared) > 0 {
-		added += j.view.Meter().Tools(j.declared)
-	}
-	return core.Without(j.view, -added).Size().Tokens
-}
-
-// free returns the tokens and bytes that the view may have, without a margin and what tools take and repairs add.
-// Bytes are unbounded unless they are close to the limit.
-func (j *judgement) free(view load, added int, margin load) (tokens, bytes int) {
-	tokens, bytes = unbounded, unbounded
-	if j.room != unbounded {
-		tokens = j.room - (j.charged(added) - j.view.Size().Tokens) - margin.tokens
-	}
-	if j.measured && j.limits.Bytes > 0 {
-		bytes = j.limits.Bytes - j.toolLoad.Bytes - (j.exact.Bytes - view.bytes) - margin.bytes
-	}
-	return tokens, bytes
-}
-
-// Irreducible is why a request cannot be made to fit: what cannot be left out of it
-// is larger than the room. Its numbers are those of the request without all the rest,
-// and add up to Total.
+// Irreducible is why a request cannot be made to fit: what cannot be left out of it is larger than the room. Its numbers are
+// those of the request without all the rest, and add up to Total.
 //
 //	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.System … }
 type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
@@ -213,8 +169,6 @@ type Irreducible struct { //nolint:errname // it is what errors of kind middlewa
 	Protected int // calls and results of protected tools, cut to nothing
 	Newest    int // the newest round, which no model has answered, with results cut to nothing
 	Rest      int // frames of messages, and repairs
-
-	Arguments int // how much of Newest are arguments of calls
 }
 
 // share is one part of the total.
@@ -224,17 +178,13 @@ type share struct {
 }
 
 func (e *Irreducible) shares() []share {
-	newest, cure := "the newest round", "have fewer calls made at once, or "
-	if 2*e.Arguments > e.Newest {
-		newest, cure = fmt.Sprintf("the newest round with %d in arguments of calls", e.Arguments), "have less written in one call, or "
-	}
 	return []share{
 		{"system messages", "shorten the system prompt, or ", &e.System},
 		{"tools", "declare fewer tools, or ", &e.Tools},
 		{"pinned messages", "pin less, or ", &e.Pinned},
 		{"questions", "put long material into a file that a tool reads, or ", &e.Questions},
 		{"protected tools", "protect fewer tools, or ", &e.Protected},
-		{newest, cure, &e.Newest},
+		{"the newest round", "have fewer calls made at once, and less written in one, or ", &e.Newest},
 		{"the rest", "", &e.Rest},
 	}
 }
@@ -262,9 +212,9 @@ func (e *Irreducible) Error() string {
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	s := f.sketch(ctx, j, attempt{lastResort: true, least: true})
-	s.shrinkAll()
-	_, least, err := f.planOf(s, j)
+	d := f.draft(ctx, j, attempt{lastResort: true, least: true}, nil, 0)
+	d.shrink()
+	_, least, err := f.planOf(d)
 	if err != nil {
 		least = j
 	}
@@ -272,81 +222,46 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	if excess == nil {
 		return nil
 	}
-	e := &Irreducible{
-		Limit: excess[0].Limit, Room: excess[0].Most, Total: excess[0].Is,
-		Window: least.budget.Window, Reserve: least.budget.Reserve,
-	}
-	e.divide(least, excess[0])
+	b, x := least.budget, excess[0]
+	e := &Irreducible{Limit: x.Limit, Room: x.Most, Total: x.Is, Window: b.Window, Reserve: b.Reserve}
+	e.divide(least, x)
 	return e
 }
 
-// divide computes the shares of the total.
+// divide charges each message that would be sent to the share of its first origin, or the largest one if there are several
+// of one origin. Of tokens, shares are those of what the provider charges.
 func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
-	v, sent := j.view, j.view
-	if j.repaired != nil {
-		sent = core.WithRepairs(v, j.repaired)
-	}
-	left := make([]int, v.Len()) // of each message of the view; what is sent in addition comes from repairs
-	for i := range left {
-		if left[i] = excess.Is; excess.At < 0 {
-			left[i] = amount(excess, v, i)
-		}
-	}
-	from := func(i int) int { return i } // position in the view of a message that is sent
-	sends := make([]bool, v.Len())
-	if j.repaired != nil && j.repaired.From != nil {
-		from = func(i int) int { return j.repaired.From[i] }
-	}
-	for i := range sent.Len() {
-		sends[from(i)] = true
-	}
-	all := 0 // of what is sent, by the meter
-	for i := range sent.Len() {
-		size := amount(excess, sent, i)
-		all += size
-		for at := from(i); size > 0 && at < v.Len() && (at == from(i) || !sends[at]); at++ { // repairs join messages with the one before
-			n := min(size, left[at])
-			size, left[at] = size-n, left[at]-n
-			if share := e.shareOf(v, at); share != nil {
-				*share += n
-			}
-		}
-	}
-	for i := range v.Len() {
-		if e.shareOf(v, i) == &e.Newest {
-			e.Arguments += arguments(excess, v, i)
-		}
-	}
-	e.Arguments = min(max(0, e.Arguments), e.Newest)
-	switch e.Limit {
-	case Tokens:
-		e.Tools = v.Meter().Tools(j.tools)
-		all += e.Tools + v.Meter().Once()
-	case payload.RequestBytes:
+	sizeOf, scale := func(m message.Message) int { return countedBy(e.Limit, payload.Of(&m)) }, 1.0
+	switch {
+	case excess.At >= 0: // one part is too large
+		sizeOf = func(message.Message) int { return e.Total }
+	case e.Limit == Tokens:
+		sizeOf, scale = j.view.Meter().Message, float64(e.Total)/float64(core.Without(j.view, -j.added).Size().Counted)
+		e.Tools = j.view.Meter().Tools(j.tools)
+	case e.Limit == payload.RequestBytes:
 		e.Tools = j.toolLoad.Bytes
-	default:
 	}
-	e.charge(all)
-}
-
-// charge makes the shares parts of the total, of which all is the size by the meter.
-func (e *Irreducible) charge(all int) {
-	charged := func(n int) int {
-		if e.Limit == Tokens {
-			return int(int64(n) * int64(e.Total) / int64(all))
+	charged := map[int]int{} // by origin
+	for i, m := range j.messages() {
+		from := i
+		if j.repaired != nil && j.repaired.From != nil {
+			from = j.repaired.From[i]
 		}
-		return n
+		if n := sizeOf(m); n > charged[from] && (excess.At < 0 || excess.At == i) {
+			*e.shareOf(j.view, from) += n - charged[from]
+			charged[from] = n
+		}
 	}
-	e.Rest, e.Arguments = e.Total, charged(e.Arguments)
+	e.Rest = e.Total
 	for _, s := range e.shares() {
 		if s.size != &e.Rest {
-			*s.size = charged(*s.size)
+			*s.size = int(scale * float64(*s.size))
 			e.Rest -= *s.size
 		}
 	}
 }
 
-// shareOf returns the share that a message counts for; nil: the rest.
+// shareOf returns the share that a message counts for.
 func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
 	switch p := v.Protected(i); {
 	case v.At(i).Role == message.RoleSystem:
@@ -360,34 +275,5 @@ func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
 	case p&middleware.ProtectTool != 0:
 		return &e.Protected
 	}
-	return nil
-}
-
-// arguments returns how much of message i are arguments of calls.
-func arguments(e payload.Excess, v *middleware.View, i int) (n int) {
-	for c := range v.At(i).Calls() {
-		bare := c
-		bare.Arguments = "{}"
-		switch e.Limit {
-		case Tokens:
-			n += v.Meter().Part(c) - v.Meter().Part(bare)
-		case payload.RequestBytes:
-			n += len(c.Arguments) - len(bare.Arguments)
-		default:
-		}
-	}
-	return n
-}
-
-// amount returns how much message i has of what a limit counts.
-func amount(e payload.Excess, v *middleware.View, i int) int {
-	switch {
-	case e.Limit == Tokens:
-		return v.TokensOf(i)
-	case e.At < 0:
-		return countedBy(e.Limit, payload.Of(new(v.At(i))))
-	case e.At == i:
-		return e.Is
-	}
-	return 0
+	return &e.Rest // is computed last
 }

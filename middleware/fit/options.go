@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -18,44 +19,35 @@ const (
 	defaultTarget = 0.9 // the share of the free room that a shortened request fills
 )
 
-// Options are what a request must satisfy. The zero value is right for a model in the
-// table of models.
+// Options are what a request must satisfy. The zero value is right for a model in the table of models.
 type Options struct {
-	// Rules are those of the providers that the request must be valid for. 0: those
-	// of the model's provider by Env.Models, or message.Portable without
-	// message.Mistral if that is not known. With message.Prefill the last message may
-	// be the assistant's. message.InPlace is added for models that bind their thinking
-	// to what stands before it, also if Rules is not 0.
+	// Rules are those of the providers that the request must be valid for. 0: those of the model's provider by Env.Models, or
+	// message.Portable without message.Mistral if that is not known. With message.Prefill the last message may be the
+	// assistant's. message.InPlace is added for models that bind their thinking to what stands before it, also if Rules is not 0.
 	Rules message.Rules
 
-	// Limits are what the provider accepts in addition to tokens: bytes, images. A
-	// field of zero: the provider's, by Rules and the window; negative: no limit.
+	// Limits are what the provider accepts in addition to tokens: bytes, images. A field of zero: the provider's, by Rules and
+	// the window; negative: no limit.
 	Limits message.Limits
 
-	// Target is the share of the room that is filled after something was removed, of
-	// what messages that cannot be removed leave of it. The next calls then fit
-	// without another edit, so prompt caches are used. It is more than 0 and at most
-	// 1, which removes no more than necessary. No kind of edit begins only because of
-	// Target. 0: 0.9.
+	// Target is the share of the room that is filled after something was removed, of what messages that cannot be removed leave
+	// of it. The next calls then fit without another edit, so prompt caches are used. It is more than 0 and at most 1, which
+	// removes no more than necessary. No kind of edit begins only because of Target. 0: 0.9.
 	Target float64
 
-	// Placeholder is the text of a cleared result. "":
-	// "[cleared: it no longer fits the context window]".
+	// Placeholder is the text of a cleared result. "": "[cleared: it no longer fits the context window]".
 	Placeholder string
 
-	// Digest is the maximum number of tokens of hard facts in the placeholder of a
-	// result. A plan that has to leave out messages adds none. 0: 40 if the chain has
-	// an archive, else no facts; negative: no facts.
+	// Digest is the maximum number of tokens of hard facts in the placeholder of a result. A plan that has to leave out
+	// messages adds none. 0: 40 if the chain has an archive, else no facts; negative: no facts.
 	Digest int
 
-	// Note is the text of the message in the place of all messages that were left
-	// out. It should tell the model that it is not from the user. "": "[A remark
-	// of the program, not of the user: earlier messages were left out here, …]".
+	// Note is the text of the message in the place of all messages that were left out. It should tell the model that it is
+	// not from the user. "": "[A remark of the program, not of the user: earlier messages were left out here, …]".
 	Note string
 
-	// NoRetry returns the error if the provider refuses a request as too long, instead
-	// of shortening it and calling the model again. The chain still learns the window
-	// from the error.
+	// NoRetry returns the error if the provider refuses a request as too long, instead of shortening it and calling the model
+	// again. The chain still learns the window from the error.
 	NoRetry bool
 }
 
@@ -77,8 +69,8 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// limits returns the limits of a provider, replaced by those of the options.
-func (o Options) limits(l message.Limits) message.Limits {
+// limitsOr returns the limits of the options, and those of a provider in the place of zeros.
+func (o Options) limitsOr(l message.Limits) message.Limits {
 	fields := func(l *message.Limits) []*int {
 		return []*int{
 			&l.Bytes, &l.Images, &l.Media, &l.Documents, &l.AllDocumentBytes,
@@ -87,9 +79,7 @@ func (o Options) limits(l message.Limits) message.Limits {
 	}
 	own := fields(&o.Limits)
 	for i, f := range fields(&l) {
-		if *own[i] != 0 {
-			*f = *own[i]
-		}
+		*own[i] = cmp.Or(*own[i], *f)
 	}
-	return l
+	return o.Limits
 }

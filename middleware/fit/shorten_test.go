@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -31,7 +30,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, Tokens, c.limit, store.Handle{}, ""))
+			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, c.limit, store.Handle{}, ""))
 		})
 	}
 }
@@ -42,14 +41,8 @@ func TestShortenedTexts(t *testing.T) {
 		unit := rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "x", "\x80", "e\u0301 ", "a longer sentence, with marks. "}).Draw(r, "unit")
 		text := strings.Repeat(unit, rapid.IntRange(0, 400).Draw(r, "times")) + rapid.String().Draw(r, "end")
 		limit := rapid.IntRange(0, 300).Draw(r, "limit")
-		in := rapid.SampledFrom([]string{Tokens, payload.RequestBytes}).Draw(r, "in")
-		got := shortened(tokens.Chars4{}, text, in, limit, store.Handle{}, "")
-		size := func(s string) int {
-			if in == Tokens {
-				return tokens.Chars4{}.Count(s)
-			}
-			return len(s)
-		}
+		got := shortened(tokens.Chars4{}, text, limit, store.Handle{}, "")
+		size := tokens.Chars4{}.Count
 		if size(text) <= limit {
 			require.Equal(r, text, got, "what fits is kept")
 			return

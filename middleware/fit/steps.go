@@ -1,187 +1,125 @@
 package fit
 
 import (
-	"slices"
+	"context"
+	"fmt"
 
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
 
-// shrink makes a sketch fit into the room, and reports whether it does, or makes it as small as possible
-// if the attempt is one for the least. What is larger than the room by itself is cut first. Then the steps follow, the
-// mildest first, each until a share of the room is filled.
-func (s *sketch) shrink(r room, share float64) bool {
-	if s.least {
-		s.shrinkAll()
-		return true
-	}
-	s.keepLimits(share)
-	s.cutOversized(r)
-	s.cutFixed(r, share)
-	fixed := s.fixedAlone()
-	target := s.target(r, share, s.charged(fixed.tokens), fixed.bytes)
-	s.dropLargest(r, target)
-	for _, apply := range steps {
-		if s.fits(r) {
-			return true
-		}
-		s.apply(apply, target)
-	}
-	if !s.fits(r) {
-		s.leaveNoFacts()
-	}
-	if !s.fits(r) {
-		s.foldOldest(target)
-	}
-	if !s.fits(r) && !s.margin {
-		s.dropNote()
-	}
-	return s.fits(r)
+// steps shorten a draft, the mildest first. Each ends when the draft has reached its target, and the next one begins only
+// if it does not fit.
+var steps = [...]func(*draft){
+	(*draft).cutNewest,
+	each(clearing(plain)), each(clearing(failed)), each(clearing(short)), each(clearing(recalled)),
+	each((*draft).shortenArguments),
+	each((*draft).dropThinking),
+	each((*draft).dropOldMedia),
+	(*draft).fold,
 }
 
-// shrinkAll makes a sketch as small as possible.
-func (s *sketch) shrinkAll() {
-	s.foldOldest(room{})
-	for _, step := range steps {
-		s.apply(step, room{})
-	}
-	for _, unit := range units {
-		s.level(s.fixed(s, unit), unit, 0)
-	}
-	s.dropNote()
-}
-
-// target returns the room of which a share is filled, of what a fixed load leaves of
-// it, given in tokens as they are charged for the whole request and in bytes.
-func (s *sketch) target(r room, share float64, charged, bytes int) room {
-	part := func(room, fixed int) int {
-		if room == unbounded || fixed >= room {
-			return room
-		}
-		return fixed + int(share*float64(room-fixed))
-	}
-	return s.room(part(r.charged, charged), part(r.bytes, bytes))
-}
-
-// step shortens message at, which is neither folded nor protected, except for calls and
-// results of protected tools, until the sketch fits into the target.
-type step func(s *sketch, at int, target room)
-
-// steps are applied in this order, each to all messages, oldest first. After them,
-// whole units are folded.
-var steps = [...]step{
-	clearResults(false, false), clearResults(false, true), clearResults(true, false), clearRecalled,
-	shortenArguments, dropThinking, dropMedia,
-}
-
-// apply applies a step to the messages until the sketch fits into the target.
-func (s *sketch) apply(step step, target room) {
-	for i := range s.now {
-		if s.fits(target) || s.watch.Done() {
-			return
-		}
-		if s.state[i] != folded && s.view.Protected(i)&^middleware.ProtectTool == 0 {
-			step(s, i, target)
+// each is the step that shortens one message after the other, oldest first. They are neither left out nor protected,
+// except for calls and results of protected tools.
+func each(step func(d *draft, at int)) func(*draft) {
+	return func(d *draft) {
+		for i := range d.now {
+			if d.done() {
+				return
+			}
+			if d.state[i] != folded && d.view.Protected(i)&^middleware.ProtectTool == 0 {
+				step(d, i)
+			}
 		}
 	}
 }
 
-// clearResults returns the step that clears results that were shortened before, by
-// other middlewares or to a placeholder with facts, or of the others those that are
-// errors or those that are not. Recalled results are kept.
-func clearResults(shortened, failed bool) step {
-	clears := clearSome(func(s *sketch, at int, id string) bool {
-		return s.isShort(at, id) == shortened && (shortened || s.index.Failed(s.now[at].Parts, id) == failed) && s.recalled(at, id).IsZero()
-	})
-	return func(s *sketch, at int, target room) {
-		if s.now[at].Role == message.RoleTool {
-			clears(s, at, target)
+// rank is the place of a result in the order in which results are cleared.
+type rank int
+
+const (
+	plain    rank = iota
+	failed        // errors: they keep a model from trying the same again
+	short         // results that were shortened before, also to a placeholder with facts
+	recalled      // results that were read from the archive
+)
+
+// rankOf returns the rank of the result of a call among the parts of message at.
+func (d *draft) rankOf(at int, parts []message.Part, id string) rank {
+	if !d.recalled[result{at, id}].IsZero() {
+		return recalled
+	}
+	e := d.view.Span(at).Edit
+	for _, r := range d.index.Pieces(parts, id) {
+		if e != nil && (e.Middleware != Name || digest.IsPlaceholder(r.Text)) {
+			return short
 		}
 	}
+	if d.index.Failed(parts, id) {
+		return failed
+	}
+	return plain
 }
 
-// isShort reports whether an edit has shortened a result: that of another middleware, or
-// one that left a placeholder.
-func (s *sketch) isShort(at int, id string) bool {
-	e := s.view.Span(at).Edit
-	return e != nil && (e.Middleware != Name || s.isPlaceholder(at, id))
-}
-
-// clearSome returns the step that clears the results for which a function returns true.
-func clearSome(which func(s *sketch, at int, id string) bool) step {
-	return func(s *sketch, at int, target room) {
-		parts := s.now[at].Parts
-		var texts map[string]string // in place of some of several results
-		var more load
+// clearing replaces results of a rank by placeholders. If these are to have facts, they count as long as they may be: the
+// facts are made once the plan is known, of what the rest of the view does not show.
+func clearing(of rank) func(*draft, int) {
+	return func(d *draft, at int) {
+		parts := d.now[at].Parts
 		for i, p := range parts {
 			r, _ := p.(message.ToolResult)
 			id := r.CallID
-			if !s.index.Begins(parts, i) || s.view.Protects(at, p) || !which(s, at, id) {
+			if d.done() || !d.index.Begins(parts, i) || d.view.Protects(at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			if s.total.plus(more).fits(target) || s.watch.Done() {
-				break
+			was, text := d.index.Result(parts, id), store.Placeholder(d.Placeholder, d.handleOf(at, id))
+			cleared := func(callID string) (string, bool) { return text, callID == id }
+			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
+			if frees <= 0 {
+				continue
 			}
-			text := store.Placeholder(s.Placeholder, s.handleOfResult(at, id))
-			was, is := s.index.Result(parts, id), s.cleared(parts, id, text)
-			switch d := s.difference(was, is); {
-			case !d.isLess():
-			case len(was) == len(parts):
-				s.set(at, is, d.plus(s.leaveFact(at, id, -d.tokens)))
-			default:
-				if texts == nil {
-					texts = map[string]string{}
-				}
-				more, texts[id] = more.plus(d).plus(s.leaveFact(at, id, -d.tokens)), text
+			less := frees
+			if d.facts && d.line > 0 && of != short {
+				d.left = append(d.left, digest.Result{At: at, CallID: id, Frees: frees})
+				less -= min(d.line, frees)
 			}
-		}
-		if texts != nil {
-			s.set(at, shorten.AppendCleared(nil, parts, func(id string) (string, bool) {
-				text, ok := texts[id]
-				return text, ok
-			}), more)
+			d.set(at, shorten.AppendCleared(nil, d.now[at].Parts, cleared), less)
 		}
 	}
 }
 
-// cleared returns what is left of a result if it gets a placeholder.
-func (s *sketch) cleared(parts []message.Part, callID, text string) []message.Part {
-	var is []message.Part
-	for i, r := range s.index.Pieces(parts, callID) {
-		if !shorten.Joins(parts, i) {
-			r.Text, r.Content = text, nil
-			is = append(is, r)
-		}
+// handleOf returns the handle of all pieces of a result as the tool returned them. What a model has recalled is in the
+// archive already.
+func (d *draft) handleOf(at int, id string) store.Handle {
+	if h := d.recalled[result{at, id}]; d.handles && !h.IsZero() {
+		return h
 	}
-	return is
+	return d.archive(at, d.originals.Result(d.view.Original(at).Parts, id)...)
 }
 
 // shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
-func shortenArguments(s *sketch, at int, target room) {
-	for k, p := range s.now[at].Parts {
-		c, ok := p.(message.ToolCall)
-		if !ok || s.fits(target) || s.watch.Done() || s.view.Protects(at, p) {
-			continue
-		}
-		short := shortCall(c, s.handleOfCall(at, c.ID), true, func(c message.ToolCall) bool {
-			return s.total.plus(s.difference([]message.Part{p}, []message.Part{c})).fits(target)
-		})
-		if short != c {
-			s.replace(at, k, short)
+func (d *draft) shortenArguments(at int) {
+	for k, p := range d.now[at].Parts {
+		if c, ok := p.(message.ToolCall); ok && !d.done() && !d.view.Protects(at, p) {
+			rest := d.total - d.sizeOf(p)
+			d.replace(at, k, d.shortCall(at, c, true, func(c message.ToolCall) bool { return rest+d.sizeOf(c) <= d.target }))
 		}
 	}
 }
 
 // shortCall returns a call with shorter arguments: see [shorten.Values]. They are cleared if they are no JSON object, and
 // without keepLines also if nothing else is enough.
-func shortCall(c message.ToolCall, h store.Handle, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
+func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
+	h := d.archive(at, d.originals.Call(d.view.Original(at).Parts, c.ID))
 	with := func(arguments string) message.ToolCall {
-		c.Arguments = arguments
-		return c
+		short := c
+		short.Arguments = arguments
+		return short
 	}
 	short, n := shorten.Values(c.Arguments, h, keepLines, func(short string) bool { return enough(with(short)) })
 	switch {
@@ -193,171 +131,187 @@ func shortCall(c message.ToolCall, h store.Handle, keepLines bool, enough func(m
 	return c
 }
 
-// dropThinking removes the thinking of turns before the newest, of which providers want
-// it back unchanged. Parts are removed whole, since they are signed.
-func dropThinking(s *sketch, at int, _ room) {
-	if s.now[at].Role != message.RoleAssistant || s.view.Span(at).Last >= s.turn {
+// dropThinking removes the thinking of turns before the newest, of which providers want it back unchanged. Parts are
+// removed whole, since they are signed.
+func (d *draft) dropThinking(at int) {
+	if d.now[at].Role != message.RoleAssistant || d.view.Span(at).Last >= shorten.NewestTurn(d.view.History()) || d.keepsThinking(at) {
 		return
 	}
-	if s.keepsThinking == nil {
-		s.keepsThinking = core.KeepsThinking(s.view)
-	}
-	if parts, ok := shorten.WithoutThinking(s.now[at]); ok && !s.keepsThinking(at) {
-		s.rewrite(at, parts)
+	if parts, ok := shorten.WithoutThinking(d.now[at]); ok {
+		d.set(at, parts, d.sizeOf(d.now[at].Parts...)-d.sizeOf(parts...))
 	}
 }
 
-// dropMedia replaces images, sounds and documents by notes.
-func dropMedia(s *sketch, at int, target room) {
-	for k, p := range s.now[at].Parts {
-		if !s.view.Protects(at, p) && !s.fits(target) && !s.watch.Done() {
-			s.dropMedia(at, k)
+// dropOldMedia replaces images, sounds and documents by notes.
+func (d *draft) dropOldMedia(at int) {
+	for k, p := range d.now[at].Parts {
+		if !d.view.Protects(at, p) && !d.done() {
+			d.dropMedia(at, k)
 		}
 	}
 }
 
-// foldOldest leaves out whole units, oldest first, until the sketch fits into the
-// target. One note replaces all of them, and the notes of earlier folds.
-func (s *sketch) foldOldest(target room) {
-	for _, last := range []bool{false, true} {
-		for _, b := range s.blocks() {
-			if s.fits(target) || s.watch.Done() {
-				return
+// result is a tool result in a view.
+type result struct {
+	at int
+	id string // of the call
+}
+
+// recalls are the handles by which results were read from the archive. A model that has read content again needs it now. If
+// that is cleared before it is used, the model reads it again and again. So it is shortened last.
+type recalls map[result]store.Handle
+
+// recalledIn returns the results of a view that were read from the archive, as far as this still has them.
+func recalledIn(ctx context.Context, v *middleware.View) recalls {
+	found := recalls{}
+	var calls message.Message // that the next results answer
+	for i, m := range v.Messages() {
+		if m.Role != message.RoleTool {
+			if calls = (message.Message{}); shorten.ReadsArchive(m) {
+				calls = v.Original(i)
 			}
-			if b.free && b.last == last {
-				s.foldWithNote(b.Run)
+			continue
+		}
+		for c := range calls.Calls() {
+			if h := archived.Asked(c); shorten.Archived(ctx, v.Env().Archive, h) {
+				found[result{i, c.ID}] = h
 			}
 		}
 	}
+	return found
 }
 
-// foldWithNote leaves out messages, and adds a note the first time.
-func (s *sketch) foldWithNote(r message.Run) {
-	if !s.noted {
-		s.noted = true
-		s.total = s.total.plus(s.weigh(s.likelyNote()))
-		s.foldNotes()
+// reportRepeated reports each call of the newest round that has read the same from the archive before: the view is too small
+// to keep it.
+func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
+	h := v.History()
+	at := len(h) - 1
+	for at > 0 && h[at].Role == message.RoleTool {
+		at--
 	}
-	s.fold(r)
-}
-
-// foldNotes leaves out the notes of earlier folds.
-func (s *sketch) foldNotes() {
-	for i := range s.now {
-		if s.watch.Done() {
-			return
-		}
-		if s.isNote(i) {
-			s.fold(message.Run{First: i, Last: i})
-		}
-	}
-}
-
-// dropNote leaves out the note, unless nothing but the leading system messages would
-// be left.
-func (s *sketch) dropNote() {
-	if !slices.ContainsFunc(s.state[message.Leading(s.now):], func(st state) bool { return st != folded }) {
+	if at < 1 || at == len(h)-1 || v.Env().Archive == nil {
 		return
 	}
-	if s.noted {
-		s.noted = false
-		s.total = s.total.minus(s.weigh(s.likelyNote()))
-	}
-	s.foldNotes()
-}
-
-// isNote reports whether a message is the note of an earlier fold, and not a summary
-// of another middleware that fit has shortened.
-func (s *sketch) isNote(i int) bool {
-	e := s.view.Span(i).Edit
-	if e == nil || e.Middleware != Name || e.Kind != journal.Fold || len(e.Messages) != 1 {
-		return false
-	}
-	for len(e.Covered) == 1 && slices.Equal(e.Covered[0].Runs, e.Runs) { // a fold whose product was rewritten
-		if e = e.Covered[0]; e.Middleware != Name {
-			return s.equalsNote(s.view.At(i))
+	for c := range h[at].Calls() {
+		handle, n := archived.Asked(c), 1
+		for _, m := range h[:at] {
+			for before := range m.Calls() {
+				if !handle.IsZero() && before.Name == c.Name && before.Arguments == c.Arguments {
+					n++
+				}
+			}
+		}
+		if n > 1 && f.once(v, fmt.Sprintf("%s %d %s", store.RecallTool, at, c.ID)) {
+			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: fmt.Sprintf(
+				"the model has read %s %d times, with the same answer: the view has no room to keep it; "+
+					"raise the window, or keep more results of %s", handle, n, store.RecallTool)})
 		}
 	}
-	return true
 }
 
-// equalsNote reports whether a message is the note, with or without a handle.
-func (s *sketch) equalsNote(m message.Message) bool {
-	if m.Equal(s.noteFor(store.Handle{})) {
-		return true
-	}
-	named := archived.In(m.Text())
-	return len(named) > 0 && m.Equal(s.noteFor(named[len(named)-1]))
-}
-
-// noteFor returns the note for messages that are archived under a handle.
-func (s *sketch) noteFor(h store.Handle) message.Message {
-	return message.User(store.Placeholder(s.Note, h))
-}
-
-// likelyNote returns a note of about the length that the note of the plan will have.
-func (s *sketch) likelyNote() message.Message {
-	if s.archiver == nil {
-		return s.noteFor(store.Handle{})
-	}
-	return s.noteFor(shorten.Likely)
-}
-
-// block is a run of messages that are folded together.
+// block is a run of messages that are left out together.
 type block struct {
 	message.Run
 
-	free bool // nothing in it is protected
-	last bool // it is folded after all others: a summary, a memory, or critical for the host
+	turn int // 0: first, the note of an earlier fold; 2: last, a summary, a memory, or critical for the host; 1: all others
 }
 
-// blocks returns the blocks of the view, without the notes of earlier folds.
-func (s *sketch) blocks() []block {
-	if s.known != nil {
-		return s.known
-	}
-	s.known = []block{}
-	for _, r := range s.connected() {
-		b := block{Run: r, free: true}
-		for i := r.First; i <= r.Last && !s.watch.Done(); i++ {
-			h, e := s.now[i].Hints, s.view.Span(i).Edit
-			b.free = b.free && s.view.Protected(i) == 0
-			b.last = b.last || h.Memory || h.Priority == message.PriorityCritical ||
-				e != nil && e.Kind == journal.Fold && !s.isNote(i)
+// findBlocks finds the blocks in which nothing is protected.
+func (d *draft) findBlocks() {
+	for _, r := range connected(d.view) {
+		free, turn := true, 1
+		for i := r.First; i <= r.Last; i++ {
+			h, e := d.now[i].Hints, d.view.Span(i).Edit
+			free = free && d.view.Protected(i) == 0
+			if h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold {
+				turn = 2
+			}
 		}
-		if b.Len() > 1 || !s.isNote(r.First) {
-			s.known = append(s.known, b)
+		if r.Len() == 1 && d.isNote(r.First) {
+			turn = 0
+		}
+		if free {
+			d.blocks = append(d.blocks, block{r, turn})
+		}
+		for i := r.First; i <= r.Last; i++ {
+			d.free[i] = free
 		}
 	}
-	return s.known
 }
 
-// connected returns the runs of messages that are folded together: units, the
-// messages of one earlier fold, and, if a history is broken, a result with the call
-// that it could be taken to answer without what is between them.
-func (s *sketch) connected() []message.Run {
-	var runs []message.Run
+// connected returns the runs of messages that are left out together: units, the messages of one earlier fold, and, if a
+// history is broken, a result with the call that it could be taken to answer without what is between them.
+func connected(v *middleware.View) (runs []message.Run) {
 	calls := map[string]int{} // position of the last call with an ID
-	for _, u := range message.Units(s.view.Messages()) {
+	for _, u := range message.Units(v.Messages()) {
 		run := u.Run
-		if e := s.view.Span(run.First).Edit; e != nil && e.Kind == journal.Fold && run.First > 0 && s.view.Span(run.First-1).Edit == e {
+		if e := v.Span(u.First).Edit; e != nil && e.Kind == journal.Fold && u.First > 0 && v.Span(u.First-1).Edit == e {
 			run.First--
 		}
-		for c := range s.now[u.First].Calls() {
-			calls[c.ID] = u.First
-		}
-		for i := u.First; i <= u.Last && !s.watch.Done(); i++ {
-			for r := range s.now[i].Results() {
+		for i := u.First; i <= u.Last; i++ {
+			for c := range v.At(i).Calls() {
+				calls[c.ID] = i
+			}
+			for r := range v.At(i).Results() {
 				if at, ok := calls[r.CallID]; ok {
 					run.First = min(run.First, at)
 				}
 			}
 		}
-		for n := len(runs); n > 0 && runs[n-1].Last >= run.First; n = len(runs) {
+		for n := len(runs); n > 0 && runs[n-1].Last >= run.First; n-- {
 			run.First = min(run.First, runs[n-1].First)
 			runs = runs[:n-1]
 		}
 		runs = append(runs, run)
 	}
 	return runs
+}
+
+// fold leaves out blocks, oldest first, unless placeholders have facts. One note replaces all of them and the notes of
+// earlier folds, if handles have room.
+func (d *draft) fold() {
+	for turn := range 3 {
+		for _, b := range d.blocks {
+			switch {
+			case d.facts || d.done():
+				return
+			case b.turn != turn:
+				continue
+			case d.handles && !d.noted:
+				d.noted, d.total = true, d.total+d.sizeOfNote()
+			}
+			for i := b.First; i <= b.Last; i++ {
+				d.state[i], d.total = folded, d.total-d.sizes[i]
+			}
+		}
+	}
+}
+
+// isNote reports whether a message is the note of an earlier fold, with or without a handle.
+func (d *draft) isNote(i int) bool {
+	e, m, h := d.view.Span(i).Edit, d.view.At(i), store.Handle{}
+	if e == nil || e.Middleware != Name || e.Kind != journal.Fold {
+		return false
+	}
+	if named := archived.In(m.Text()); len(named) > 0 {
+		h = named[len(named)-1]
+	}
+	return m.Equal(d.note(h)) || m.Equal(d.note(store.Handle{}))
+}
+
+// note returns the note for messages that are archived under a handle.
+func (d *draft) note(h store.Handle) message.Message {
+	return message.User(store.Placeholder(d.Note, h))
+}
+
+// sizeOfNote returns about the size that the note will have; 0 if there is none.
+func (d *draft) sizeOfNote() int {
+	var h store.Handle
+	switch {
+	case !d.handles:
+		return 0
+	case d.view.Env().Archive != nil:
+		h = shorten.Likely
+	}
+	return d.view.Meter().Message(d.note(h))
 }

@@ -47,7 +47,7 @@ type Options struct {
 	// Batch is the minimum for one edit of old rounds. Zero: with [trigger.Economy] one payload;
 	// else, if the model's provider caches
 	// prompts, by [middleware.Env].Models, 5,000 tokens, or a tenth of the room if that is
-	// less; otherwise one payload. For models that bind their thinking to what stands before it
+	// less; otherwise one payload. For models that bind their thinking to the messages before it
 	// ([models.ThinkingBound]), with the default Trigger, 10,000 tokens, or a tenth of the room if
 	// that is less. Batch{Results: 1} is one payload for every model.
 	Batch Batch

@@ -61,7 +61,7 @@ func contains(parts []message.Part) func(message.Part) bool {
 // shortenPart returns a call of message i with shorter arguments, or the placeholder of a
 // text. It returns the part itself if it is kept.
 func (s *survey) shortenPart(i int, p message.Part) message.Part {
-	by, archived := s.view.Meter().Counter, len(s.archived)
+	by, before := s.view.Meter().Counter, len(s.archived)
 	switch p := p.(type) {
 	case message.ToolCall:
 		if s.Limit.Arguments <= 0 || s.view.Protects(i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
@@ -71,7 +71,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 		if !ok {
 			short = p.Arguments
 		}
-		if s.frees(by.Count(p.Arguments)-by.Count(short), archived) {
+		if s.frees(by.Count(p.Arguments)-by.Count(short), before) {
 			p.Arguments = short
 			s.done.Arguments++
 		}
@@ -82,7 +82,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 			return p
 		}
 		short := s.placeholder(removed{chars: n, handle: s.handle(i, p)})
-		if s.frees(by.Count(p.Text)-short.tokens, archived) {
+		if s.frees(by.Count(p.Text)-short.tokens, before) {
 			p.Text = short.text
 			s.done.Texts++
 		}
@@ -155,13 +155,13 @@ func (s *survey) shortenResult(
 			all.attachments++
 		}
 	}
-	archived := len(s.archived)
+	before := len(s.archived)
 	switch {
 	case all.chars > s.Limit.Results:
 		all.handle = s.resultHandle(i, was, callID)
 		placeholder := s.placeholder(all)
 		freed := s.freedBy(i, parts, callID, placeholder.tokens)
-		if !s.frees(freed, archived) {
+		if !s.frees(freed, before) {
 			return
 		}
 		if s.editing {
@@ -172,7 +172,7 @@ func (s *survey) shortenResult(
 		}
 	case all.attachments > 0:
 		pieces, freed := s.withoutAttachments(i, parts, callID)
-		if !s.frees(freed, archived) {
+		if !s.frees(freed, before) {
 			return
 		}
 		for k, r := range pieces {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // responseRules are about what the caller receives: a response, an error, or pieces.
@@ -45,14 +46,14 @@ func checkResponse(s *subject, req *middleware.Request) error {
 			message.ToolCall{ID: "x", Name: "read_file", Arguments: `{ "path": "a" }`}),
 		Usage: message.Usage{Input: 1000, CacheRead: 900, Output: 20, Thinking: 5},
 		Stop:  middleware.StopTools,
-		Cache: middleware.Cache{Miss: "messages_changed", Missed: 50},
+		Cache: report.Cache{Miss: "messages_changed", Missed: 50},
 	}
 	out, err := s.instance(Give(resp, middleware.Delta{Text: "I read it."})).answered(context.Background(), req, nil)
 	if err != nil {
 		return err
 	}
 	got := *out.resp
-	got.Cache = middleware.Cache{Miss: got.Cache.Miss, Missed: got.Cache.Missed} // a chain sets the other fields
+	got.Cache = report.Cache{Miss: got.Cache.Miss, Missed: got.Cache.Missed} // a chain sets the other fields
 	if !reflect.DeepEqual(got, resp) {
 		err = fmt.Errorf("response %+v, want %+v", got, resp)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/models"
@@ -97,6 +98,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 		Timeout:     j.Timeout,
 		Meter:       v.Meter(),
 		Report:      func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
+		Ask:         j.askModel,
 	}
 	if w.record != nil {
 		r.Writer = j.author(w.record)
@@ -121,6 +123,14 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 		r.Main = modelwriter.Author{}
 	}
 	return r
+}
+
+// askModel calls the model of an author.
+func (j *job) askModel(
+	ctx context.Context, n int, a modelwriter.Author, req *middleware.Request,
+) (*middleware.Response, *report.Call, error) {
+	c := report.Call{Purpose: report.Summary, Attempt: n, Background: j.background}
+	return core.Ask(ctx, j.fold.View, c, a.Model, a.Known, req)
 }
 
 // inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
@@ -192,7 +202,7 @@ func (j *job) reportAttempt(ctx context.Context, a modelwriter.Attempt) {
 		part = fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
 	e := middleware.Event{
-		Kind: Attempted, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
+		Kind: Attempted, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
 		Why: fmt.Sprintf("%s was asked in %s mode%s%s", cmp.Or(a.Model, "the model"), a.Mode, part, j.without(a.Items, a.Err)),
 	}
 	if a.Reason != "" {

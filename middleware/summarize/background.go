@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/store"
 )
@@ -106,10 +107,10 @@ func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) boo
 	if len(jobs) == 1 { // the next fold divides several at other messages
 		j := jobs[0]
 		j.background = true
-		if e.Background(func(ctx context.Context) {
+		if e.Background(func(later context.Context) {
 			defer a.ended.Store(true)
 			a.job = j
-			a.result, _ = modelwriter.Call(ctx, 0, j.make)
+			a.result, _ = modelwriter.Call(report.WithOrigin(later, ctx), 0, j.make)
 		}) {
 			return true
 		}

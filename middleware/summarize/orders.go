@@ -73,10 +73,12 @@ func (j *job) orderRequest(ctx context.Context, turns []message.Message) modelwr
 			Task: a.Task, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
 		},
 		Language: j.language, MaxTokens: j.quoteTokens(),
-		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
+		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(), Ask: j.askModel,
 		Report: func(a modelwriter.Attempt) {
-			j.reportOrders(ctx, cmp.Or(a.Model, "the model")+" was asked for standing orders of the user",
-				Report{Usage: a.Usage, Cost: a.Cost, request: true}, a.Err)
+			j.report(ctx, middleware.Event{
+				Kind: Attempted, Err: a.Err, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, request: true},
+				Why: cmp.Or(a.Model, "the model") + " was asked for standing orders of the user",
+			})
 		},
 	}
 }
@@ -95,15 +97,11 @@ func (j *job) ordersByFunc(ctx context.Context, turns []message.Message) (lines 
 			return modelwriter.Verbatim(listed, turns)
 		})
 		why := fmt.Sprintf("attempt %d of %d, by the caller's function for standing orders", n, attempts)
-		j.reportOrders(ctx, why, Report{request: true}, err)
+		j.report(ctx, middleware.Event{Kind: Attempted, Err: err, Detail: Report{request: true}, Why: why})
 		if err == nil {
 			return lines, nil
 		}
 		f.Rejected = err.Error()
 	}
 	return nil, err
-}
-
-func (j *job) reportOrders(ctx context.Context, why string, r Report, err error) {
-	j.report(ctx, middleware.Event{Kind: Attempted, Err: err, Detail: r, Why: why})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
@@ -224,7 +225,7 @@ func TestCold(t *testing.T) {
 				require.Equal(t, tt.want, len(events) == 1)
 				if tt.want && tt.ttl == 0 {
 					e := events[0].Economics
-					require.Equal(t, middleware.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, *e, "nothing is written again")
+					require.Equal(t, report.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, *e, "nothing is written again")
 				}
 			}
 		})
@@ -256,11 +257,11 @@ func TestEconomics(t *testing.T) {
 	env := middleware.Env{Models: model(t, rates, models.Cache{}), Counter: tokens.Chars4{}}
 	h := of(25, 1000, 1000, 40, 40)
 	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 2})
-	var report middleware.Report
-	var edited middleware.Economics
+	var made report.Call
+	var edited report.Economics
 	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
 		if e.Kind == middleware.Called {
-			report = *e.Call
+			made = *e.Call
 		}
 		if e.Kind == middleware.Edited {
 			edited = *e.Economics
@@ -275,11 +276,11 @@ func TestEconomics(t *testing.T) {
 	left := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
 	freed := meter.Message(h[3]) + meter.Message(h[5]) - 2*left
 	again := 2*left + meter.Message(h[4]) + meter.Message(h[6]) + meter.Message(h[7]) // the newest round is not in the cache
-	require.Equal(t, middleware.Economics{
+	require.Equal(t, report.Economics{
 		Freed: freed, Rewritten: again, BreakEven: 11.5 * float64(again) / float64(freed),
 		Cost: models.Cost(again) * 11_500_000, Saves: models.Cost(freed) * models.USD,
 	}, edited)
-	require.Equal(t, edited, report.Economics, "one edit is the sum of all")
+	require.Equal(t, edited, made.Economics, "one edit is the sum of all")
 }
 
 func TestEconomyOr(t *testing.T) {

@@ -69,8 +69,8 @@ func Fraction(share float64) middleware.Trigger { return when.Fraction(share) }
 //
 //	trigger.All(trigger.Tokens(50_000), trigger.AtUser(trigger.Fraction(0.75)))
 //
-// An edit inside of a turn makes the thinking of that turn void for models that accept it only behind what it was made
-// with; see [models.ThinkingBound].
+// Some models accept thinking only after the messages that it was made with. For these, an edit inside of a turn makes
+// the thinking of that turn void; see [models.ThinkingBound].
 func AtUser(limit middleware.Trigger) middleware.Trigger { return when.AtUser(limit) }
 
 // Reclaims is met when the plan would make the view at least n tokens shorter. Alone it
@@ -107,7 +107,7 @@ type EconomyOptions struct {
 	Read, Write float64
 
 	// TTL is how long the provider keeps a prefix after its last use. 0: as the table of
-	// models says, but at least an hour if the provider caches by itself, and for ever if
+	// models says, but at least an hour if the provider caches by itself, and without end if
 	// the table has no time. Set it if requests ask for a longer time.
 	TTL time.Duration
 

@@ -15,7 +15,7 @@ import (
 // KeepNone is the value of Options.PreserveStart, PreserveEnd and MinMessages that keeps none, as `none` does in a chain file.
 const KeepNone = -1
 
-// Options are what is removed, and when. The zero value removes by [Hybrid] from
+// Options configure what trim removes, and when. The zero value removes by [Hybrid] from
 // 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve, or
 // what makes the threshold 100,000 tokens. [For] returns the options for a model.
 type Options struct {

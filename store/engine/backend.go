@@ -20,12 +20,12 @@ import (
 //
 // A row has a time of its last use. Find, Put, Get and PutContents get the rules in
 // [Bounds]. If its TTL is not 0, a row that was not used for longer than that counts as
-// removed: Find and Get do not return it, and Put writes over it. Find sets the last use
-// of the entries that it returns and of all contents of their conversation, and Get that
-// of its content, if half of the TTL has gone since. A failure to do so is no failure of
-// the call. Put and PutContents set the last use of what they write and of what is there
-// already; Put that of the contents of the conversation too, as Find does. An entry that
-// others build on is kept as long as they do.
+// removed: Find and Get do not return it, and Put writes over it. When more
+// than half of the TTL has passed since the last use, Find sets it again for the entries that
+// it returns and for all contents of their conversation, and Get for its content; an error of
+// this is ignored. Put and PutContents set the last use of what they write and of what is kept
+// already, and Put also that of the contents of the conversation. An entry is kept as long as an
+// entry that builds on it.
 //
 // # Loss
 //
@@ -39,19 +39,19 @@ import (
 // Find, Put, Get and PutContents make one round trip to the database each, whatever the
 // number of rows. An exception may be made to renew rows, once in half a TTL.
 type Backend interface { //nolint:interfacebloat // what a database does for two things; an adapter per thing would be a second layer
-	// Find returns the entry under the last of these IDs that has one, followed by those
-	// that it builds on, newest first, and the index of the ID. It stops at a base that is
-	// missing. at is -1 if there is none. ids may be empty. first is what the entries were
-	// put with, by which rows may be spread over servers.
+	// Find looks for the last of these IDs that has an entry. It returns that entry, followed by
+	// the entries that it builds on, newest first, and the index of the ID; -1 if no ID has an
+	// entry. It stops at a base that is missing. ids may be empty. first is the First of the
+	// writes; a backend may spread rows over servers by it.
 	Find(ctx context.Context, scope string, first message.ID, ids []message.ID, b Bounds) (at int, rows []Row, err error)
 
-	// Put stores rows; there is at least one. Each is stored and its ID points at it from
-	// then on, if no entry is kept under its ID, or one of revision Over, or already this
-	// one, and if its base is zero or kept. An entry that is kept already gets this data: what
-	// is there may be damaged. If that is not so for the first, nothing is
-	// stored; another one is skipped. All of this is one atomic step for rows with the same First,
-	// and durable when Put returns. Put returns the row that is kept under the first ID afterwards, or the zero
-	// Row if there is none. The error is a [FullError] if the scope is full.
+	// Put stores rows; there is at least one. A row is stored on two conditions: no entry is kept
+	// under its ID, or one of revision Over, or this one; and its base is zero or kept. From then
+	// on its ID points at it. If this entry is kept already, its data is replaced, since it may be
+	// damaged. If the first row does not meet the conditions, nothing is stored; another row is
+	// skipped. For rows with the same First, all of this is one atomic step, and durable when Put
+	// returns. Put returns the row that is kept under the first ID afterwards, or the zero Row if
+	// no row is kept there. The error is a [FullError] if the scope is full.
 	Put(ctx context.Context, scope string, rows []Write, b Bounds) (winner Row, err error)
 
 	// Entries returns all entries of a conversation that are kept, the oldest first, in
@@ -61,19 +61,19 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// Get returns a content. The error is store.ErrNotFound if there is none.
 	Get(ctx context.Context, scope, handle string, b Bounds) (Content, error)
 
-	// PutContents stores contents for a conversation; zero: none. A content that is there
-	// already under its handle and with its key gets this data, unless it is the same: what
-	// is there may be damaged, or sealed with a key that is missing. It belongs to this
-	// conversation too; so does one whose Data is empty, if there is one under its handle:
-	// its key is not looked at, and nothing is stored. The error is store.ErrConflict if
-	// another key is there, and a
-	// [FullError] if the scope is full. After an error, some contents may be stored.
+	// PutContents stores contents for a conversation; the zero ID means no conversation. If a
+	// content with this handle and key is kept already, it then belongs to this conversation too,
+	// and its data is replaced if it differs: it may be damaged, or sealed with a key that is
+	// missing. A content without Data is not stored: if one is kept under its handle, with any
+	// key, that one then belongs to this conversation too. The error is store.ErrConflict if
+	// another key is kept under the handle, and a [FullError] if the scope is full. After an
+	// error, some contents may be stored.
 	PutContents(ctx context.Context, scope string, conversation message.ID, contents []Content, b Bounds) error
 
-	// Delete removes the entries and contents of some conversations of a scope, except for
-	// contents that belong to other conversations too, or were put for none; without
-	// conversations, everything of the scope. Afterwards the database has no row, key or
-	// name of it. What is written during the call may stay.
+	// Delete removes the entries and contents of some conversations of a scope, or without
+	// conversations everything of the scope. It keeps contents that belong to other conversations
+	// too, or were put for no conversation. Afterwards the database has no row, key or name of
+	// what was removed. What is written during the call may be kept.
 	Delete(ctx context.Context, scope string, conversations ...message.ID) error
 
 	// List returns what is kept by conversation, for some scopes, or for all; ordered by
@@ -81,12 +81,14 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	// conversations is counted for each.
 	List(ctx context.Context, scopes ...string) ([]Usage, error)
 
-	// Drop removes entries that still have this data, perhaps none of them. An ID that points
-	// at one points at none then.
+	// Drop removes the entries that still have this data. An ID that pointed at one of them
+	// then points at no entry.
+
 	Drop(ctx context.Context, scope string, rows []Row) error
-	// Rewrite gives the data of all entries and contents to change, some of them perhaps
-	// repeatedly, and writes what it returns over them, unless that is nil or the row has
-	// changed meanwhile. No last use changes. It ends with the first error of change.
+	// Rewrite calls change with the data of each entry and content, for some of them perhaps
+	// repeatedly, and replaces the data by the result, unless the result is nil or the row has
+	// changed meanwhile. It does not change the last use. It ends with the first error of change.
+
 	Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error
 	// Vacuum removes rows that were not used for longer than ttl (0: none), and returns
 	// unused space, so that no removed byte remains in the files of the database, as far as
@@ -100,7 +102,7 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 // lossy is a [Backend] that knows when it has lost everything; see there.
 type lossy interface{ Lost(err error) error }
 
-// Bounds is how long and how much a backend keeps.
+// Bounds limits how long and how much a backend keeps.
 type Bounds struct {
 	TTL   time.Duration // since the last use; 0: without end
 	Limit int64         // bytes of all rows of a scope, about; 0: no limit
@@ -114,7 +116,7 @@ type Row struct {
 	Data         []byte     // at least one byte
 }
 
-// Write is a row to store, and where.
+// Write is a row to store, with the ID to store it under.
 type Write struct {
 	ID    message.ID // will point at the row
 	First message.ID // of the first message of the history that ID is of
@@ -129,8 +131,8 @@ type Content struct {
 	Data   []byte   // at least one byte; see PutContents
 }
 
-// Overhead is what is counted for each row in addition to its data.
-const Overhead = 200 // bytes
+// Overhead is the number of bytes that a row counts in addition to its data.
+const Overhead = 200
 
 // Usage is what a scope keeps of one conversation.
 type Usage struct {

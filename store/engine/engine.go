@@ -60,8 +60,8 @@ var ErrLost = errors.New("the database has lost everything")
 // share. Give conversations names, or use [Engine.DeleteShared], which deletes all of them.
 var ErrShared = errors.New("several conversations share this ID, since they have no name")
 
-// New returns the engine of a backend, and owns it. The error is for options that are not
-// valid.
+// New returns the engine of a backend. The engine owns the backend and closes it. New returns an
+// error if the options are not valid.
 func New(b Backend, o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
@@ -91,7 +91,7 @@ func isAnswer(err error) bool {
 	return full
 }
 
-// Ping asks the database for an answer. The error has the reason if there is none; it wraps [ErrNotConnected] before an engine with
+// Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [ErrNotConnected] before an engine with
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
@@ -160,16 +160,16 @@ func (e *Engine) Entries(ctx context.Context, scope string, conversation message
 	})
 }
 
-// Resealed is how far [Engine.Reseal] has come.
+// Resealed is the progress of [Engine.Reseal].
 type Resealed struct {
-	Rows    int // that were looked at
-	Written int // that the first cipher had not sealed
-	Unread  int // that no cipher opens or that are damaged, which stay as they are
+	Rows    int // rows that were read
+	Written int // rows that another cipher than the first had sealed
+	Unread  int // rows that no cipher opens, or that are damaged; they are not changed
 }
 
-// Reseal writes all rows again that the first cipher of [Options] has not sealed. It can be
-// repeated, and continues with what is left if it was interrupted. progress is called before
-// each row that is written; nil: not. Bytes of old rows may remain in files until [Engine.Vacuum].
+// Reseal writes all rows again that the first cipher of [Options] has not sealed. After an
+// interruption, call it again: it continues with the rows that are left. It calls progress before
+// each row that it writes, unless progress is nil. Bytes of old rows may remain in files until [Engine.Vacuum].
 func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
 	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {
 		err := e.db().Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {

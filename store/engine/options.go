@@ -12,19 +12,19 @@ import (
 // Options is what an [Engine] does in addition to keeping rows. All replicas that share a database
 // must have equal options.
 type Options struct {
-	// TTL removes what was neither written nor found for this time. Finding the edits of a
-	// conversation counts for all contents of that conversation too. An entry that others
-	// build on is kept as long as they do. 0: kept until it is deleted. The space is
+	// TTL is the time after which data that was neither written nor found is removed. Finding the
+	// edits of a conversation counts for all contents of that conversation too. An entry is kept as
+	// long as an entry that builds on it. 0: data is kept until it is deleted. The space is
 	// reclaimed by [Engine.Vacuum], or by the database itself.
 	TTL time.Duration
 
-	// Limit is how many bytes a scope may keep, about: compressed data, and [Overhead] for
-	// each row. Beyond it, a write fails with a [FullError]; reads go on. 0: no limit.
+	// Limit is about how many bytes a scope may keep: compressed data, and [Overhead] for
+	// each row. A write that would exceed it fails with a [FullError]; reads still work. 0: no limit.
 	Limit int64
 
-	// Secret makes the keys and handles of the archive's contents, so that someone who reads
-	// the database cannot see by them whether two tenants have equal contents, or whether
-	// a known text is there. Want 32 random bytes. Contents that were put with another
+	// Secret is used to make the keys and handles of the archive's contents. Without it, someone
+	// who reads the database could see from them whether two tenants have equal contents, or
+	// whether a known text is kept. Use 32 random bytes. Contents that were put with another
 	// secret cannot be read. nil: keys depend on the content and the scope's name only.
 	Secret []byte
 
@@ -34,28 +34,29 @@ type Options struct {
 	// of rows. nil: not encrypted.
 	Ciphers []Cipher
 
-	// Observe receives each operation when it has ended, also one that the guard has not let
-	// through, so that any library can count them. It is called by the goroutines of the calls,
-	// and must return soon. nil: not reported.
+	// Observe receives each operation when it has ended, including those that the guard has
+	// refused. The goroutines of the calls call it, so it must return soon. nil: operations are not
+	// reported.
 	Observe func(Operation)
 
-	// Limits are when the calls of the journal and of archives for one model call are given up,
-	// and when the database is not asked for a while: 1 s, and 1 s after 3 failures in a row.
+	// Limits are the time limit of the calls of journal and archives for one model call, 1 s, and
+	// the rule for a database that fails: after 3 failures in a row it is not asked for 1 s.
 	Limits store.Limits
 
-	// Lazy lets [Open] return at once and connect in the background, again and again until that works. Until then, edits
-	// and up to 64 MB of archived contents are kept in memory, an event of each call reports that the journal is missing, and
-	// edits that other processes have made are not known. Then everything is written. Both are lost if the process ends before.
+	// Lazy lets [Open] return at once. The engine then connects in the background, and tries again until it succeeds. Until
+	// then it keeps edits and up to 64 MB of archived contents in memory, it does not know the edits of other processes, and
+	// an event of each call reports that the journal is missing. After it has connected, it writes everything to the
+	// database. If the process ends before, these edits and contents are lost.
 	Lazy bool
 }
 
 // Operation is a call of the database that has ended.
 type Operation struct {
 	Name     string        // find, put, get, put contents, delete, list, entries, vacuum, reseal or ping
-	Scope    string        // "" for those of all scopes
-	Time     time.Duration // that the caller has waited
-	Bytes    int64         // of the data of the rows that were written or read, as they are in the database
-	Err      error         // its result; [store.ErrNotFound] and the like are answers of a database that works
+	Scope    string        // "": the operation is for all scopes
+	Time     time.Duration // time that the caller has waited
+	Bytes    int64         // size of the data that was written or read, as it is in the database
+	Err      error         // the result; [store.ErrNotFound] and the like are answers of a database that works
 	Failures int           // failed calls in a row, by the guard of the journal or of the archives; 0 for the others
 	Resting  bool          // the guard leaves the database alone now
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// TestAdversary runs two thousand worlds, and 100 with the race detector or -short. LACONIC_WORLD=n runs one of them and
+// TestAdversary runs 400 worlds, and 100 with the race detector or -short. LACONIC_WORLD=n runs one of them and
 // shows it.
 func TestAdversary(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestAdversary(t *testing.T) {
 		attack(t, one, map[string]int{}, true)
 		return
 	}
-	worlds := uint64(1000)
+	worlds := uint64(400)
 	if race.Enabled || testing.Short() {
 		worlds = 100
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -61,8 +62,8 @@ func serve(t *testing.T, parallel int, arguments func(n int) string) *fakeprovid
 // edits counts what a chain does.
 type edits struct {
 	made   int
-	odd    []string           // events that should not come
-	caches []middleware.Cache // of all calls
+	odd    []string       // events that should not come
+	caches []report.Cache // of all calls
 }
 
 func (e *edits) observe(_ context.Context, event middleware.Event) {

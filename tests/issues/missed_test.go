@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -58,7 +59,7 @@ func TestMissedAndDeclaredTools(t *testing.T) {
 	t.Parallel()
 	var rec middlewaretest.Recorder
 	model := middleware.Chain(rec.Middleware(), fit.New(fit.Options{Rules: message.Anthropic}))(middlewaretest.Say("ok"))
-	ask := func(h []message.Message) middleware.Cache {
+	ask := func(h []message.Message) report.Cache {
 		resp, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 3000}}, nil)
 		require.NoError(t, err)
 		return resp.Cache

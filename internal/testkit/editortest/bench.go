@@ -56,7 +56,9 @@ func Walk(a, b []message.Message) bool {
 
 // RequireFewAllocations checks that a call on a conversation that nothing has to be done for makes about as many
 // allocations at 2,000 messages as at 100, and fewer than most.
-func RequireFewAllocations(t *testing.T, name string, spread, most float64, conversation func(messages int) []message.Message, caller func(messages int) func([]message.Message)) {
+func RequireFewAllocations(t *testing.T, name string, spread, most float64,
+	conversation func(messages int) []message.Message, caller func(messages int) func([]message.Message),
+) {
 	t.Helper()
 	var allocs []float64
 	for _, n := range []int{100, Messages} {

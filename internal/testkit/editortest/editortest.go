@@ -1,4 +1,5 @@
-// Package editortest has what the tests and benchmarks of the editing middlewares share. It is for tests only.
+// Package editortest replays the golden conversations of an editing middleware, and has the parts that the
+// benchmarks of these middlewares share. It is for tests only.
 package editortest
 
 import (
@@ -99,7 +100,8 @@ func (e Editor) edit(event middleware.Event, lead int) string {
 		}
 		rewritten += fmt.Sprintf(" %d", lead+r.Runs[0].First)
 	}
-	line := fmt.Sprintf("  %d items, first changed message %d, calls since the edit before %d", e.Items(event.Detail), event.First, event.Calls)
+	line := fmt.Sprintf("  %d items, first changed message %d, calls since the edit before %d",
+		e.Items(event.Detail), event.First, event.Calls)
 	if gone != "" {
 		return line + ", gone:" + gone + "\n"
 	}

@@ -105,9 +105,10 @@ func Some(tb testing.TB, name string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		n := 0
 		for line := range lines {
-			if n++; n%Share() == 1%Share() && !yield(line) {
+			if n%Share() == 0 && !yield(line) {
 				return
 			}
+			n++
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package replicas is a reference model for tests: what several processes with one journal
-// send. It follows the rule of docs/internals/guarantees.md in the plainest way: edits are texts by
-// position, entries have all their edits, and nothing is compressed, cached or concurrent.
+// Package replicas is a reference model for tests: it computes what several processes with one journal
+// send, by the rule of docs/internals/guarantees.md. Edits are texts by position, each entry has all its
+// edits, and nothing is compressed, cached or concurrent.
 //
 // The conversations that it understands have unique messages, a user message only after an
 // answer without calls, and a result for each call.
@@ -48,7 +48,7 @@ func Editor() middleware.Middleware {
 	}, middleware.Options{Strict: true})
 }
 
-// Sent returns the edits of what was sent for a history.
+// Sent returns the edits in a request that was sent for a history.
 func Sent(h, sent []message.Message) Edits {
 	e := Edits{}
 	for i := range sent {
@@ -62,7 +62,7 @@ func Sent(h, sent []message.Message) Edits {
 
 // Entry is what the journal of the model keeps under one ID.
 type Entry struct {
-	at    int    // position under whose ID it was found; -1: there is none
+	at    int    // position under whose ID it was found; -1: no entry
 	rev   string // what it builds on and what it adds
 	edits Edits
 }
@@ -97,10 +97,10 @@ const (
 	Works Fault = iota
 	Down        // it answers nothing and stores nothing
 	Full        // it stores nothing
-	Late        // it stores, but says that it has not
+	Late        // it stores, and returns an error
 )
 
-// Replica is one process: what it remembers of each history. The zero value is not usable.
+// Replica is one process and what it remembers of each history. The zero value is not usable.
 type Replica struct {
 	journal Journal
 	tracks  []*track // newest first
@@ -159,7 +159,7 @@ func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
 	return list
 }
 
-// Answered tells a process which answer it has returned to a history.
+// Answered records the answer that a process has returned to a history.
 func (r *Replica) Answered(h []message.Message, answer message.Message) {
 	ids := message.IDs(append(slices.Clip(h), answer))
 	r.answers = append(r.answers, ids[len(h)])
@@ -267,8 +267,8 @@ func holds(h []message.Message, at int) bool {
 		slices.ContainsFunc(h[at:], func(m message.Message) bool { return m.Role == message.RoleAssistant })
 }
 
-// write stores edits under the newest ID, and those before the newest question under the ID
-// before it. It returns the edits that are sent: those of another process if that was first.
+// write stores all edits under the newest ID, and the edits before the newest question under the ID
+// before that question. It returns the edits that are sent. If another process was first, they are its edits.
 func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edits {
 	for {
 		if maps.Equal(list, t.entry.edits) {

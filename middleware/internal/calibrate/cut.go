@@ -31,7 +31,7 @@ type cut struct {
 	since int // number of reports since the limit was found
 }
 
-// Verdict is what a report says.
+// Verdict is the result of comparing a report with its prompt.
 type Verdict uint8
 
 // The verdicts.

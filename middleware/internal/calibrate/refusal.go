@@ -1,6 +1,6 @@
 package calibrate
 
-// Refusal is a prompt that was refused as too long, and what the provider says about it. All numbers are tokens; 0: not known.
+// Refusal is a prompt that was refused as too long, and the numbers in the error of the provider. All numbers are tokens; 0: not known.
 type Refusal struct {
 	Tokens, Counted int // of the prompt: as estimated, and by the meter
 	Window, Room    int // that are declared: for prompt and answer, and for the prompt alone
@@ -9,7 +9,7 @@ type Refusal struct {
 	Sent, Limit, Answer, Over int
 }
 
-// Limit is what a refusal says about the window.
+// Limit is the window that follows from a refusal.
 type Limit struct {
 	Window  int  // tokens for prompt and answer by the numbers of the provider; 0: it gives none that can be right
 	Guess   int  // the window to try next if Window is not believed
@@ -17,7 +17,7 @@ type Limit struct {
 	ByOver  bool // Window follows from the number of tokens that are too many
 }
 
-// Judge returns what a refusal says. Some providers name a limit for the prompt alone: then the window is as much larger as the
+// Judge returns the window that follows from a refusal. Some providers name a limit for the prompt alone: then the window is as much larger as the
 // declared window is than its room. A limit that is not below the prompt is not believed if the provider names no
 // size of the prompt that can be right. Without a number, four fifths of the prompt are tried next.
 func (r Refusal) Judge() Limit {

@@ -10,12 +10,32 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
+// RuleError is the error of an edit that breaks a rule, with a short name of the rule.
+type RuleError struct {
+	Name string
+	Err  error
+}
+
+// Error returns the text of the error.
+func (r *RuleError) Error() string { return r.Err.Error() }
+
+// Unwrap returns the error.
+func (r *RuleError) Unwrap() error { return r.Err }
+
+// Broken returns an error as that of a rule; nil if there is none.
+func Broken(rule string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &RuleError{rule, err}
+}
+
 // Verify returns the rule that records break, or nil. They turn the view before into the
 // view after. pending is true if some folds have no messages yet; these folds are
 // verified once they have.
 func (h *History) Verify(before, after *Result, records []*journal.Record, t Terms, pending bool) error {
 	if !pending && len(after.Messages) == len(h.Lead) {
-		return errors.New("the view would be empty")
+		return Broken("empty view", errors.New("the view would be empty"))
 	}
 	folds := false
 	for _, r := range records {
@@ -44,17 +64,17 @@ func (h *History) verifyRewrite(r *journal.Record, t Terms) error {
 	m := h.Body[i]
 	if h.ProtectionAt(i) != 0 {
 		if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
-			return err
+			return Broken("protected", err)
 		}
 	}
 	if onlyText(m.Parts, r.Parts) {
 		return nil // there is no rule that it could break
 	}
 	if err := sameStructure(m.Parts, r.Parts); err != nil {
-		return err
+		return Broken("structure", err)
 	}
 	if err := h.keepsThinking(i, r.Parts, t); err != nil {
-		return err
+		return Broken("thinking", err)
 	}
 	other := func(p message.Part) bool {
 		result, ok := p.(message.ToolResult)
@@ -65,7 +85,7 @@ func (h *History) verifyRewrite(r *journal.Record, t Terms) error {
 	}
 	n := *m
 	n.Parts = r.Parts
-	return noWorse(*m, n)
+	return Broken("valid message", noWorse(*m, n))
 }
 
 // onlyText reports whether a message is one text result, and only its text differs.
@@ -85,20 +105,22 @@ func onlyText(before, after []message.Part) bool {
 func (h *History) verifyFold(r *journal.Record, t Terms) error {
 	protected := h.within(r.Runs)
 	if len(protected) > 0 && protected[0] < tail(r.Runs) {
-		return fmt.Errorf("message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0])
+		return Broken("protected", fmt.Errorf(
+			"message %d is protected, and the fold would move it after other messages", len(h.Lead)+protected[0]))
 	}
 	if lost := h.lost(protected, r.Messages); lost >= 0 {
-		return fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+lost)
+		return Broken("protected", fmt.Errorf("message %d is protected, and the fold would remove it", len(h.Lead)+lost))
 	}
 	for i := range r.Messages {
 		if h.isOld(r, &r.Messages[i], protected) {
 			continue
 		}
 		if t.Calls && r.Messages[i].HasCalls() && !slices.ContainsFunc(r.Messages[i].Parts, isThinking) {
-			return errors.New("the fold would add an answer with calls and without thinking, which the provider demands")
+			return Broken("thinking", errors.New(
+				"the fold would add an answer with calls and without thinking, which the provider demands"))
 		}
 		if bad := message.Content(r.Messages, i); len(bad) > 0 {
-			return fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule)
+			return Broken("valid message", fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule))
 		}
 	}
 	return nil
@@ -145,7 +167,7 @@ func (h *History) verifyPairs(before, after *Result) error {
 	}
 	for _, b := range now {
 		if !had[key(after, b)] {
-			return fmt.Errorf("%s %q would result", b.Rule, b.CallID)
+			return Broken("pairs", fmt.Errorf("%s %q would result", b.Rule, b.CallID))
 		}
 	}
 	return nil

@@ -25,6 +25,8 @@ import (
 	lcopenai "github.com/tmc/langchaingo/llms/openai"
 	adkagent "google.golang.org/adk/v2/agent"
 	adkllm "google.golang.org/adk/v2/agent/llmagent"
+	adkmodel "google.golang.org/adk/v2/model"
+	"google.golang.org/adk/v2/model/gemini"
 	"google.golang.org/adk/v2/model/openaimodel"
 	adkrunner "google.golang.org/adk/v2/runner"
 	"google.golang.org/adk/v2/session"
@@ -67,6 +69,7 @@ var all = map[string]framework{
 	"fantasy Responses":     fantasyResponses,
 	"fantasy anthropic":     fantasyAnthropic,
 	"adk openaimodel":       adkOpenAI,
+	"adk gemini":            adkGemini,
 	"trpc-agent-go openai":  trpcOpenAI,
 }
 
@@ -76,31 +79,45 @@ func TestFrameworks(t *testing.T) {
 		for _, stream := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, stream %t", name, stream), func(t *testing.T) {
 				t.Parallel()
-				const calls = 10
-				loop := fakeprovider.ToolLoop{Tool: "read", Calls: calls}
-				s, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{})
-				require.NoError(t, err)
-				t.Cleanup(func() { _ = s.Close() })
-				rt := wire.Transport(nil, wire.Options{Strict: true}, microcompact.New(microcompact.Options{
-					KeepRounds: 2, Batch: microcompact.Batch{Results: 1},
-				}))
-				wiretest.Used(t, rt)
+				s, rt := start(t, nil)
 				answer, err := work(t.Context(), s, &http.Client{Transport: rt}, stream)
-				for _, r := range s.Refused() {
-					t.Errorf("refused: %s", r.Refused.Message)
-				}
 				require.NoError(t, err)
-				require.Equal(t, "done", answer)
-				sent := s.Requests()
-				require.Len(t, sent, calls+1)
-				last := sent[calls]
-				require.Equal(t, stream, last.Request.Stream)
-				lines := strings.Count(string(last.Body), strings.TrimSpace(line))
-				require.Less(t, lines, calls*60/2, "old results are shortened in the last body")
-				require.GreaterOrEqual(t, lines, 60, "the newest result is in it")
+				check(t, s, answer, stream)
 			})
 		}
 	}
+}
+
+const calls = 10
+
+// start starts a server that asks for calls of a tool, and returns a transport on top of another one.
+func start(t *testing.T, base http.RoundTripper) (*fakeprovider.Server, http.RoundTripper) {
+	t.Helper()
+	loop := fakeprovider.ToolLoop{Tool: "read", Calls: calls}
+	s, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	rt := wire.Transport(base, wire.Options{Strict: true}, microcompact.New(microcompact.Options{
+		KeepRounds: 2, Batch: microcompact.Batch{Results: 1},
+	}))
+	wiretest.Used(t, rt)
+	return s, rt
+}
+
+// check checks the answer of a framework, and what its server was sent.
+func check(t *testing.T, s *fakeprovider.Server, answer string, stream bool) {
+	t.Helper()
+	for _, r := range s.Refused() {
+		t.Errorf("refused: %s", r.Refused.Message)
+	}
+	require.Equal(t, "done", answer)
+	sent := s.Requests()
+	require.Len(t, sent, calls+1)
+	last := sent[calls]
+	require.Equal(t, stream, last.Request.Stream)
+	lines := strings.Count(string(last.Body), strings.TrimSpace(line))
+	require.Less(t, lines, calls*60/2, "old results are shortened in the last body")
+	require.GreaterOrEqual(t, lines, 60, "the newest result is in it")
 }
 
 func langchaingoOpenAI(ctx context.Context, s *fakeprovider.Server, c *http.Client, stream bool) (string, error) {
@@ -229,6 +246,20 @@ func adkOpenAI(ctx context.Context, s *fakeprovider.Server, c *http.Client, stre
 	if err != nil {
 		return "", err
 	}
+	return adkLoop(ctx, m, stream)
+}
+
+func adkGemini(ctx context.Context, s *fakeprovider.Server, c *http.Client, stream bool) (string, error) {
+	m, err := gemini.NewModel(ctx, modelName, &genai.ClientConfig{
+		HTTPClient: c, APIKey: "k", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: s.Root},
+	})
+	if err != nil {
+		return "", err
+	}
+	return adkLoop(ctx, m, stream)
+}
+
+func adkLoop(ctx context.Context, m adkmodel.LLM, stream bool) (string, error) {
 	type output struct {
 		Text string `json:"text"`
 	}
@@ -237,6 +268,11 @@ func adkOpenAI(ctx context.Context, s *fakeprovider.Server, c *http.Client, stre
 	if err != nil {
 		return "", err
 	}
+	return adkRun(ctx, m, read, stream)
+}
+
+// adkRun runs an agent with a tool until it answers.
+func adkRun(ctx context.Context, m adkmodel.LLM, read adktool.Tool, stream bool) (string, error) {
 	agent, err := adkllm.New(adkllm.Config{Name: "reader", Model: m, Tools: []adktool.Tool{read}})
 	if err != nil {
 		return "", err

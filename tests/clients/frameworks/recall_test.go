@@ -8,10 +8,15 @@ import (
 
 	"charm.land/fantasy"
 	"github.com/stretchr/testify/require"
+	adkagent "google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/model/openaimodel"
+	adktool "google.golang.org/adk/v2/tool"
+	"google.golang.org/adk/v2/tool/functiontool"
 	trpctool "trpc.group/trpc-go/trpc-agent-go/tool"
 	"trpc.group/trpc-go/trpc-agent-go/tool/function"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -53,6 +58,18 @@ func trpcRecall(archive store.Store) trpctool.CallableTool {
 		function.WithName(store.RecallTool), function.WithDescription("Reads again what was cleared, by the handle in the placeholder."))
 }
 
+func adkRecall(archive store.Store) (adktool.Tool, error) {
+	type output struct {
+		Text string `json:"text"`
+	}
+	return functiontool.New(functiontool.Config{
+		Name: store.RecallTool, Description: "Reads again what was cleared, by the handle in the placeholder.",
+	}, func(ctx adkagent.Context, in handle) (output, error) {
+		text, err := read(ctx, archive, in)
+		return output{text}, err
+	})
+}
+
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
@@ -64,7 +81,21 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "the file", answer.Content)
 
-	text, err := trpcRecall(archive).Call(t.Context(), []byte(arguments))
+	var text any
+	text, err = trpcRecall(archive).Call(t.Context(), []byte(arguments))
 	require.NoError(t, err)
 	require.Equal(t, "the file", text)
+
+	tool, err := adkRecall(archive)
+	require.NoError(t, err)
+	loop := fakeprovider.ToolLoop{Tool: store.RecallTool, Calls: 1, Arguments: func(int) string { return arguments }}
+	s, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	m, err := openaimodel.NewModel(t.Context(), modelName, &openaimodel.ClientConfig{BaseURL: s.URL, APIKey: "k"})
+	require.NoError(t, err)
+	text, err = adkRun(t.Context(), m, tool, false)
+	require.NoError(t, err)
+	require.Equal(t, "done", text)
+	require.Contains(t, string(s.Requests()[1].Body), "the file", "the model has read it")
 }

@@ -17,12 +17,18 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("summarize: %w", err)
 	}
-	if s.sent.Add(1) > int64(s.Requests) {
+	sent := s.sent.Add(1)
+	if sent > int64(s.Requests) {
 		return "", fmt.Errorf("summarize: all %d requests %w", s.Requests, errUsedUp)
 	}
 	a := Attempt{Mode: p.mode, Model: p.author.Name, Part: p.task.part, Parts: p.task.parts}
 	resp, err := Call(ctx, s.Timeout, func(ctx context.Context) (*middleware.Response, error) {
-		return p.author.Model(ctx, p.Request, nil) // nil: no streaming
+		if s.Ask == nil {
+			return p.author.Model(ctx, p.Request, nil) // nil: no streaming
+		}
+		resp, call, err := s.Ask(ctx, int(sent), p.author, p.Request)
+		a.Call = call
+		return resp, err
 	})
 	if err == nil && resp == nil {
 		err = errors.New("summarize: the model returned neither an answer nor an error")

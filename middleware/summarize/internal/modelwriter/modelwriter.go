@@ -28,6 +28,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
@@ -71,6 +72,10 @@ type Request struct {
 
 	Meter  tokens.Meter  // counts what is sent and what comes back
 	Report func(Attempt) // is called after each attempt, not concurrently; nil: no reports
+
+	// Ask calls the model of an author, with the number of the request, from 1, and returns the numbers of the call, too.
+	// nil: the model is called, and there are no numbers.
+	Ask func(ctx context.Context, n int, a Author, req *middleware.Request) (*middleware.Response, *report.Call, error)
 }
 
 // Author is a model that writes, and how it is asked. Task and Sections are not used for
@@ -304,4 +309,5 @@ type Attempt struct {
 
 	Usage message.Usage // as reported, or else as counted
 	Cost  models.Cost   // by the price of the author; 0 if that is unknown
+	Call  *report.Call  // the numbers of the model call; nil: none
 }

@@ -1,0 +1,195 @@
+package wire_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/wire"
+)
+
+// hostileBodies are chats in which a result is long enough to be cleared, with something odd.
+func hostileBodies() map[string]string {
+	chat := rounds(4, long)
+	with := func(old, now string) string { return strings.Replace(chat, old, now, 1) }
+	return map[string]string{
+		"plain":                  chat,
+		"twice":                  with(`"max_tokens":10`, `"max_tokens":10,"max_tokens":11`),
+		"twice by an escape":     with(`"max_tokens":10`, `"max_tokens":10,"max\u005ftokens":11`),
+		"twice in a message":     with(`{"role":"user"`, `{"role":"user","role":"user"`),
+		"twice deep within":      with(`"max_tokens":10`, `"metadata":{"a":[{"b":1,"b":2}]}`),
+		"a huge number":          with(`"max_tokens":10`, `"max_tokens":1E400`),
+		"a long number":          with(`"max_tokens":10`, `"max_tokens":123456789012345678901234567890`),
+		"minus zero":             with(`"max_tokens":10`, `"seed":-0.0e+00,"max_tokens":10`),
+		"a leading zero":         with(`"max_tokens":10`, `"max_tokens":010`),
+		"half of a surrogate":    with(`"go on"`, `"go \ud83d on \ude00"`),
+		"surrogates, reversed":   with(`"go on"`, `"\ude00\ud83d"`),
+		"escaped NUL":            with(`"go on"`, `"go\u0000on"`),
+		"NUL":                    with(`"go on"`, "\"go\x00on\""),
+		"not UTF-8":              with(`"go on"`, "\"go \xff on\""),
+		"not UTF-8 in a name":    with(`"max_tokens":10`, "\"\xff\":10"),
+		"a BOM":                  "\ufeff" + chat,
+		"a comma after all":      with(`"max_tokens":10}`, `"max_tokens":10,}`),
+		"a comma in the list":    with(`],"max_tokens"`, `,],"max_tokens"`),
+		"a comment":              with(`"max_tokens"`, `/* x */"max_tokens"`),
+		"single quotes":          with(`"go on"`, `'go on'`),
+		"a line in a text":       with(`"go on"`, "\"go\non\""),
+		"a bad escape":           with(`"go on"`, `"go \x on"`),
+		"cut":                    chat[:len(chat)/2],
+		"cut after an escape":    chat[:strings.Index(chat, `go on`)+2] + `\`,
+		"more after it":          chat + " {}",
+		"space around it":        " \r\n\t" + chat + "\n\n ",
+		"nested deeply":          with(`"max_tokens":10`, `"metadata":`+strings.Repeat("[", 9_000)+strings.Repeat("]", 9_000)),
+		"nested too deeply":      with(`"max_tokens":10`, `"metadata":`+strings.Repeat("[", 12_000)+strings.Repeat("]", 12_000)),
+		"brackets, never closed": `{"messages":` + strings.Repeat("[", 200_000),
+		"a long text":            with(`"go on"`, `"`+strings.Repeat(`\u0061\\`, 200_000)+`"`),
+		"quotes in a text":       with(`"go on"`, `"`+strings.Repeat(`\"`, 100_000)+`"`),
+		"no messages":            `{"model":"m","messages":[]}`,
+		"null":                   `null`,
+		"a list":                 `[]`,
+		"messages are an object": `{"messages":{}}`,
+		"a message is null":      with(`{"role":"user","content":"go on"}`, `null`),
+		"content is a number":    with(`"go on"`, `1`),
+		"content is an object":   with(`"go on"`, `{"type":"text"}`),
+		"arguments are null":     with(`"arguments":"{}"`, `"arguments":null`),
+		"no id":                  with(`"id":"c1",`, ``),
+		"many members":           with(`"max_tokens":10`, `"metadata":{`+manyMembers(5_000)+`}`),
+		"nothing":                ``,
+	}
+}
+
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + strings.Repeat("k", i%7) + string(rune('a'+i%26)) + strings.Repeat("0", i/182) + `":1`)
+	}
+	return b.String()
+}
+
+// Whatever a client writes, the provider gets JSON that differs from it by the content of results at most, as encoding/json
+// reads it, or the very bytes.
+func TestHostileBodies(t *testing.T) {
+	t.Parallel()
+	for name, body := range hostileBodies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &recorder{}
+			_, got := do(t, wire.Transport(r, r.options(), r.chain()...), post(t, chatURL, body))
+			sameBytes(t, whole, got)
+			require.Len(t, r.decisions, 1)
+			require.NotEmpty(t, r.bodies)
+			sent := r.bodies[len(r.bodies)-1]
+			if sent == body {
+				require.False(t, r.decisions[0].Edited)
+				return
+			}
+			require.True(t, r.decisions[0].Edited)
+			require.True(t, json.Valid([]byte(body)), "what is not JSON is not edited")
+			require.Equal(t, withoutResults(t, body), withoutResults(t, sent))
+		})
+	}
+}
+
+// withoutResults is a chat, as encoding/json reads it, without the content of results.
+func withoutResults(t *testing.T, body string) any {
+	t.Helper()
+	var all map[string]any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&all))
+	messages, _ := all["messages"].([]any)
+	for _, m := range messages {
+		if m, ok := m.(map[string]any); ok && m["role"] == "tool" {
+			delete(m, "content")
+		}
+	}
+	return all
+}
+
+// A length that is not known or not true, and a body that is compressed: the provider gets what it would get.
+func TestHostileLengths(t *testing.T) {
+	t.Parallel()
+	body := rounds(4, long)
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = io.WriteString(z, body)
+	require.NoError(t, z.Close())
+	for name, c := range map[string]struct {
+		change func(*http.Request)
+		edited bool
+		sent   string
+	}{
+		"chunked":   {change: func(r *http.Request) { r.ContentLength, r.TransferEncoding = -1, []string{"chunked"} }, edited: true},
+		"too short": {change: func(r *http.Request) { r.ContentLength = 10 }, edited: true},
+		"too long":  {change: func(r *http.Request) { r.ContentLength = int64(len(body)) + 10 }, edited: true},
+		"zero":      {change: func(r *http.Request) { r.ContentLength = 0 }, edited: true},
+		"no rewind": {change: func(r *http.Request) { r.GetBody = nil }, edited: true},
+		"gzip": {change: func(r *http.Request) {
+			r.Header.Set("Content-Encoding", "gzip")
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(packed.Bytes())), int64(packed.Len())
+		}, sent: packed.String()},
+		"gzip, not said": {change: func(r *http.Request) {
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(packed.Bytes())), int64(packed.Len())
+		}, sent: packed.String()},
+	} {
+		r := &recorder{}
+		req := post(t, chatURL, body)
+		c.change(req)
+		_, got := do(t, wire.Transport(r, r.options(), r.chain()...), req)
+		sameBytes(t, whole, got)
+		require.Equal(t, c.edited, r.decisions[0].Edited, name)
+		if !c.edited {
+			require.Equal(t, []string{c.sent}, r.bodies, name)
+		}
+	}
+}
+
+// Other APIs in odd but valid forms: what is not edited stays.
+func TestOddForms(t *testing.T) {
+	t.Parallel()
+	text := `"` + long + long + `"`
+	for name, c := range map[string]struct{ url, body, unedited string }{
+		"Responses with items of unknown types": {
+			"https://host/v1/responses",
+			`{"input":[{"role":"user","content":"go"},{"type":"new_thing","x":[1E400]},{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"a","output":` + text + `},{"type":"function_call","call_id":"b","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"b","output":` + text + `},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},` +
+				`{"type":"function_call_output","call_id":"c","output":"short"}]}`,
+			`{"type":"new_thing","x":[1E400]}`,
+		},
+		"Gemini without roles": {
+			"https://host/v1beta/models/g:generateContent",
+			`{"contents":[{"parts":[{"text":"go"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{"n":1E400}}}]},` +
+				`{"parts":[{"functionResponse":{"name":"f","response":{"output":` + text + `}}}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},` +
+				`{"role":"tool","parts":[{"functionResponse":{"name":"f","response":{"output":` + text + `}}}]},{"role":"model","parts":[{"functionCall":{"name":"f"}}]},` +
+				`{"role":"function","parts":[{"functionResponse":{"name":"f","response":{"output":"short"}}}]}]}`,
+			`{"n":1E400}`,
+		},
+		"Messages with texts and blocks": {
+			"https://host/v1/messages",
+			`{"max_tokens":9,"system":"be brief","messages":[{"role":"user","content":"go"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{"n":1E400}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":` + text + `}]},{"role":"assistant","content":[{"type":"text","text":"so"},{"type":"tool_use","id":"b","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":` + text + `}]}]},{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"f","input":{}}]},` +
+				`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c"},{"type":"new_block","x":1.0}]}]}`,
+			`{"type":"new_block","x":1.0}`,
+		},
+	} {
+		r := &recorder{}
+		_, got := do(t, wire.Transport(r, r.options(), r.chain()...), post(t, c.url, c.body))
+		sameBytes(t, whole, got)
+		require.Empty(t, r.decisions[0].Reason, name)
+		sent := r.bodies[0]
+		require.Less(t, len(sent), len(c.body)-len(long), name)
+		require.True(t, json.Valid([]byte(sent)), name)
+		require.Contains(t, sent, c.unedited, name)
+	}
+}
