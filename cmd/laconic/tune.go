@@ -9,11 +9,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"text/tabwriter"
-	"time"
 
-	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/replay"
 	"github.com/laconic-go/laconic/models"
 )
@@ -24,20 +21,21 @@ var tuneCommand = command{
 	short: "search the settings that suit recorded conversations",
 	long: `Searches the settings of a chain that costs least with the prices and the
 window of a model, and keeps a floor of hard facts in view. It replays half of
-the recordings with each settings that it tries, chosen by a fixed seed, and
+the recordings, chosen by a fixed seed, with all 200 settings of a grid, and
 then the best ones with the other half, which the search has not seen.
 
 A PATH is one of laconic replay; the recordings need facts. The output is a
 chain file, with the results of both halves as comments: costs relative to
-never editing, and hard facts in view, each with an interval of 90 %, by
-resampling the conversations. It says if the floor is not kept in the other
-half, and if the recordings are too few to tell. See docs/tuning.md.`,
+never editing, and hard facts in view, those of the other half with intervals
+of 90 %, by drawing its conversations anew. It says if the floor is not kept
+in the other half, and if the recordings are too few to tell. See
+docs/tuning.md.`,
 	flags: func(fs *flag.FlagSet) action {
 		t := tuning{replayed: replayed{counter: "chars4"}}
 		fs.StringVar(&t.model, "model", "", "`NAME` of the model, as in laconic models")
 		fs.Float64Var(&t.floor, "floor", 0.98, "least `SHARE` of hard facts in view")
-		fs.IntVar(&t.replays, "replays", 200, "try at most `N` settings")
-		fs.Uint64Var(&t.seed, "seed", 1, "`NUMBER` that chooses the halves and the order of the search")
+		fs.IntVar(&t.replays, "replays", 200, "try `N` settings: the defaults, others by chance")
+		fs.Uint64Var(&t.seed, "seed", 1, "`NUMBER` by which halves and settings are drawn")
 		fs.StringVar(&t.facts, "facts", "", "`FILE` of facts, as for laconic replay")
 		return t.run
 	},
@@ -53,13 +51,13 @@ type tuning struct {
 	seed    uint64
 }
 
-// settings are indices of values of the axes.
+// settings are indices of values of the axes. The zero value is the defaults.
 type settings [4]int
 
 // axis is a choice of the search.
 type axis []string
 
-// axes are the choices: 2 × 5 × 5 × 4 = 200 settings.
+// axes are the choices: 2 × 5 × 5 × 4 = 200 settings. The first value of each is the default.
 var axes = [4]axis{
 	{"microcompact", "contextedit"},
 	{"{economy: true}", "{economy: {factor: 0.5}}", "{economy: {factor: 2}}", "{fraction: 0.5}", "{fraction: 0.75}"},
@@ -67,8 +65,25 @@ var axes = [4]axis{
 	{"120", "none", "60", "240"},
 }
 
-// start is where the search begins: near the preset.
-var start settings
+// grid returns all settings, the defaults first; if n is smaller, the defaults and others by chance.
+func grid(n int, rnd *rand.Rand) []settings {
+	all := []settings{{}}
+	for a, values := range axes {
+		var longer []settings
+		for _, s := range all {
+			for s[a] = range values {
+				longer = append(longer, s)
+			}
+		}
+		all = longer
+	}
+	if n >= len(all) {
+		return all
+	}
+	others := all[1:]
+	rnd.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
+	return all[:n]
+}
 
 // file returns the chain file of settings.
 func (s settings) file(model string) string {
@@ -84,70 +99,32 @@ func (s settings) file(model string) string {
 type measured struct {
 	settings
 
-	cost, hard float64
+	cost, hard float64 // relative to never editing; the share in view
 	talks      []replay.Talk
 }
 
-// better orders results: first those that keep the floor, by cost, then the others, by hard facts.
-func better(floor float64) func(a, b measured) int {
-	return func(a, b measured) int {
-		switch keepsA, keepsB := a.hard >= floor, b.hard >= floor; {
-		case keepsA && keepsB:
-			return cmp.Compare(a.cost, b.cost)
-		case keepsA:
-			return -1
-		case keepsB:
-			return 1
-		}
-		return cmp.Compare(b.hard, a.hard)
+func newMeasured(s settings, talks []replay.Talk) measured {
+	var all sums
+	for _, t := range talks {
+		all.add(sumsOf(t))
 	}
+	cost, hard := all.shares()
+	return measured{s, cost, hard, talks}
 }
 
-// search tries one axis after the other, from the best so far on, until no axis gives anything better, and then begins at
-// another place. It returns all results, the best one first. It measures nothing twice, and at most so many settings.
-func search(most int, floor float64, rnd *rand.Rand, measure func(settings) (measured, error)) (all []measured, err error) {
-	known := map[settings]measured{}
-	order, total := better(floor), 1
-	for _, a := range axes {
-		total *= len(a)
-	}
-	try := func(s settings) (measured, bool) {
-		m, found := known[s]
-		if !found {
-			if len(known) == min(most, total) || err != nil {
-				return m, false
-			}
-			if m, err = measure(s); err != nil {
-				return m, false
-			}
-			known[s] = m
-			all = append(all, m)
-		}
-		return m, true
-	}
-	for from, barren := start, 0; barren < 3 && len(known) < min(most, total); {
-		size := len(known)
-		best, ok := try(from)
-		for improved := ok; improved; {
-			improved = false
-			for _, a := range rnd.Perm(len(axes)) {
-				s := best.settings
-				for s[a] = range axes[a] {
-					if m, ok := try(s); ok && order(m, best) < 0 {
-						best, improved = m, true
-					}
-				}
-			}
-		}
-		if barren++; len(known) > size && slices.MinFunc(all, order).settings == best.settings && from != start {
-			barren = 0
-		}
-		for a := range from {
-			from[a] = rnd.IntN(len(axes[a]))
+// frontier returns the results that nothing cheaper keeps as much as, the cheapest one first, and the index of the
+// cheapest one that keeps the floor or, if there is none, of the last one, which keeps most. It sorts all.
+func frontier(all []measured, floor float64) (front []measured, best int) {
+	slices.SortStableFunc(all, func(a, b measured) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.hard, a.hard)) })
+	for _, m := range all {
+		if len(front) == 0 || m.hard > front[len(front)-1].hard {
+			front = append(front, m)
 		}
 	}
-	slices.SortStableFunc(all, order)
-	return all, err
+	for best < len(front)-1 && front[best].hard < floor {
+		best++
+	}
+	return front, best
 }
 
 func (t *tuning) run(ctx context.Context, args []string, std stdio) error {
@@ -164,60 +141,74 @@ func (t *tuning) run(ctx context.Context, args []string, std stdio) error {
 	case t.replays < 1:
 		return usagef("--replays is %d, want 1 or more", t.replays)
 	}
-	talks, failed := t.load(args, std)
+	talks, failed := t.load("tune", args, std)
 	talks = slices.DeleteFunc(talks, func(c *replay.Conversation) bool {
 		return !slices.ContainsFunc(c.Facts, func(f replay.Fact) bool { return f.Hard })
 	})
 	if len(talks) < 2 {
-		return fmt.Errorf("%d conversations with hard facts, want two or more: one half is held back; docs/tuning.md tells what facts are", len(talks))
+		return fmt.Errorf("%s with hard facts, want two or more: one half is held back; docs/tuning.md tells what facts are",
+			several(len(talks), "conversation"))
 	}
+	price := func(p models.Cost) float64 { return float64(cmp.Or(p, m.Price.Input)) / float64(m.Price.Input) }
+	t.o.Classes = []replay.Class{{Name: t.model, Read: price(m.Price.CacheRead), Write: price(m.Price.CacheWrite)}}
 	rnd := rand.New(rand.NewPCG(t.seed, t.seed)) //nolint:gosec // G404: the same search each time
 	rnd.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	half := len(talks) / 2
-	price := func(p models.Cost) float64 { return float64(cmp.Or(p, m.Price.Input)) / float64(m.Price.Input) }
-	t.o.Classes = []replay.Class{{Name: "K", Read: price(m.Price.CacheRead), Write: price(m.Price.CacheWrite)}}
-	done := 0
-	progress, remove := progressLines(std.err, time.Now), func() {}
-	if isTerminal(std.err) {
-		progress, remove = progressBar(std.err)
-	}
-	measure := func(on []*replay.Conversation) func(settings) (measured, error) {
-		return func(s settings) (measured, error) {
-			c, err := chainOf("tune", "tune", []byte(s.file(t.model)))
-			if err != nil {
-				return measured{}, err
-			}
-			results, err := replay.Run(ctx, on, []replay.Chain{c}, t.o)
-			if err != nil {
-				return measured{}, errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
-			}
-			done++
-			progress(done, t.replays)
-			return measured{s, results[0].Cost["K"], results[0].Facts.Hard, results[0].Talks}, nil
-		}
-	}
-	all, err := search(t.replays, t.floor, rnd, measure(talks[:half]))
-	var held measured
-	if err == nil {
-		held, err = measure(talks[half:])(all[0].settings)
-	}
-	remove()
+	all, err := t.measure(ctx, "1 of 2, search", talks[:half], grid(t.replays, rnd), std)
 	if err != nil {
 		return err
 	}
-	t.report(std.out, all, held, rnd)
+	defaults := all[0]
+	front, best := frontier(all, t.floor)
+	if !slices.ContainsFunc(front, func(m measured) bool { return m.settings == defaults.settings }) {
+		front = append(front, defaults)
+	}
+	tested := make([]settings, len(front))
+	for i := range front {
+		tested[i] = front[i].settings
+	}
+	held, err := t.measure(ctx, "2 of 2, other half", talks[half:], tested, std)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "# %d settings tried on %s. Costs are relative to never editing.\n", len(all), several(half, "conversation"))
+	t.report(std.out, front[best], held[best], rnd)
+	table(std.out, front, held, best)
 	if failed > 0 {
 		return errors.New(notRead(failed))
 	}
 	return nil
 }
 
+// measure replays conversations with each of the settings.
+func (t *tuning) measure(ctx context.Context, step string, talks []*replay.Conversation, all []settings, std stdio) ([]measured, error) {
+	chains := make([]replay.Chain, len(all))
+	for i, s := range all {
+		var err error
+		if chains[i], err = chainOf(fmt.Sprint(s), "tune", []byte(s.file(t.model))); err != nil {
+			return nil, err
+		}
+	}
+	o := t.o
+	o.Brief = true
+	var remove func()
+	o.Progress, remove = progress(std.err, "tune, "+step)
+	results, err := replay.Run(ctx, talks, chains, o)
+	remove()
+	if err != nil {
+		return nil, replayError(err)
+	}
+	out := make([]measured, len(all))
+	for i, r := range results {
+		out[i] = newMeasured(all[i], r.Talks)
+	}
+	return out, nil
+}
+
 // report writes the best chain file and what is known of it.
-func (t *tuning) report(out io.Writer, all []measured, held measured, rnd *rand.Rand) {
-	best := all[0]
+func (t *tuning) report(out io.Writer, best, held measured, rnd *rand.Rand) {
 	cost, hard, uses := bootstrap(held.talks, rnd)
-	fmt.Fprintf(out, "# %d settings tried on %s; costs are relative to never editing.\n", len(all), several(len(best.talks), "conversation"))
-	fmt.Fprintf(out, "# there:          cost %.3f, hard facts in view %.2f %%\n", best.cost, 100*best.hard)
+	fmt.Fprintf(out, "# there:           cost %.3f, hard facts in view %.2f %%\n", best.cost, 100*best.hard)
 	fmt.Fprintf(out, "# held back, %4d: cost %.3f (%.3f to %.3f), hard facts in view %.2f %% (%.2f to %.2f), intervals of 90 %%\n",
 		len(held.talks), held.cost, cost[0], cost[1], 100*held.hard, 100*hard[0], 100*hard[1])
 	switch {
@@ -226,44 +217,71 @@ func (t *tuning) report(out io.Writer, all []measured, held measured, rnd *rand.
 	case held.hard < t.floor:
 		fmt.Fprintf(out, "# The floor of %.4g %% is not kept in the conversations held back.\n", 100*t.floor)
 	}
-	if hard[0] < t.floor && best.hard >= t.floor || len(held.talks) < 10 || uses < 100 {
-		fmt.Fprintf(out, "# The recordings are too few to tell that the floor is kept: %s with %d uses of hard facts.\n",
+	if hard[0] < t.floor && t.floor <= hard[1] || len(held.talks) < 10 || uses < 100 {
+		fmt.Fprintf(out, "# The recordings are too few to tell whether the floor is kept: %s with %d uses of hard facts.\n",
 			several(len(held.talks), "conversation"), uses)
 	}
-	fmt.Fprint(out, best.file(t.model), "\n# The frontier: what costs less keeps less.\n")
+	if cost[1] >= 1 {
+		fmt.Fprintln(out, "# The recordings do not tell that this costs less than never editing.")
+	}
+	fmt.Fprint(out, best.file(t.model))
+}
+
+// table writes the frontier and the defaults, with the results of both halves.
+func table(out io.Writer, front, held []measured, best int) {
+	fmt.Fprint(out, "\n# The frontier: what costs less keeps less. * are the settings above.\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "# cost\thard\tuse\ttrigger\tkeep\tdigest")
-	slices.SortStableFunc(all, func(a, b measured) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.hard, a.hard)) })
-	most := -1.0
-	for _, m := range all {
-		if m.hard > most {
-			most = m.hard
-			fmt.Fprintf(w, "# %.3f\t%.2f %%\t%s\t%s\t%s\t%s\n", m.cost, 100*m.hard, axes[0][m.settings[0]], axes[1][m.settings[1]], axes[2][m.settings[2]], axes[3][m.settings[3]])
+	fmt.Fprintln(w, "#\tcost\thard\theld back: cost\thard\tuse\ttrigger\tkeep\tdigest")
+	for i, m := range front {
+		mark, note := "#", ""
+		if i == best {
+			mark = "# *"
 		}
+		if m.settings == (settings{}) {
+			note = "\t(the defaults)"
+		}
+		fmt.Fprintf(w, "%s\t%.3f\t%.2f %%\t%.3f\t%.2f %%\t%s\t%s\t%s\t%s%s\n", mark, m.cost, 100*m.hard, held[i].cost, 100*held[i].hard,
+			axes[0][m.settings[0]], axes[1][m.settings[1]], axes[2][m.settings[2]], axes[3][m.settings[3]], note)
 	}
 	_ = w.Flush() // the output tells its own errors
+}
+
+// sums are costs and uses of hard facts of conversations.
+type sums struct{ cost, none, uses, shown float64 }
+
+func sumsOf(t replay.Talk) sums {
+	return sums{t.Costs[0], t.None[0], float64(t.Hard.Of), float64(t.Hard.N)}
+}
+
+func (s *sums) add(o sums) {
+	*s = sums{s.cost + o.cost, s.none + o.none, s.uses + o.uses, s.shown + o.shown}
+}
+
+// shares returns the cost relative to never editing, 1 where all prompts are empty, and the share of uses in view, 1 of none.
+func (s *sums) shares() (cost, hard float64) {
+	cost, hard = 1, 1
+	if s.none > 0 {
+		cost = s.cost / s.none
+	}
+	if s.uses > 0 {
+		hard = s.shown / s.uses
+	}
+	return cost, hard
 }
 
 // bootstrap returns intervals of 90 % of cost and hard facts, by drawing the conversations anew, and the uses of hard facts.
 func bootstrap(talks []replay.Talk, rnd *rand.Rand) (cost, hard [2]float64, uses int) {
 	const draws = 2000
-	type sums struct{ cost, none, uses, shown float64 }
-	each := make([]sums, len(talks))
-	for i, t := range talks {
-		each[i] = sums{cost: t.Costs[0], none: t.None[0]}
-		for k := range t.Calls {
-			of, shown := t.Calls[k].HardFacts()
-			each[i].uses, each[i].shown, uses = each[i].uses+float64(of), each[i].shown+float64(shown), uses+of
-		}
+	for _, t := range talks {
+		uses += t.Hard.Of
 	}
 	costs, hards := make([]float64, draws), make([]float64, draws)
 	for d := range draws {
 		var all sums
-		for range each {
-			s := each[rnd.IntN(len(each))]
-			all = sums{all.cost + s.cost, all.none + s.none, all.uses + s.uses, all.shown + s.shown}
+		for range talks {
+			all.add(sumsOf(talks[rnd.IntN(len(talks))]))
 		}
-		costs[d], hards[d] = all.cost/all.none, all.shown/max(1, all.uses)
+		costs[d], hards[d] = all.shares()
 	}
 	slices.Sort(costs)
 	slices.Sort(hards)

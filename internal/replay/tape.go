@@ -102,9 +102,6 @@ type Call struct {
 // Edits returns the number of edits, each an event of kind Edited.
 func (c *Call) Edits() int { return c.edits }
 
-// HardFacts returns how many uses of hard facts the answer has, and how many of them the prompt shows.
-func (c *Call) HardFacts() (uses, shown int) { return c.kept.uses.hard, c.kept.shown.hard }
-
 // main returns the tokens of the prompt by what they cost.
 func (c *Call) main() spent { return spent{c.Read, c.Written, c.Sent - c.Read - c.Written} }
 
@@ -165,7 +162,7 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 			p.History = t.whole[k]
 		}
 		req := &middleware.Request{Messages: t.messages[:at:at], Tools: t.Tools, Model: modelName}
-		if full && len(t.facts[at]) > 0 {
+		if full && !o.Brief && len(t.facts[at]) > 0 {
 			p.force(ctx, chain, req, at)
 		}
 		p.sent, p.sending, p.events = nil, 0, nil
@@ -179,6 +176,10 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 			return nil, fmt.Errorf("call %d: %w", k, err)
 		case p.sent == nil:
 			return nil, fmt.Errorf("call %d: %w", k, errUnsent)
+		case full && o.Brief:
+			for _, f := range t.facts[at] {
+				p.seen(f)
+			}
 		case full:
 			p.check(k)
 			p.look(ctx, at, k == len(t.calls)-1)
