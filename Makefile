@@ -11,6 +11,7 @@ GOVULNCHECK_VERSION := v1.9.0
 TOOLS    := $(CURDIR)/.tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+NPM      := $(TOOLS)/npm
 
 GO       ?= go
 BENCH    ?= .
@@ -120,11 +121,16 @@ race:
 	@GORACE=atexit_sleep_ms=10 $(GO) test -vet=off -race -short -shuffle=on ./...
 
 .PHONY: clients
-clients: ## test with the clients of providers and with frameworks, in modules of their own
+clients: ## test with the clients of providers and with frameworks, of Go and of npm
 	@echo "== clients"
 	@cd tests/clients && $(GO) test -vet=off ./...
 	@cd tests/clients/frameworks && $(GO) test -vet=off ./...
 	@cd tests/clients/genkit && $(GO) test -vet=off ./...
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(NPM)/node_modules/.package-lock.json && $(GO) test -vet=off -count=1 ./tests/npm; \
+	else \
+		echo "there is no npm, so its clients are not tested: install Node.js 20 or later"; \
+	fi
 
 .PHONY: otel
 otel: ## test the module for OpenTelemetry
@@ -135,6 +141,10 @@ otel: ## test the module for OpenTelemetry
 browser: ## test the page in Chromium; without one, the tests are skipped
 	@echo "== browser"
 	@cd tests/browser && $(GO) test -vet=off -count=1 ./... # what the command writes is no input that the cache knows
+
+.PHONY: container
+container: ## do the steps of the Dockerfile without Docker, and try the result
+	@.ci/container
 
 .PHONY: pictures
 pictures: ## make the pictures of the documents, of the example's run, in Chromium
@@ -150,6 +160,11 @@ examples: # the command of the README
 fuzz-short:
 	@echo "== fuzz"
 	@GO="$(GO)" .ci/fuzz 5 15
+
+$(NPM)/node_modules/.package-lock.json: tests/npm/package.json tests/npm/package-lock.json
+	@echo "== install the clients of npm (once, a minute)"
+	@mkdir -p $(NPM) && cp tests/npm/package.json tests/npm/package-lock.json $(NPM)
+	@cd $(NPM) && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
 
 $(GOLANGCI):
 	@echo "== build golangci-lint $(GOLANGCI_VERSION) (once, a few minutes)"

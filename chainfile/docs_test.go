@@ -14,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
@@ -70,6 +71,7 @@ func TestAllOptions(t *testing.T) {
 		fit.Name:          reflect.TypeFor[fit.Options](),
 		trim.Name:         reflect.TypeFor[trim.Options](),
 		microcompact.Name: reflect.TypeFor[microcompact.Options](),
+		native.Name:       reflect.TypeFor[native.Options](),
 		summarize.Name:    reflect.TypeFor[summarize.Options](),
 	}
 	for name, keys := range optionKeys() {

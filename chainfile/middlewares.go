@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -22,6 +23,7 @@ func optionKeys() map[string][]string {
 		fit.Name:          namesOf(fitKeys(new(fit.Options))),
 		trim.Name:         namesOf(trimKeys(new(trim.Options))),
 		microcompact.Name: namesOf(microcompactKeys(new(microcompact.Options))),
+		native.Name:       namesOf(nativeKeys(new(native.Options))),
 		summarize.Name:    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, nil, new(summarize.Ask))...)),
 	}
 }
@@ -37,6 +39,8 @@ func (f *File) build(name string, entry node) middleware.Middleware {
 		return build(entry, trim.New, trimKeys)
 	case microcompact.Name:
 		return build(entry, microcompact.New, microcompactKeys)
+	case native.Name:
+		return build(entry, native.New, nativeKeys)
 	}
 	return f.buildSummarize(entry)
 }
@@ -123,6 +127,16 @@ func contexteditKeys(o *contextedit.Options) []key {
 		{"clear_inputs_of", set(&o.ClearInputsOf, texts("tool names"))},
 		{"placeholder", set(&o.Placeholder, node.text)},
 		{"digest", set(&o.Digest, node.orNone)},
+		{"min_calls", set(&o.MinCalls, whole(0))},
+		{"strict", set(&o.Strict, node.yesNo)},
+	}
+}
+
+func nativeKeys(o *native.Options) []key {
+	return []key{
+		{"trigger", set(&o.Trigger, node.trigger)},
+		{"keep", set(&o.Keep, whole(0))},
+		{"instructions", set(&o.Instructions, node.text)},
 		{"min_calls", set(&o.MinCalls, whole(0))},
 		{"strict", set(&o.Strict, node.yesNo)},
 	}

@@ -131,6 +131,21 @@ func (m Message) Calls() iter.Seq[ToolCall] { return only[ToolCall](m.Parts) }
 // several pieces is several values with the same call ID.
 func (m Message) Results() iter.Seq[ToolResult] { return only[ToolResult](m.Parts) }
 
+// IsCompaction reports whether the message is what a provider has made of earlier messages, which only the provider can read: a
+// message of the assistant with nothing but a compaction block of Anthropic, or a compaction item of OpenAI. It is no turn: a
+// conversation may begin with it, and an answer may follow it.
+func (m Message) IsCompaction() bool {
+	if m.Role != RoleAssistant {
+		return false
+	}
+	for _, p := range m.Parts {
+		if o, ok := p.(Opaque); !ok || !strings.Contains(o.Kind, "compaction") {
+			return false
+		}
+	}
+	return len(m.Parts) > 0
+}
+
 // HasCalls reports whether the message calls a tool.
 func (m Message) HasCalls() bool {
 	for _, p := range m.Parts {

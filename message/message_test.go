@@ -86,3 +86,26 @@ func TestKnownPart(t *testing.T) {
 		require.False(t, message.KnownPart(p), "%T %v", p, p)
 	}
 }
+
+// What a provider has made of earlier messages is no turn: a conversation may begin with it, and an answer may follow.
+func TestIsCompaction(t *testing.T) {
+	t.Parallel()
+	block := message.Assistant(message.Opaque{Kind: "compaction", Data: `{"type":"compaction"}`})
+	answer := message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.ToolCall{ID: "a", Name: "f", Arguments: "{}"})
+	result := message.Result("a", "f", "text")
+	require.True(t, block.IsCompaction())
+	for _, m := range []message.Message{
+		answer, message.User("a"),
+		{Role: message.RoleAssistant},
+		message.Assistant(message.Opaque{Kind: "compaction", Data: "{}"}, message.Text{Text: "a"}), message.Assistant(message.Opaque{Kind: "search", Data: "{}"}),
+	} {
+		require.False(t, m.IsCompaction(), "%v", m)
+	}
+	for _, rules := range []message.Rules{message.Anthropic, message.Anthropic | message.InPlace, message.OpenAIResponses} {
+		for _, msgs := range [][]message.Message{{block, answer, result}, {block, message.User("a")}, {message.System("s"), block, answer, result}} {
+			require.NoError(t, rules.Check(msgs))
+			require.Empty(t, rules.Repair(msgs).Fixes)
+		}
+	}
+	require.Error(t, message.Anthropic.Check([]message.Message{answer, result}))
+}

@@ -39,7 +39,7 @@ func lastTurn(list []item) int {
 
 // open appends the first message that is not a system message.
 func (d *repairer) open(out []item, it item) []item {
-	if d.want.has(firstNotUser) && it.Role != RoleUser {
+	if d.want.has(firstNotUser) && it.Role != RoleUser && !it.IsCompaction() {
 		d.fix(firstNotUser, it.at, "", "%s was inserted before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
@@ -48,6 +48,8 @@ func (d *repairer) open(out []item, it item) []item {
 
 func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 	switch {
+	case before.IsCompaction():
+		return 0, false
 	case d.want.has(repeatedTurn) && sameTurn(before.Role, now.Role):
 		return repeatedTurn, true
 	case d.want.has(callAfterAnswer) && isCallAfterAnswer(before, now):

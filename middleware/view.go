@@ -227,6 +227,8 @@ func (v *View) Protected(i int) Protection {
 		p = edit.ProtectWhole
 	case s.Record == nil, s.Record.Kind != journal.Fold:
 		p = h.ProtectionAt(s.First)
+	case v.result.Messages[i].IsCompaction():
+		p = edit.ProtectWhole
 	default:
 		for _, run := range s.Record.Runs {
 			for k := run.First; k <= run.Last; k++ {

@@ -85,7 +85,7 @@ var rules = []rule{
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
-	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "models", "store"}, codecs...)},
+	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},

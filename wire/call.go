@@ -8,14 +8,17 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/foreign"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/native"
 )
 
 // op is the name of this package in errors and events.
@@ -30,6 +33,8 @@ type call struct {
 	body  *codec.Body
 	text  string
 	start time.Time
+
+	compacted atomic.Bool // the request has a compaction block
 
 	handed  chan *http.Response // gets the answer for the client
 	failed  chan error          // gets the error of the chain
@@ -49,6 +54,9 @@ type callKey struct{}
 // answer runs the chain, in a goroutine that lives until the client has read or closed the answer.
 func (c *call) answer() (*http.Response, error) {
 	ctx := context.WithValue(c.body.Context(c.req.Context()), callKey{}, c)
+	if f := c.body.Format; (f == codec.Messages || f == codec.Responses) && c.body.Native == "" && !isCloud(c.req) {
+		ctx = native.With(ctx, compactor{c})
+	}
 	go func() {
 		defer close(c.settled)
 		c.failed <- c.run(ctx)
@@ -123,6 +131,7 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	if err != nil {
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: err}
 	}
+	c.compacted.Store(c.body.Format == codec.Messages && slices.ContainsFunc(req.Messages, message.Message.IsCompaction))
 	resp, err := c.send(text) //nolint:bodyclose // the client closes it
 	if err != nil {
 		return nil, foreign.Classify(ctx, req, err, foreign.KindOf)
@@ -160,7 +169,11 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 // send sends a body. An answer with the status of an error is an error, and is kept for the client.
 func (c *call) send(text string) (*http.Response, error) {
 	start := time.Now()
-	resp, err := c.next(withBody(c.req, text))
+	out := withBody(c.req, text)
+	if c.compacted.Load() {
+		addBeta(out)
+	}
+	resp, err := c.next(out)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.provider += time.Since(start)

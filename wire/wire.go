@@ -18,6 +18,9 @@
 // clients ignore the http.Client that they are given, and then there are no decisions. Package wiretest has a check for
 // tests.
 //
+// Package middleware/native lets the provider fold old messages itself, by requests that this package makes with the client's
+// own headers.
+//
 // The chain knows a conversation by its content, so one transport serves any number of them at once, and the retries of a
 // client send the same bytes. Conversations are remembered up to a limit of memory.
 package wire

@@ -102,7 +102,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 	}
 	fmt.Fprintf(std.out, "laconic serves at %s\n", l.Addr())
 	if s.demo {
-		fmt.Fprintf(std.out, demoText, l.Addr(), l.Addr())
+		fmt.Fprintf(std.out, demoText, l.Addr())
 	}
 	log.SetOutput(io.Discard) // net/http writes parts of unexpected answers there
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
@@ -233,13 +233,19 @@ const demoChain = "chain: [{use: contextedit, trigger: {rounds: 1}, keep: 1}, {u
 //
 //nolint:lll // commands to be copied
 const demoText = `
-The provider behind it is made up. Try, in another terminal:
+The provider behind it is made up, so no key is needed. In another terminal:
 
-curl -si http://%s/v1/chat/completions -H 'content-type: application/json' -d '{"model":"gpt-4o","messages":[{"role":"user","content":"Why does the build fail?"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"step 1: ok; step 2: ok; step 3: ok; step 4: ok; step 5: ok; step 6: ok; step 7: ok; step 8: ok; step 9: ok"},{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"b","content":"the linker ran out of memory"}],"tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}]}'
+1. An agent with two results of a tool. The chain clears the older one before the provider reads it: compare
+   X-Laconic-Tokens-Before and X-Laconic-Tokens-After in the headers of the answer.
 
-curl -sN http://%s/v1/messages -H 'content-type: application/json' -d '{"model":"claude-sonnet-5-5","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"How much does it need?"}]}'
+curl -si -w '\n' http://%[1]s/v1/chat/completions -H 'content-type: application/json' -d '{"model":"gpt-4o","messages":[{"role":"user","content":"Why does the build fail?"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"a","content":"step 1: ok; step 2: ok; step 3: ok; step 4: ok; step 5: ok; step 6: ok; step 7: ok; step 8: ok; step 9: ok"},{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"b","content":"the linker ran out of memory"}],"tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}]}'
 
-The headers X-Laconic-Tokens-Before and -After of the first answer show what was cleared; /metrics has the sums.
+2. A stream in another API. It arrives event by event.
+
+curl -sN http://%[1]s/v1/messages -H 'content-type: application/json' -d '{"model":"claude-sonnet-5-5","max_tokens":50,"stream":true,"messages":[{"role":"user","content":"How much does it need?"}]}'
+
+The lines below are the log, one for each request, without content. http://%[1]s/metrics has the sums.
+
 `
 
 // lists serves /v1/compress and /v1/retrieve with the chain and the archives of the gateway, those of the newest chain file.

@@ -1,15 +1,24 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	process "os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -124,4 +133,99 @@ func TestServedLists(t *testing.T) {
 	require.NoError(t, g.Reload(t.Context()))
 	status, _ = ask(http.MethodGet, "/v1/retrieve/"+answer.Hashes[0], "ann", "")
 	require.Equal(t, http.StatusOK, status, "what is in memory stays")
+}
+
+// serveArgs has the arguments of a process that TestKilled starts.
+const serveArgs = "LACONIC_TEST_SERVE"
+
+// A process that is killed and started again with the same stores and secret sends the same bytes, and one that gets SIGTERM
+// ends with status 0 when its request is answered.
+func TestKilled(t *testing.T) {
+	if args := os.Getenv(serveArgs); args != "" {
+		os.Exit(run(context.Background(), strings.Fields(args), nil, os.Stdout, os.Stderr))
+	}
+	t.Parallel()
+	var mu sync.Mutex
+	var bodies []string
+	begun, answered := make(chan bool, 1), make(chan bool)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		mu.Lock()
+		bodies = append(bodies, string(data))
+		mu.Unlock()
+		if req.Header.Get("X-Slow") != "" {
+			begun <- true
+			<-answered
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
+	}))
+	t.Cleanup(up.Close)
+	dir := t.TempDir()
+	secret, chain := filepath.Join(dir, "secret"), filepath.Join(dir, "chain.yaml")
+	require.NoError(t, os.WriteFile(secret, []byte("0123456789abcdef"), 0o600))
+	require.NoError(t, os.WriteFile(chain, []byte("journal: sqlite://"+filepath.Join(dir, "edits.db")+"\narchive: "+filepath.Join(dir, "archive")+
+		"\nchain: [{use: contextedit, trigger: {rounds: 2}, keep: 1}, {use: fit}]\n"), 0o600))
+	start := func() (*process.Cmd, string) {
+		cmd := process.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
+		cmd.Env = append(os.Environ(), serveArgs+"=serve --listen 127.0.0.1:0 --drain-delay 0 --log off --chain "+chain+" --secret "+secret+" --upstream "+up.URL)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		line, err := bufio.NewReader(out).ReadString('\n')
+		require.NoError(t, err)
+		return cmd, "http://" + strings.TrimSpace(strings.TrimPrefix(line, "laconic serves at "))
+	}
+	ask := func(url, header string, rounds int) (int, error) {
+		var b strings.Builder
+		b.WriteString(`{"model":"m","messages":[{"role":"user","content":"go on"}`)
+		for i := range rounds {
+			fmt.Fprintf(&b, `,{"role":"assistant","content":null,"tool_calls":[{"id":"c%d","type":"function","function":{"name":"read","arguments":"{}"}}]}`, i)
+			fmt.Fprintf(&b, `,{"role":"tool","tool_call_id":"c%d","content":%q}`, i, strings.Repeat(fmt.Sprint(i, " a line of a file "), 40))
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/chat/completions", strings.NewReader(b.String()+"]}"))
+		if err != nil {
+			return 0, err
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Slow", header)
+		tr := &http.Transport{}
+		defer tr.CloseIdleConnections()
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			return 0, err
+		}
+		_, err = io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode, errors.Join(err, resp.Body.Close())
+	}
+
+	first, url := start()
+	for n := 1; n <= 5; n++ {
+		status, err := ask(url, "", n)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, status)
+	}
+	require.NoError(t, first.Process.Kill())
+	require.Error(t, first.Wait())
+	second, url := start()
+	status, err := ask(url, "", 5)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, status)
+	require.Equal(t, bodies[4], bodies[5])
+	require.Contains(t, bodies[5], "[cleared")
+
+	done := make(chan error, 1)
+	go func() {
+		status, err := ask(url, "yes", 6)
+		if status != http.StatusOK && err == nil {
+			err = fmt.Errorf("status %d", status)
+		}
+		done <- err
+	}()
+	<-begun
+	require.NoError(t, second.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool { _, err := ask(url, "", 1); return err != nil }, time.Minute, 10*time.Millisecond, "nothing new is accepted")
+	close(answered)
+	require.NoError(t, <-done, "what was accepted is answered")
+	require.NoError(t, second.Wait())
 }

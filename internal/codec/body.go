@@ -78,6 +78,22 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 	return text[:at] + o.Raw + text[strings.LastIndexByte(text, '}')+1:], nil
 }
 
+// EncodeFirst is [Body.Encode] with the first n messages of req alone.
+func (b *Body) EncodeFirst(req *middleware.Request, n int) (string, error) {
+	out, err := b.talk.Export(req, codec{b.Format.api})
+	if err == nil && n <= b.leads {
+		err = errors.New("no message is left")
+	}
+	var text string
+	if err == nil {
+		text, err = b.withItems(out[:n])
+	}
+	if err != nil {
+		return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
+	}
+	return text, nil
+}
+
 // withItems returns the text with other items.
 func (b *Body) withItems(out []*Item) (string, error) {
 	n := 0 // of out, that are in the member for the system prompt

@@ -42,13 +42,14 @@ type Server struct {
 	// the version. They must not be changed.
 	URL, Root string
 
-	responder Responder
-	opts      Options
-	cache     promptCache
-	bonds     bonds
-	ids       atomic.Int64 // IDs of calls and answers given so far
-	stop      context.CancelFunc
-	http      *httptest.Server
+	responder   Responder
+	opts        Options
+	cache       promptCache
+	bonds       bonds
+	compactions compactions
+	ids         atomic.Int64 // IDs of calls and answers given so far
+	stop        context.CancelFunc
+	http        *httptest.Server
 
 	mu      sync.Mutex
 	records []*Record // guarded by mu, as are the records themselves
@@ -87,7 +88,8 @@ func Start(responder Responder, opts Options) (*Server, error) {
 	s.stop = stop
 	mux := http.NewServeMux()
 	for path, api := range map[string]protocol{
-		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
+		"/v1/chat/completions": chat{}, "/v1/responses": responses{}, "/v1/responses/compact": compactResponses{},
+		"/v1/messages": messages{}, "/v1beta/models/{call}": gemini{},
 		"/api/chat": ollama{},
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, req *http.Request) {
@@ -212,11 +214,18 @@ func (x *exchange) answer() error {
 	if err := x.api.check(r, x.opts); err != nil {
 		return err
 	}
+	if err := x.compactions.adopt(r); err != nil {
+		return err
+	}
 	if r.dropBroken {
 		r.dropped = x.bonds.drop(r)
 	}
 	if err := x.bonds.check(r, x.opts.Reasoning); err != nil {
 		return err
+	}
+	if r.compact {
+		x.compact(r)
+		return nil
 	}
 	x.complete(r)
 	return nil

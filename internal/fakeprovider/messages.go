@@ -72,6 +72,8 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 		Tools     []json.RawMessage `json:"tools"`
 		Stream    bool              `json:"stream"`
 		Mark      json.RawMessage   `json:"cache_control"`
+		Edits     json.RawMessage   `json:"context_management"`
+		Compact   json.RawMessage   `json:"compaction"`
 		Thinking  struct {
 			Display string `json:"display"`
 			Binding struct {
@@ -97,6 +99,9 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 	r := &Request{
 		Model: wire.Model, Stream: wire.Stream, MaxTokens: wire.MaxTokens,
 		dropBroken: wire.Thinking.Binding.Behavior == "drop_block", omitThinking: wire.Thinking.Display == "omitted",
+	}
+	if err := r.compacts(req.Header, given(wire.Compact), given(wire.Edits)); err != nil {
+		return nil, err
 	}
 	turns, err := parseTurns(wire.System, wire.Messages)
 	if err != nil {
@@ -145,7 +150,7 @@ func parseTurns(system json.RawMessage, wire []json.RawMessage) ([]turn, error) 
 		case last >= lead && turns[last].role == t.role:
 			turns[last].blocks = append(turns[last].blocks, t.blocks...)
 			continue
-		case last < lead && t.role != "user":
+		case last < lead && t.role != "user" && t.blocks[0].Type != "compaction":
 			return nil, invalid("", "", `messages: first message must use the "user" role`)
 		case t.role == "system" && turns[last].role != "user":
 			return nil, invalid("", "", "%s.role: a system message must follow a message of the user", t.path)
@@ -384,6 +389,10 @@ func (r *Request) addTurn(t turn) error {
 				text = []byte("?" + b.Thinking + b.Data) // a text that was never sent
 			}
 			m.Reasoning, path, began = string(text), b.path, true
+			continue
+		case "compaction":
+			flush()
+			r.add(Message{Role: t.role, Parts: []Part{{Type: b.Type, Data: content}}}, b.form, b.path)
 			continue
 		case "tool_result":
 			result := Message{Role: "tool", CallID: b.ToolUseID, Parts: resultParts(b.Content)}

@@ -103,6 +103,8 @@ func (r *Request) compared() *sent {
 		switch {
 		case leading:
 			s.system = join(s.system, r.forms[i])
+		case i == s.lead && r.standsFor != nil:
+			all = r.standsFor
 		case len(m.Calls) > 0 || slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Text+p.Data != "" }):
 			all = join(all, r.forms[i])
 		}

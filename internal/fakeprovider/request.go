@@ -18,13 +18,17 @@ type Request struct {
 	MaxTokens    int  // max_tokens or max_completion_tokens; 0: not given
 	Cut          int  // messages that Ollama has left out, without an error, since the window is full
 
-	marks      int   // messages up to the last mark of a prefix to be cached; -1: all, without marks
-	dropBroken bool  // void reasoning is left out instead of refused
-	dropped    []int // messages whose reasoning was left out
-	array      bool  // a stream is a JSON array
-	lines      bool  // a stream has a line of JSON for each event
-	window     int   // of Ollama, as the request sets it
-	whole      bool  // Ollama must not leave out messages
+	marks       int    // messages up to the last mark of a prefix to be cached; -1: all, without marks
+	dropBroken  bool   // void reasoning is left out instead of refused
+	dropped     []int  // messages whose reasoning was left out
+	compact     bool   // for a compaction on demand
+	compactBeta bool   // the header allows that
+	standsFor   []byte // what the compaction at the beginning stands for; nil: there is none
+
+	array  bool // a stream is a JSON array
+	lines  bool // a stream has a line of JSON for each event
+	window int  // of Ollama, as the request sets it
+	whole  bool // Ollama must not leave out messages
 
 	omitThinking bool     // the answer has the signatures of its thinking only
 	paths        []string // of the messages in the body; nil: messages[i]

@@ -1,6 +1,8 @@
 package gateway_test
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,49 +21,76 @@ import (
 	"github.com/laconic-go/laconic/internal/gateway"
 )
 
+// pair starts an upstream that answers at once, a bare reverse proxy and a gateway in front of it, and returns the URLs of
+// both.
+func pair(tb testing.TB, upstream http.HandlerFunc) map[string]string {
+	tb.Helper()
+	up := httptest.NewServer(upstream)
+	tb.Cleanup(up.Close)
+	chain := filepath.Join(tb.TempDir(), "chain.yaml")
+	require.NoError(tb, os.WriteFile(chain, []byte("window: 1000000\nchain: [{use: contextedit, trigger: {rounds: 100000}}, {use: fit}]"), 0o600))
+	route, err := gateway.NewRoute("", up.URL)
+	require.NoError(tb, err)
+	g, err := gateway.New(tb.Context(), gateway.Options{
+		Chain: chain, Routes: []gateway.Route{route}, Log: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(tb, err)
+	s := httptest.NewServer(g)
+	tb.Cleanup(func() { s.Close(); require.NoError(tb, g.Close()) })
+	return map[string]string{"bare": bare(tb, up.URL), "gateway": s.URL}
+}
+
+func answerAtOnce(w http.ResponseWriter, req *http.Request) {
+	_, _ = io.Copy(io.Discard, req.Body)
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
+}
+
+// once sends a body, and returns how long the answer took.
+func once(tr http.RoundTripper, url, body string) (time.Duration, error) {
+	req, err := http.NewRequest(http.MethodPost, url+chatPath, strings.NewReader(body)) //nolint:noctx // it is short
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	start := time.Now()
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	return time.Since(start), errors.Join(err, resp.Body.Close())
+}
+
 // BenchmarkGateway measures requests of one connection through the gateway and, turn by turn, through a bare reverse proxy,
-// in the same run. The metrics are the least and the median of each, in µs.
+// in the same run: bodies that grow by nothing, and bodies of conversations that were never seen. The metrics are the least
+// and the median of each, in µs.
 func BenchmarkGateway(b *testing.B) {
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
-	}))
-	b.Cleanup(up.Close)
-	for _, n := range []int{8, 500, 1000} {
-		body := rounds(n, "")
-		b.Run(strconv.Itoa(len(body)/1000)+" kB", func(b *testing.B) {
-			chain := filepath.Join(b.TempDir(), "chain.yaml")
-			require.NoError(b, os.WriteFile(chain, []byte("window: 1000000\nchain: [{use: contextedit, trigger: {rounds: 100000}}, {use: fit}]"), 0o600))
-			route, err := gateway.NewRoute("", up.URL)
-			require.NoError(b, err)
-			g, err := gateway.New(b.Context(), gateway.Options{
-				Chain: chain, Routes: []gateway.Route{route}, Log: slog.New(slog.DiscardHandler),
-			})
-			require.NoError(b, err)
-			s := httptest.NewServer(g)
-			b.Cleanup(func() { s.Close(); require.NoError(b, g.Close()) })
+	for _, c := range []struct {
+		rounds int
+		fresh  bool
+	}{{8, false}, {500, false}, {1000, false}, {500, true}} {
+		body, seen := rounds(c.rounds, ""), "known"
+		if c.fresh {
+			seen = "never seen"
+		}
+		b.Run(strconv.Itoa(len(body)/1000)+" kB, "+seen, func(b *testing.B) {
+			urls := pair(b, answerAtOnce)
 			tr := &http.Transport{}
 			b.Cleanup(tr.CloseIdleConnections)
-			urls := map[string]string{"bare": bare(b, up.URL), "gateway": s.URL}
 			took := map[string][]time.Duration{}
-			once := func(name string) {
-				req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, urls[name]+chatPath, strings.NewReader(body))
-				require.NoError(b, err)
-				req.Header.Set("Content-Type", "application/json")
-				start := time.Now()
-				resp, err := tr.RoundTrip(req)
-				require.NoError(b, err)
-				_, err = io.Copy(io.Discard, resp.Body)
-				require.NoError(b, err)
-				require.NoError(b, resp.Body.Close())
-				took[name] = append(took[name], time.Since(start))
-			}
-			once("gateway") // reads the conversation for the first time
-			took["gateway"] = nil
-			for b.Loop() {
-				once("bare")
-				once("gateway")
+			for n := 0; b.Loop(); n++ {
+				for name, url := range urls {
+					text := body
+					if c.fresh {
+						text = strings.Replace(body, "go on", fmt.Sprint("go on ", n), 1)
+					}
+					d, err := once(tr, url, text)
+					require.NoError(b, err)
+					if n > 0 { // the first one opens the connections
+						took[name] = append(took[name], d)
+					}
+				}
 			}
 			for name, all := range took {
 				slices.Sort(all)
@@ -69,4 +99,79 @@ func BenchmarkGateway(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkConnections measures requests a second of 64 connections with small bodies, in turns of 2,000 requests. The metric
+// of both is the best turn.
+func BenchmarkConnections(b *testing.B) {
+	urls := pair(b, answerAtOnce)
+	tr := &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}
+	b.Cleanup(tr.CloseIdleConnections)
+	body, best := rounds(2, ""), map[string]float64{}
+	for b.Loop() {
+		for name, url := range urls {
+			start := time.Now()
+			var all sync.WaitGroup
+			for range 64 {
+				all.Go(func() {
+					for range 2000 / 64 {
+						if _, err := once(tr, url, body); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			best[name] = max(best[name], 2000/64*64/time.Since(start).Seconds())
+		}
+	}
+	for name, n := range best {
+		b.ReportMetric(n, name+"-requests/s")
+	}
+}
+
+// Two thousand streams are open at once, and each gets its frames.
+func TestManyStreams(t *testing.T) {
+	t.Parallel()
+	streams := 2000
+	if testing.Short() {
+		streams = 200
+	}
+	var open sync.WaitGroup
+	open.Add(streams)
+	urls := pair(t, func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		open.Done()
+		open.Wait() // until all are open
+		_, _ = io.WriteString(w, "data: [DONE]\n\n")
+	})
+	tr := &http.Transport{MaxIdleConnsPerHost: streams}
+	t.Cleanup(tr.CloseIdleConnections)
+	var all sync.WaitGroup
+	for range streams {
+		all.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, urls["gateway"]+chatPath, strings.NewReader(rounds(2, `"stream":true,`)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header.Set("Content-Type", "application/json")
+			resp, err := tr.RoundTrip(req)
+			if err != nil {
+				t.Error(err)
+				open.Done()
+				return
+			}
+			data, err := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if err != nil || !strings.HasSuffix(string(data), "data: [DONE]\n\n") {
+				t.Errorf("%v: %q", err, data)
+			}
+		})
+	}
+	all.Wait()
 }

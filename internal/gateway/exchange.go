@@ -238,7 +238,8 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	}
 	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request",
 		slog.String("route", x.route.Name), slog.String("format", format), slog.String("result", result),
-		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why), slog.String("native", d.Native), slog.String("failure", x.failure),
+		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why),
+		slog.String("native", d.Native), slog.String("failure", x.failure),
 		slog.Bool("retried", d.Retried), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
 		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut),
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))

@@ -139,22 +139,29 @@ func (h *History) answered(i int, callID string) bool {
 }
 
 // lost returns the first of some protected positions that no message of a fold replaces,
-// or -1. The messages are in the order of the positions, and each counts for one.
+// or -1. The messages are in the order of the positions, and each counts for one, but for compactions.
 func (h *History) lost(protected []int, product []message.Message) int {
 	for _, i := range protected {
 		k := slices.IndexFunc(product, func(m message.Message) bool { return h.StandsFor(&m, i) })
 		if k < 0 {
 			return i
 		}
-		product = product[k+1:]
+		if !product[k].IsCompaction() {
+			k++
+		}
+		product = product[k:]
 	}
 	return -1
 }
 
 // StandsFor reports whether m, a message of a fold, is the protected message i of the
-// history: equal to it, or a rewrite of it that is allowed.
+// history: equal to it, a rewrite of it that is allowed, or a compaction by the provider. A compaction stands for all
+// that the provider has read, except for what must stay as it is, unless that is an earlier compaction.
 func (h *History) StandsFor(m *message.Message, i int) bool {
 	b := h.Body[i]
+	if m.IsCompaction() {
+		return !h.Whole[i] || b.IsCompaction()
+	}
 	if b.Equal(*m) {
 		return true
 	}

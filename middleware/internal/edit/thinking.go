@@ -83,7 +83,7 @@ func (p Positions) Differs(o Positions) int {
 // Stale returns the first position whose thinking a provider does not accept if the edits of the list are sent in place of
 // those that were sent before: of a model that binds thinking to all that is before it. [math.MaxInt] if all remains
 // valid. Thinking that only an editor removes is no change, if no thinking is left before it: thinking may go from the beginning
-// on, and not from the middle. leftOut is what was left out before.
+// on, and not from the middle. leftOut is what was left out before. A compaction by the provider is no change.
 func (h *History) Stale(now, before List, leftOut Positions) int {
 	first := math.MaxInt
 	if len(now) == len(before) && (len(now) == 0 || &now[0] == &before[0]) {
@@ -96,7 +96,7 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 				next = k + 1
 				continue
 			}
-			if it.Runs[0].First < first {
+			if it.Runs[0].First < first && !now.compacted(it) {
 				first = min(first, h.staleFrom(it, lists[1]))
 			}
 		}
@@ -110,6 +110,15 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 		}
 	}
 	return first
+}
+
+// compacted reports whether a compaction by the provider stands for what an edit changes, or is that edit. The provider has
+// read what it was sent, and accepts its compaction in the place of that.
+func (l List) compacted(it Item) bool {
+	return slices.ContainsFunc(l, func(c Item) bool {
+		return c.Kind == journal.Fold && c.Runs[0].First <= it.Runs[0].First && it.last <= c.last &&
+			slices.ContainsFunc(c.Messages, message.Message.IsCompaction)
+	})
 }
 
 // staleFrom is Stale for one edit that the other list does not have.

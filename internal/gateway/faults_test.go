@@ -1,0 +1,419 @@
+package gateway_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/store"
+
+	_ "github.com/laconic-go/laconic/store/sqlstore"
+)
+
+// Many random calls of two keys, at the same time: what the one is sent has no handle of the other one, and the same call has
+// the same bytes again.
+func TestKeysShareNothing(t *testing.T) {
+	t.Parallel()
+	calls := 10_000
+	if testing.Short() {
+		calls = 500
+	}
+	var mu sync.Mutex
+	owners, sent := map[store.Handle]string{}, map[string]string{}
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		data, _ := io.ReadAll(req.Body)
+		key, call := req.Header.Get("Authorization"), req.Header.Get("X-Call")
+		mu.Lock()
+		defer mu.Unlock()
+		for _, h := range archived.In(string(data)) {
+			if by, ok := owners[h]; ok && by != key {
+				http.Error(w, "a handle of "+by, http.StatusTeapot)
+				return
+			}
+			owners[h] = key
+		}
+		if before, ok := sent[key+call]; ok && before != string(data) {
+			http.Error(w, "other bytes than before", http.StatusTeapot)
+			return
+		}
+		sent[key+call] = string(data)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
+	}))
+	t.Cleanup(up.Close)
+	s := listen(t, clears, up.URL, gateway.Options{})
+	go func() {
+		for range s.log { // it must not fill
+		}
+	}()
+	t.Cleanup(func() { close(s.log) })
+	tr := &http.Transport{MaxIdleConnsPerHost: 4}
+	t.Cleanup(tr.CloseIdleConnections)
+	var all sync.WaitGroup
+	for worker := range 4 {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(worker), 1))
+			for range calls / 4 {
+				n, talk := 1+random.IntN(6), random.IntN(10)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+chatPath,
+					strings.NewReader(rounds(n, fmt.Sprintf(`"seed":%d,`, talk))))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				req.Header.Set("Content-Type", "application/json")
+				req.Header.Set("Authorization", "Bearer "+[]string{"ann", "bob"}[random.IntN(2)])
+				req.Header.Set("X-Call", fmt.Sprint(n, " ", talk))
+				resp, err := tr.RoundTrip(req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body, _ := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if resp.StatusCode != http.StatusOK {
+					t.Errorf("%d: %s", resp.StatusCode, body)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	mu.Lock()
+	defer mu.Unlock()
+	by := map[string]int{}
+	for _, key := range owners {
+		by[key]++
+	}
+	require.Len(t, by, 2, "both have handles")
+}
+
+// What is made to break a proxy is refused, or answered as by a bare one, and the gateway goes on.
+func TestHostileRequests(t *testing.T) {
+	t.Parallel()
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		n, _ := io.Copy(io.Discard, req.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"path":%q,"bytes":%d}`, req.URL.Path, n)
+	}))
+	t.Cleanup(up.Close)
+	s, other := listen(t, clears, up.URL, gateway.Options{}), bare(t, up.URL)
+	const head = "POST " + chatPath + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+	deep := `{"model":"m","messages":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
+	deepArguments := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a","x":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001) + `]}]}`
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	_, err := io.CopyN(z, zeros{}, 64<<20)
+	require.NoError(t, errors.Join(err, z.Close()))
+	length := func(more, body string) string {
+		return head + more + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
+	}
+	for name, raw := range map[string]string{
+		"a length and chunks":           head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /admin HTTP/1.1\r\nHost: h\r\n\r\n",
+		"two lengths":                   head + "Content-Length: 2\r\nContent-Length: 20\r\n\r\n{}GET /admin HTTP/1.1\r\nHost: h\r\n\r\n",
+		"a length that is no number":    head + "Content-Length: +2\r\n\r\n{}",
+		"an odd encoding of chunks":     head + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+		"a chunk that is no number":     head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+		"a space before the colon":      head + "Content-Length : 2\r\n\r\n{}",
+		"a header without a name":       head + ": x\r\nContent-Length: 2\r\n\r\n{}",
+		"a line feed in a header":       head + "X-A: a\nX-B: b\r\nContent-Length: 2\r\n\r\n{}",
+		"a header of 2 MB":              head + "X-A: " + strings.Repeat("a", 2<<20) + "\r\nContent-Length: 2\r\n\r\n{}",
+		"50,000 headers":                head + strings.Repeat("X-A: a\r\n", 50_000) + "Content-Length: 2\r\n\r\n{}",
+		"an absolute URL of a stranger": "POST http://stranger.invalid" + chatPath + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+		"CONNECT":                       "CONNECT stranger.invalid:443 HTTP/1.1\r\nHost: stranger.invalid:443\r\n\r\n",
+		"a path that climbs":            "POST /v1/../../etc/passwd HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+		"a bomb of gzip":                length("Content-Encoding: gzip\r\n", bomb.String()),
+		"a bomb that says it is JSON":   length("", bomb.String()),
+		"a list of depth 10^5":          length("", deep),
+		"an object of depth 10^5":       length("", deepArguments),
+		"no host":                       "POST " + chatPath + " HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
+	} {
+		want, got := raw1(t, other, raw), raw1(t, s.url, raw)
+		refused := got.status == 0 || got.status >= http.StatusBadRequest
+		require.True(t, refused || got.status == want.status && got.body == want.body, "%s: %+v, a bare proxy: %+v", name, got, want)
+		require.NotContains(t, got.body, "admin", name)
+		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(1, "")).status, "after %s", name)
+	}
+}
+
+// zeros is a reader of zero bytes.
+type zeros struct{}
+
+// Read implements [io.Reader].
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// raw1 writes bytes to a new connection, and reads the first answer; status 0: there is none.
+func raw1(t *testing.T, url, text string) answer {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
+	written := make(chan bool)
+	go func() { _, _ = io.WriteString(conn, text); close(written) }() // it may be refused before its end
+	defer func() { _ = conn.Close(); <-written }()
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode >= http.StatusBadRequest {
+		return answer{status: resp.StatusCode}
+	}
+	body, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, string(body), err}
+}
+
+// A body that comes slowly is waited for, and costs no other request. One that does not come at all ends with its client.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"))
+	s := listen(t, clears, p.Root, gateway.Options{})
+	body := rounds(5, "")
+	r, w := io.Pipe()
+	got := make(chan answer, 1)
+	go func() {
+		tr := &http.Transport{}
+		defer tr.CloseIdleConnections()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+chatPath, r)
+		if err != nil {
+			got <- answer{err: err}
+			return
+		}
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := tr.RoundTrip(req)
+		if err != nil {
+			got <- answer{err: err}
+			return
+		}
+		data, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		got <- answer{resp.StatusCode, resp.Header, string(data), err}
+	}()
+	for i := range body {
+		if i%500 == 0 {
+			require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(1, "")).status)
+		}
+		_, err := w.Write([]byte{body[i]})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	a := <-got
+	require.NoError(t, a.err)
+	require.Equal(t, http.StatusOK, a.status)
+
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
+	require.NoError(t, err)
+	_, err = io.WriteString(conn, "POST "+chatPath+" HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
+	for line := range s.log {
+		if strings.Contains(line, "result=failed") || strings.Contains(line, "result=broken") {
+			break // TestMain finds what it would leave
+		}
+	}
+}
+
+// The archive goes away while requests are served, or the database is not there from the beginning: each request is answered,
+// and the errors are counted.
+func TestStoreGone(t *testing.T) {
+	t.Parallel()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	dir := filepath.Join(t.TempDir(), "archive")
+	for name, stores := range map[string]string{
+		"archive": "archive: " + dir,
+		"journal": "journal: postgres://user:pw@" + strings.TrimPrefix(closed.URL, "http://") + "/db",
+	} {
+		p := provider(t, fakeprovider.Text("ok"))
+		s := listen(t, stores+"\n"+strings.Replace(clears, "archive: memory\n", "", 1), p.Root, gateway.Options{Secret: []byte("0123456789abcdef")})
+		for n := 1; n <= 20; n++ {
+			if n == 10 {
+				require.NoError(t, os.RemoveAll(dir))
+			}
+			a := post(t.Context(), t, s.url+chatPath, rounds(n, ""))
+			require.Equal(t, http.StatusOK, a.status, "after %d rounds: %s", n, a.body)
+			require.Contains(t, a.body, "ok")
+		}
+		require.Regexp(t, `laconic_store_errors_total\{store="`+name+`"\} [1-9]`, get(t, s.url+"/metrics").body)
+		require.Regexp(t, `laconic_requests_total\{format="chat",result="edited"\} \d`, get(t, s.url+"/metrics").body)
+	}
+}
+
+// SIGTERM while many requests run: each request that was accepted is answered whole, and all later ones find nobody.
+func TestStopUnderLoad(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text(strings.Repeat("words ", 40)))
+	s := listen(t, clears, p.Root, gateway.Options{DrainDelay: 50 * time.Millisecond})
+	var answered, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for {
+				a := post(t.Context(), t, s.url+chatPath, rounds(3, `"stream":true,`))
+				if a.err != nil && a.status == 0 { // not accepted
+					refused.Add(1)
+					return
+				}
+				if a.status != http.StatusOK || !strings.HasSuffix(a.body, "data: [DONE]\n\n") {
+					t.Errorf("an accepted request has got %d, %v, %q", a.status, a.err, a.body)
+					return
+				}
+				answered.Add(1)
+				<-s.log
+			}
+		})
+	}
+	require.Eventually(t, func() bool { return answered.Load() > 50 }, time.Minute, time.Millisecond)
+	require.NoError(t, s.stop())
+	all.Wait()
+	require.EqualValues(t, 8, refused.Load())
+}
+
+// Neither memory nor goroutines grow with the number of requests beyond the limits of what is remembered: 48 MB of
+// conversations and 64 MB of edits. LACONIC_SOAK=1 sends a hundred times as many.
+func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memory and goroutines of the process
+	calls := 4000
+	if os.Getenv("LACONIC_SOAK") != "" {
+		calls *= 100
+	}
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}],"usage":{"prompt_tokens":500,"completion_tokens":1}}`)
+	}))
+	t.Cleanup(up.Close)
+	s := listen(t, clears, up.URL, gateway.Options{})
+	tr := &http.Transport{MaxIdleConnsPerHost: 1}
+	t.Cleanup(tr.CloseIdleConnections)
+	used := func() (bytes, goroutines int) {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc), runtime.NumGoroutine()
+	}
+	var bytes, goroutines [5]int
+	for i := range calls {
+		if _, err := once(tr, s.url, strings.Replace(rounds(1+i%4, ""), "go on", fmt.Sprint("go on ", i/4), 1)); err != nil {
+			require.NoError(t, err)
+		}
+		<-s.log
+		if i%(calls/4) == 1 { // the connections are open
+			bytes[i/(calls/4)], goroutines[i/(calls/4)] = used()
+		}
+	}
+	bytes[4], goroutines[4] = used()
+	t.Logf("MB after each quarter of %d requests: %v; goroutines: %v", calls, mb(bytes[:]), goroutines)
+	require.LessOrEqual(t, goroutines[4], goroutines[0])
+	const limits, rest = 48 << 20, 64 << 20
+	require.Less(t, bytes[4]-bytes[0], 2*(limits+rest), "twice the limits, for what is beside the texts")
+}
+
+func mb(bytes []int) (all []int) {
+	for _, b := range bytes {
+		all = append(all, b>>20)
+	}
+	return all
+}
+
+// Two gateways with one database behind a balancer send the bytes of one: each call of a conversation goes to the other one.
+func TestTwoGatewaysAreOne(t *testing.T) {
+	t.Parallel()
+	database := schema(t)
+	sent := func(gateways int, scope string) (bodies []string) {
+		p := provider(t, fakeprovider.Text("ok"))
+		chain := fmt.Sprintf("scope: %s\njournal: %q\narchive: %q\n", scope, database, database) + strings.Replace(clears, "archive: memory\n", "", 1)
+		var urls []string
+		for range gateways {
+			urls = append(urls, listen(t, chain, p.Root, gateway.Options{Secret: []byte("0123456789abcdef"), FailClosed: true}).url)
+		}
+		for n := 1; n <= 24; n++ {
+			a := post(t.Context(), t, urls[n%gateways]+chatPath, rounds(n, ""), "Authorization: Bearer "+scope)
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			all := p.Requests()
+			bodies = append(bodies, string(all[len(all)-1].Body))
+		}
+		return bodies
+	}
+	scope := fmt.Sprint("t", rand.Uint64())
+	plain := func(bodies []string) (all []string) { // without the handles, which are those of a scope
+		for _, b := range bodies {
+			for _, h := range archived.In(b) {
+				b = strings.ReplaceAll(b, h.String(), "")
+			}
+			all = append(all, b)
+		}
+		return all
+	}
+	require.Equal(t, plain(sent(1, scope+"a")), plain(sent(2, scope+"b")))
+}
+
+// schema returns the URL of an empty schema in the PostgreSQL for tests, which is removed after the test.
+func schema(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv("LACONIC_POSTGRES")
+	if server == "" {
+		t.Skip("set LACONIC_POSTGRES=postgres://user:password@host:5432/database to run this test: make services PKG=./internal/gateway")
+	}
+	name := fmt.Sprint("laconic_gateway_", rand.Uint64())
+	admin, err := sql.Open("pgx", server)
+	require.NoError(t, err)
+	_, err = admin.ExecContext(t.Context(), "create schema "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Exec("drop schema " + name + " cascade") //nolint:noctx // that of the test has ended
+		require.NoError(t, errors.Join(err, admin.Close()))
+	})
+	u, err := url.Parse(server)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// A gateway that was killed and starts again with the same store and secret sends what it has sent before.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	p := provider(t, fakeprovider.Text("ok"))
+	chain := "journal: sqlite://" + filepath.Join(dir, "edits.db") + "\narchive: " + filepath.Join(dir, "archive") + "\n" +
+		strings.Replace(clears, "archive: memory\n", "", 1)
+	opts := gateway.Options{Secret: []byte("0123456789abcdef"), Drain: time.Nanosecond}
+	last := func() string {
+		all := p.Requests()
+		return string(all[len(all)-1].Body)
+	}
+	s := listen(t, chain, p.Root, opts)
+	for n := 1; n <= 6; n++ {
+		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(n, "")).status)
+	}
+	before := last()
+	require.NotEmpty(t, archived.In(before))
+	again := listen(t, chain, p.Root, opts) // while the first one still has the database open, as after a kill
+	require.Equal(t, http.StatusOK, post(t.Context(), t, again.url+chatPath, rounds(6, "")).status)
+	require.Equal(t, before, last())
+}

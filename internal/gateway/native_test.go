@@ -1,0 +1,202 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/gateway"
+)
+
+// talk is a client that runs a loop of a tool, on the bytes of the wire.
+type talk struct {
+	path, first string
+	then        func(request, answer map[string]any) (calls int) // adds an answer and the results of its calls
+}
+
+func items(v any) []any { all, _ := v.([]any); return all }
+
+func members(v any) map[string]any { o, _ := v.(map[string]any); return o }
+
+var talks = map[string]talk{
+	"messages": {
+		"/v1/messages",
+		`{"model":"claude-sonnet-5-5","max_tokens":200,"system":"Be brief.","tools":[{"name":"read","input_schema":{"type":"object","properties":{}}}],` +
+			`"messages":[{"role":"user","content":"Read all."}]}`,
+		func(request, answer map[string]any) (calls int) {
+			var results []any
+			for _, b := range items(answer["content"]) {
+				if b := members(b); b["type"] == "tool_use" {
+					results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": fmt.Sprint(b["id"], result)})
+				}
+			}
+			request["messages"] = append(items(request["messages"]), map[string]any{"role": "assistant", "content": answer["content"]},
+				map[string]any{"role": "user", "content": results})
+			return len(results)
+		},
+	},
+	"responses": {
+		"/v1/responses",
+		`{"model":"gpt-4o","instructions":"Be brief.","store":false,"tools":[{"type":"function","name":"read","parameters":{"type":"object","properties":{}}}],` +
+			`"input":[{"role":"user","content":"Read all."}]}`,
+		func(request, answer map[string]any) (calls int) {
+			input := append(items(request["input"]), items(answer["output"])...)
+			for _, it := range items(answer["output"]) {
+				if it := members(it); it["type"] == "function_call" {
+					input = append(input, map[string]any{"type": "function_call_output", "call_id": it["call_id"], "output": fmt.Sprint(it["call_id"], result)})
+					calls++
+				}
+			}
+			request["input"] = input
+			return calls
+		},
+	},
+	"chat": {
+		chatPath,
+		`{"model":"gpt-4o","tools":[{"type":"function","function":{"name":"read","parameters":{"type":"object","properties":{}}}}],` +
+			`"messages":[{"role":"user","content":"Read all."}]}`,
+		func(request, answer map[string]any) (calls int) {
+			m := members(members(items(answer["choices"])[0])["message"])
+			messages := append(items(request["messages"]), m)
+			for _, call := range items(m["tool_calls"]) {
+				id := members(call)["id"]
+				messages = append(messages, map[string]any{"role": "tool", "tool_call_id": id, "content": fmt.Sprint(id, result)})
+				calls++
+			}
+			request["messages"] = messages
+			return calls
+		},
+	},
+}
+
+// run runs the loop to its end, at several URLs in turn, and returns the calls that were made.
+func (c talk) run(t *testing.T, urls ...string) (calls int) {
+	t.Helper()
+	var request map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.first), &request))
+	for n := 0; ; n++ {
+		url := urls[n%len(urls)]
+		body, err := json.Marshal(request)
+		require.NoError(t, err)
+		a := post(t.Context(), t, url+c.path, string(body), "X-Api-Key: k")
+		require.Equal(t, http.StatusOK, a.status, a.body)
+		var answer map[string]any
+		require.NoError(t, json.Unmarshal([]byte(a.body), &answer))
+		n := c.then(request, answer)
+		if n == 0 {
+			return calls
+		}
+		calls += n
+	}
+}
+
+// The provider compacts by itself, in requests of our own. It accepts what stands behind a compaction with all its thinking, and
+// the compactions of compactions.
+func TestNativeEditor(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"messages", "responses"} {
+		c := talks[name]
+		for _, demand := range []fakeprovider.Demand{"", fakeprovider.Bound} {
+			if name == "responses" && demand == fakeprovider.Bound {
+				continue // OpenAI compares reasoning with nothing
+			}
+			t.Run(fmt.Sprint(name, " ", demand), func(t *testing.T) {
+				t.Parallel()
+				p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), fakeprovider.Options{
+					Models: map[string]int{"claude-sonnet-5-5": 6000, "gpt-4o": 6000}, Reasoning: demand,
+				})
+				require.NoError(t, err)
+				t.Cleanup(func() { require.NoError(t, p.Close()) })
+				s := listen(t, "window: 6000\narchive: memory\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]", p.Root, gateway.Options{})
+				require.Equal(t, 60, c.run(t, s.url))
+				for _, r := range p.Refused() {
+					t.Errorf("%v: %s", r.Refused, r.Body)
+				}
+				compactions, behind := 0, 0
+				for _, r := range p.Requests() {
+					body := string(r.Body)
+					own := strings.Contains(body, `"compaction":{"type":"summarize"}`) || r.Reply == nil
+					switch {
+					case own:
+						compactions++
+					case strings.Contains(body, `"type":"compaction"`):
+						behind++
+						if demand == fakeprovider.Bound && name == "messages" {
+							require.Equal(t, strings.Count(body, `"role":"assistant"`)-1, strings.Count(body, `"type":"thinking"`), "no thinking behind it is left out: %s", body)
+						}
+					}
+				}
+				require.GreaterOrEqual(t, compactions, 2, "a compaction is compacted")
+				require.Greater(t, behind, 15)
+				require.Len(t, p.Requests(), 31+compactions)
+				require.Contains(t, get(t, s.url+"/metrics").body, `laconic_edits_total{middleware="native"}`)
+			})
+		}
+	}
+}
+
+// Where the provider has no compaction, or refuses it, summaries of ours fold.
+func TestNativeFallsBack(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"messages", "chat"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), fakeprovider.Options{
+				Models: map[string]int{"claude-sonnet-5-5": 6000, "gpt-4o": 6000},
+			})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, p.Close()) })
+			u, err := url.Parse(p.Root)
+			require.NoError(t, err)
+			tr := &http.Transport{}
+			proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }, Transport: tr}
+			refused := 0
+			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				data, _ := io.ReadAll(req.Body)
+				if strings.Contains(string(data), `"compaction":`) {
+					refused++
+					http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"compaction: Extra inputs are not permitted"}}`, http.StatusBadRequest)
+					return
+				}
+				req.Body = io.NopCloser(strings.NewReader(string(data)))
+				proxy.ServeHTTP(w, req)
+			}))
+			t.Cleanup(func() { up.Close(); tr.CloseIdleConnections() })
+			s := listen(t, "window: 6000\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: summarize, trigger: {fraction: 0.7}}, {use: fit}]",
+				up.URL, gateway.Options{})
+			require.Equal(t, 60, talks[name].run(t, s.url))
+			require.LessOrEqual(t, len(p.Refused()), 1)
+			require.Equal(t, name == "messages", refused > 0)
+			require.LessOrEqual(t, refused, 3, "it is not asked for ever")
+			require.Contains(t, get(t, s.url+"/metrics").body, `laconic_edits_total{middleware="summarize"}`)
+		})
+	}
+}
+
+// Two gateways with one journal know the compactions of one another, and their thinking stays valid.
+func TestNativeInReplicas(t *testing.T) {
+	t.Parallel()
+	p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), fakeprovider.Options{
+		Models: map[string]int{"claude-sonnet-5-5": 6000}, Reasoning: fakeprovider.Bound,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	chain := "journal: sqlite://" + filepath.Join(t.TempDir(), "edits.db") +
+		"\nwindow: 6000\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]"
+	opts := gateway.Options{Secret: []byte("0123456789abcdef"), FailClosed: true}
+	require.Equal(t, 60, talks["messages"].run(t, listen(t, chain, p.Root, opts).url, listen(t, chain, p.Root, opts).url))
+	for _, r := range p.Refused() {
+		t.Errorf("%v: %s", r.Refused, r.Body)
+	}
+	require.Contains(t, string(p.Requests()[len(p.Requests())-1].Body), `"type":"compaction"`)
+}

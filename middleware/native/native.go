@@ -1,0 +1,119 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/when"
+	"github.com/laconic-go/laconic/store"
+)
+
+// Name identifies the middleware in events, journals and [middleware.Request.Force].
+const Name = "native"
+
+var core = middleware.Internals(edit.Key{})
+
+// Compactor is what asks the provider. It is made for one call.
+type Compactor interface {
+	// Compact returns what the provider makes of the first n messages of a view, to stand in the place of those after the
+	// leading system messages.
+	Compact(ctx context.Context, v *middleware.View, n int, instructions string) ([]message.Message, error)
+
+	// Readable reports whether a model of another provider could read it.
+	Readable() bool
+}
+
+type compactorKey struct{}
+
+// With returns a context that gives the calls under it a compactor.
+func With(ctx context.Context, c Compactor) context.Context {
+	return context.WithValue(ctx, compactorKey{}, c)
+}
+
+// New returns the middleware. It is safe for concurrent use. It panics with "native: …" if [Options.Validate] returns an error.
+// It must be before the editors that fold.
+func New(opts Options) middleware.Middleware {
+	if err := opts.Validate(); err != nil {
+		panic("native: " + err.Error())
+	}
+	opts.Keep = cmp.Or(opts.Keep, 6)
+	e := &editor{opts}
+	return middleware.Editing(Name, e.plan, middleware.Options{
+		Trigger: cmp.Or[middleware.Trigger](opts.Trigger, when.Default(0.85)), MinCalls: opts.MinCalls, Strict: opts.Strict,
+	})
+}
+
+// editor makes plans. The defaults of its options are filled in.
+type editor struct{ Options }
+
+// tokens is what a compaction is expected to have, by the meter.
+const tokens = 1000
+
+func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	c, ok := ctx.Value(compactorKey{}).(Compactor)
+	if !ok {
+		return &middleware.Plan{Why: "the provider has no compaction on demand, or it is not asked through package wire"}, nil
+	}
+	if core.Repeated(v, Name) {
+		return nil, nil
+	}
+	lead := message.Leading(v.Messages())
+	end := e.cut(v, lead)
+	covered := 0
+	for i := lead; i < end; i++ {
+		covered += v.TokensOf(i)
+	}
+	if covered <= tokens {
+		return &middleware.Plan{
+			Why: fmt.Sprintf("there are only %d tokens before an answer and the newest %d messages", v.Size().Charged(covered), e.Keep),
+		}, nil
+	}
+	fold := middleware.FoldOf(lead, end-1)
+	note := ""
+	if !c.Readable() {
+		var h store.Handle
+		h, fold.Archive = v.ArchiveRuns(fold.Runs)
+		note = store.Placeholder(fmt.Sprintf("[The provider has compacted %d messages here.]", end-lead), h)
+	}
+	fold.Estimate = tokens
+	fold.Make = func(ctx context.Context) ([]message.Message, error) {
+		msgs, err := c.Compact(ctx, v, end, e.Instructions)
+		if err == nil && note != "" {
+			msgs = append(msgs, message.User(note))
+		}
+		return msgs, err
+	}
+	return &middleware.Plan{
+		Why:   fmt.Sprintf("the provider compacts %d messages (%d tokens)", end-lead, v.Size().Charged(covered)),
+		Edits: []middleware.Edit{fold},
+	}, nil
+}
+
+// cut returns the view position of the first message that is kept: an answer directly behind a message of the user or a
+// result, when no call is open, with everything before it free to go. The provider binds the thinking that follows to this
+// place. It is lead if there is none.
+func (e *editor) cut(v *middleware.View, lead int) int {
+	end := lead
+	open := map[string]bool{}
+	for i := lead; i <= v.Len()-e.Keep && i < v.Len(); i++ {
+		m := v.At(i)
+		if m.Role == message.RoleAssistant && i > lead && len(open) == 0 &&
+			(v.At(i-1).Role == message.RoleUser || v.At(i-1).Role == message.RoleTool) {
+			end = i
+		}
+		if p := v.Protected(i); p&middleware.ProtectTool != 0 || p&middleware.ProtectWhole != 0 && !m.IsCompaction() {
+			break
+		}
+		for c := range m.Calls() {
+			open[c.ID] = true
+		}
+		for r := range m.Results() {
+			delete(open, r.CallID)
+		}
+	}
+	return end
+}
