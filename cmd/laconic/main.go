@@ -76,7 +76,9 @@ type action func(ctx context.Context, args []string, std stdio) error
 
 // commands returns all commands except help and version, in the order of the help.
 func commands() []command {
-	return []command{applyCommand, replayCommand, countCommand, convertCommand, modelsCommand, journalCommand, serveCommand, mcpCommand}
+	return []command{
+		applyCommand, replayCommand, tuneCommand, countCommand, convertCommand, modelsCommand, journalCommand, serveCommand, mcpCommand,
+	}
 }
 
 func find(name string) (command, error) {

@@ -174,22 +174,19 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	talks, failed := r.load(args, std)
+	talks, failed := r.load("replay", args, std)
 	if len(talks) == 0 {
 		if failed > 0 {
 			return fmt.Errorf("nothing to replay: %s", notRead(failed))
 		}
 		return fmt.Errorf("nothing to replay: no conversation has %d answers of the model", r.minCalls)
 	}
-	remove := func() {}
-	r.o.Progress = progressLines(std.err, time.Now)
-	if isTerminal(std.err) {
-		r.o.Progress, remove = progressBar(std.err)
-	}
+	var remove func()
+	r.o.Progress, remove = progress(std.err, "replay")
 	results, err := replay.Run(ctx, talks, chains, r.o)
 	remove()
 	if err != nil {
-		return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
+		return replayError(err)
 	}
 	if r.html != "" {
 		if err := r.writePage(results); err != nil {
@@ -203,6 +200,11 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 		return errors.New(notRead(failed))
 	}
 	return nil
+}
+
+// replayError returns an error of [replay.Run] in the words of chain files.
+func replayError(err error) error {
+	return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
 }
 
 func notRead(n int) string {
@@ -240,8 +242,9 @@ func (r *replayed) validate(args []string) (err error) {
 	return nil
 }
 
-// load reads the recordings that have enough calls. It reports what cannot be read, and returns how much that was.
-func (r *replayed) load(args []string, std stdio) (talks []*replay.Conversation, failed int) {
+// load reads the recordings that have enough calls, for a command. It reports what cannot be read, and returns how much
+// that was.
+func (r *replayed) load(command string, args []string, std stdio) (talks []*replay.Conversation, failed int) {
 	report := func(err error) {
 		if err == nil {
 			return
@@ -251,7 +254,7 @@ func (r *replayed) load(args []string, std stdio) (talks []*replay.Conversation,
 			all = several.Unwrap()
 		}
 		for _, e := range all {
-			fmt.Fprintln(std.err, "laconic: replay:", oneLine(e.Error()))
+			fmt.Fprintf(std.err, "laconic: %s: %s\n", command, oneLine(e.Error()))
 		}
 		failed += len(all)
 	}
@@ -301,29 +304,56 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// progress returns a function that tells how far a step is, the first time with 0 done, and one that removes what is
+// left on a terminal.
+func progress(w io.Writer, step string) (draw func(done, of int), remove func()) {
+	if isTerminal(w) {
+		return progressBar(w, step, time.Now)
+	}
+	return progressLines(w, step, time.Now), func() {}
+}
+
 // progressBar returns a function that draws a bar, at most ten times a second, and one that removes it.
-func progressBar(w io.Writer) (draw func(done, of int), remove func()) {
-	const width = 40
-	var last time.Time
+func progressBar(w io.Writer, step string, clock func() time.Time) (draw func(done, of int), remove func()) {
+	const width = 30
+	var begin, last time.Time
 	draw = func(done, of int) {
-		if now := time.Now(); done == of || now.Sub(last) > 100*time.Millisecond {
+		now := clock()
+		if done == 0 {
+			begin = now
+		}
+		if done == of || now.Sub(last) > 100*time.Millisecond {
 			last = now
 			n := width * done / max(1, of)
-			fmt.Fprintf(w, "\r[%s%s] %d of %d", strings.Repeat("=", n), strings.Repeat(" ", width-n), done, of)
+			fmt.Fprintf(w, "\r%s [%-*s] %s\x1b[K", step, width, strings.Repeat("=", n), pace(now.Sub(begin), done, of))
 		}
 	}
 	return draw, func() { fmt.Fprint(w, "\r\x1b[K") }
 }
 
 // progressLines returns a function that writes a line every ten seconds, for what is no terminal.
-func progressLines(w io.Writer, clock func() time.Time) (draw func(done, of int)) {
-	last := clock()
+func progressLines(w io.Writer, step string, clock func() time.Time) (draw func(done, of int)) {
+	var begin, last time.Time
 	return func(done, of int) {
-		if now := clock(); now.Sub(last) >= 10*time.Second {
+		now := clock()
+		if done == 0 {
+			begin, last = now, now
+		}
+		if now.Sub(last) >= 10*time.Second {
 			last = now
-			fmt.Fprintf(w, "laconic: replay: %d of %d\n", done, of)
+			fmt.Fprintf(w, "laconic: %s: %s\n", step, pace(now.Sub(begin), done, of))
 		}
 	}
+}
+
+// pace tells what is done after some time, and the time that the rest takes at the same speed, when that is known.
+func pace(took time.Duration, done, of int) string {
+	text := fmt.Sprintf("%d %%", 100*done/max(1, of))
+	if took >= time.Second && 0 < done && done < of {
+		left := time.Duration(float64(took) * float64(of-done) / float64(done))
+		text += fmt.Sprintf(", about %s left", left.Round(time.Second))
+	}
+	return text
 }
 
 // table writes the results, ranked by cost among the chains that keep enough hard facts in view.

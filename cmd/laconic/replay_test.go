@@ -175,14 +175,18 @@ func TestReplayUsage(t *testing.T) {
 func TestProgressBar(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	draw, remove := progressBar(&b)
-	for i := range 1000 {
-		draw(i+1, 1000)
+	now := time.Unix(0, 0)
+	draw, remove := progressBar(&b, "step", func() time.Time { return now })
+	for i := range 1001 {
+		draw(i, 1000)
+		now = now.Add(10 * time.Millisecond)
 	}
 	remove()
 	frames := strings.Split(b.String(), "\r")
 	require.Less(t, len(frames), 200, "not drawn for each conversation")
-	require.Equal(t, "["+strings.Repeat("=", 40)+"] 1000 of 1000", frames[len(frames)-2])
+	require.Equal(t, "step ["+strings.Repeat("=", 30)+"] 100 %\x1b[K", frames[len(frames)-2])
+	require.Contains(t, b.String(), "] 50 %, about 5s left\x1b[K")
+	require.NotContains(t, frames[2], "left", "in the first second nothing is known of the speed")
 	require.False(t, isTerminal(&b))
 }
 
@@ -191,10 +195,10 @@ func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	now := time.Unix(0, 0)
-	draw := progressLines(&out, func() time.Time { return now })
+	draw := progressLines(&out, "step", func() time.Time { return now })
 	for done := range 5 {
 		draw(done, 5)
 		now = now.Add(6 * time.Second)
 	}
-	require.Equal(t, "laconic: replay: 2 of 5\nlaconic: replay: 4 of 5\n", out.String())
+	require.Equal(t, "laconic: step: 40 %, about 18s left\nlaconic: step: 80 %, about 6s left\n", out.String())
 }

@@ -38,6 +38,7 @@ type cache struct {
 
 	used   time.Time
 	tools  []message.ToolDef
+	sized  int // tokens of tools
 	prompt []message.Message
 }
 
@@ -51,13 +52,21 @@ func newCache(o Options) *cache {
 // send returns what a prompt costs, and caches it. A zero time is one at which the cache is warm.
 func (c *cache) send(req *middleware.Request, at time.Time) spent {
 	s := c.price(req, at)
-	c.used, c.tools, c.prompt = at, req.Tools, req.Messages
+	c.used, c.sized, c.tools, c.prompt = at, c.size(req.Tools), req.Tools, req.Messages
 	return s
+}
+
+// size returns the tokens of tools, which it does not count again if they are those of the prompt before.
+func (c *cache) size(tools []message.ToolDef) int {
+	if c.prompt != nil && slices.Equal(c.tools, tools) {
+		return c.sized
+	}
+	return c.meter.Tools(tools)
 }
 
 // price returns what a prompt costs now.
 func (c *cache) price(req *middleware.Request, at time.Time) spent {
-	size := c.meter.Once() + c.meter.Tools(req.Tools)
+	size := c.meter.Once() + c.size(req.Tools)
 	read := 0
 	same := c.prompt != nil && slices.Equal(c.tools, req.Tools)
 	if same {

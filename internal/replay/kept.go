@@ -51,13 +51,19 @@ func (k *kept) add(o kept) {
 	k.changed, k.changedKnown = k.changed+o.changed, k.changedKnown+o.changedKnown
 }
 
+// seen counts the use of a fact, and reports whether the prompt shows it.
+func (p *player) seen(f Fact) bool {
+	shown := p.shows(p.sent, f.Text)
+	p.kept.uses.count(f, true)
+	p.kept.shown.count(f, shown)
+	return shown
+}
+
 // look counts what the prompt of an answer has.
 func (p *player) look(ctx context.Context, at int, last bool) {
 	for _, f := range p.facts[at] {
 		p.Uses++
-		shown := p.shows(p.sent, f.Text)
-		p.kept.uses.count(f, true)
-		p.kept.shown.count(f, shown)
+		shown := p.seen(f)
 		p.kept.reached.count(f, shown || p.recalls(ctx, p.sent, f.Text))
 		if !shown {
 			p.Lost = append(p.Lost, f)

@@ -78,11 +78,6 @@ func Classes() []Class {
 // typical is the class whose prices chains see for all that is not a cost.
 const typical = "K11.5"
 
-func typicalClass() Class {
-	all := Classes()
-	return all[slices.IndexFunc(all, func(c Class) bool { return c.Name == typical })]
-}
-
 // Options are those of a replay. The zero value is one cache that is always warm, and four bytes a token.
 type Options struct {
 	Counter   tokens.Counter // of what is measured, texts only; the chains count by themselves; nil: tokens.Chars4{}
@@ -92,9 +87,12 @@ type Options struct {
 	Gap       time.Duration  // assumed time between two calls, if the messages have no times; 0: unknown, so that the cache is warm
 	Window    int            // tokens of the window, if a chain names no known model; 0: 200,000
 	Output    float64        // price of an output token, of summaries only; 0: 5
+	Classes   []Class        // that are measured; nil: Classes()
 	Parallel  int            // conversations at a time; 0: runtime.GOMAXPROCS(0)
+	Brief     bool           // measure only costs and [Talk.Hard]: of a Result, all that is summed up from calls is zero
 
-	// Progress is called after each conversation of each chain, one call at a time. nil: none.
+	// Progress is called before the first conversation and after each conversation of each chain, one call at a time,
+	// with the work that is done and all work: the tokens of the prompts of never editing. nil: none.
 	Progress func(done, of int)
 }
 
@@ -103,11 +101,20 @@ func (o Options) complete() Options {
 		o.Counter = tokens.Chars4{}
 	}
 	o.Counter = tokens.Memo(o.Counter)
+	if o.Classes == nil {
+		o.Classes = Classes()
+	}
 	o.Block = max(1, o.Block)
 	o.Window = cmp.Or(o.Window, 200_000)
 	o.Output = cmp.Or(o.Output, 5)
 	o.Parallel = cmp.Or(o.Parallel, runtime.GOMAXPROCS(0))
 	return o
+}
+
+// typical returns the typical class or, if it is not measured, the first one.
+func (o Options) typical() Class {
+	i := slices.IndexFunc(o.Classes, func(c Class) bool { return c.Name == typical })
+	return o.Classes[max(0, i)]
 }
 
 // Validate returns an error for an option that is negative.
@@ -146,7 +153,13 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 
 	runs := make([]Talk, len(chains)*len(tapes))
 	var mu sync.Mutex
-	done := 0
+	done, of := 0, 0
+	for _, t := range tapes {
+		of += len(chains) * t.none.size()
+	}
+	if o.Progress != nil {
+		o.Progress(0, of)
+	}
 	err = parallel(ctx, o.Parallel, len(runs), func(ctx context.Context, i int) error {
 		at := longest[i/len(chains)]
 		chain := i % len(chains)
@@ -157,9 +170,9 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 		runs[chain*len(tapes)+at] = out
 		mu.Lock()
 		defer mu.Unlock()
-		done++
+		done += tapes[at].none.size()
 		if o.Progress != nil {
-			o.Progress(done, len(runs))
+			o.Progress(done, of)
 		}
 		return nil
 	})
@@ -168,7 +181,7 @@ func Run(ctx context.Context, talks []*Conversation, chains []Chain, o Options) 
 	}
 	results := make([]*Result, len(chains))
 	for i, c := range chains {
-		results[i] = newResult(c.Name, o.window(c.Model), runs[i*len(tapes):(i+1)*len(tapes)])
+		results[i] = newResult(c.Name, o.window(c.Model), o.Classes, runs[i*len(tapes):(i+1)*len(tapes)])
 	}
 	return results, nil
 }
@@ -203,7 +216,8 @@ func parallel(ctx context.Context, workers, n int, do func(ctx context.Context, 
 type Talk struct {
 	*Conversation
 
-	Calls []Call    // at the prices of class K11.5
+	Calls []Call    // at the prices of class K11.5; nil if Options.Brief
+	Hard  Ratio     // uses of hard facts in those calls: those that the prompt shows, of all
 	None  []float64 // by class: the cost of never editing
 	Costs []float64 // by class: of all prompts and summaries
 	sides []float64 // by class: of Costs, those of summaries
@@ -213,17 +227,20 @@ type Talk struct {
 func (t *tape) replay(ctx context.Context, c Chain, o Options) (talk Talk, err error) {
 	talk = Talk{Conversation: t.Conversation}
 	var all pass
-	for _, class := range Classes() {
+	for _, class := range o.Classes {
 		prices := class
 		if !c.Priced {
-			prices = typicalClass()
+			prices = o.typical()
 		}
 		if c.Priced || all == nil {
-			full := prices.Name == typical
+			full := prices == o.typical()
 			if all, err = t.play(ctx, c, prices, o, full); err != nil {
 				return talk, err
 			}
-			if full {
+			for i := range all {
+				talk.Hard.N, talk.Hard.Of = talk.Hard.N+all[i].kept.shown.hard, talk.Hard.Of+all[i].kept.uses.hard
+			}
+			if full && !o.Brief {
 				talk.Calls = all
 			}
 		}

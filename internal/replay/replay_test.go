@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,6 +55,15 @@ func TestKept(t *testing.T) {
 	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: trim.Oldest, TargetTokens: 1000})
 	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{})
 	require.NoError(t, err)
+	brief, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{Brief: true})
+	require.NoError(t, err)
+	for i := range results {
+		require.Equal(t, results[i].Cost, brief[i].Cost)
+		require.Equal(t, results[i].Talks[0].Costs, brief[i].Talks[0].Costs)
+		require.Equal(t, results[i].Talks[0].Hard, brief[i].Talks[0].Hard)
+		require.Empty(t, brief[i].Talks[0].Calls)
+	}
+	require.Equal(t, Ratio{N: 2, Of: 3}, brief[0].Talks[0].Hard)
 	cleared := results[0]
 	require.Equal(t, &Share{All: 0.75, Hard: 2.0 / 3}, cleared.Facts)
 	require.Equal(t, &Share{All: 1, Hard: 1}, cleared.Reached, "the archive has the cleared result")
@@ -209,14 +218,16 @@ func TestRunErrors(t *testing.T) {
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
-	var done atomic.Int32
+	var done []int
 	_, err = Run(ctx, talks, []Chain{chainOf("none"), chainOf("again")}, Options{Parallel: 1, Progress: func(n, of int) {
-		done.Store(int32(n))
-		require.Equal(t, 4, of)
-		if n == 2 {
+		done = append(done, n)
+		require.Equal(t, 0, of%2, "twice the tokens of all prompts")
+		require.Less(t, n, of)
+		if n > of/2 {
 			cancel(stop)
 		}
 	}})
 	require.ErrorIs(t, err, stop)
-	require.EqualValues(t, 2, done.Load())
+	require.Zero(t, done[0], "called before the first conversation")
+	require.Len(t, slices.Compact(slices.Clone(done)), len(done), "each call tells of more work: %v", done)
 }

@@ -70,8 +70,7 @@ func (r *Ratio) count(yes bool) {
 // dearer is the cost, relative to never editing, above which editing has made a conversation more expensive.
 const dearer = 1.02
 
-func newResult(name string, window int, talks []Talk) *Result {
-	classes := Classes()
+func newResult(name string, window int, classes []Class, talks []Talk) *Result {
 	r := &Result{
 		Chain: name, Conversations: len(talks), Window: window, Talks: talks, Invalid: map[string]int{},
 		Cost: map[string]float64{}, Worst: map[string]float64{}, Above: map[string]int{}, Summaries: map[string]float64{},

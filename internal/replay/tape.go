@@ -63,7 +63,7 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 	}
 	t.index()
 	t.accepted = t.judge()
-	p, err := t.play(ctx, baseline("none"), Classes()[0], o, false)
+	p, err := t.play(ctx, baseline("none"), o.Classes[0], o, false)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 			p.History = t.whole[k]
 		}
 		req := &middleware.Request{Messages: t.messages[:at:at], Tools: t.Tools, Model: modelName}
-		if full && len(t.facts[at]) > 0 {
+		if full && !o.Brief && len(t.facts[at]) > 0 {
 			p.force(ctx, chain, req, at)
 		}
 		p.sent, p.sending, p.events = nil, 0, nil
@@ -176,6 +176,10 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 			return nil, fmt.Errorf("call %d: %w", k, err)
 		case p.sent == nil:
 			return nil, fmt.Errorf("call %d: %w", k, errUnsent)
+		case full && o.Brief:
+			for _, f := range t.facts[at] {
+				p.seen(f)
+			}
 		case full:
 			p.check(k)
 			p.look(ctx, at, k == len(t.calls)-1)
