@@ -17,7 +17,6 @@ package digest
 
 import (
 	"cmp"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -59,49 +58,29 @@ func Lines(cleared []Cleared, kept []string, opts Options) []string {
 		return make([]string, len(cleared))
 	}
 	p := newPool(cleared)
-	return p.lines(cleared, p.look(kept, opts.Results), opts)
-}
-
-// look finds the facts in what is kept.
-func (p *pool) look(kept, results []string) *finder {
-	find := newFinder(p.texts)
-	for _, r := range results {
-		for _, text := range legible(r) {
-			find.mark(find.passing, text)
-		}
-	}
-	for _, k := range kept {
-		for _, text := range legible(k) {
-			find.mark(find.shown, text)
-		}
-	}
-	return find
+	p.look(opts.Results, passing)
+	p.look(kept, shown)
+	return p.lines(cleared, opts)
 }
 
 // lines makes the lines of the texts in the pool, the newest first.
-func (p *pool) lines(cleared []Cleared, find *finder, opts Options) []string {
+func (p *pool) lines(cleared []Cleared, opts Options) []string {
 	if opts.Counter == nil {
 		opts.Counter = tokens.Estimate{}
 	}
-	const mostMisses = 40 // after these, no more facts are tried
-	lines := make([]string, len(cleared))
+	all := make([]string, len(cleared))
 	for i, c := range slices.Backward(cleared) {
 		d := draft{limit: opts.Tokens, counter: opts.Counter}
 		if c.Tokens != 0 {
 			d.limit = min(d.limit, c.Tokens)
 		}
-		for _, f := range p.ranked(i, find) {
-			if d.misses > mostMisses || d.limit <= 0 {
-				break
-			}
-			if g := p.longest(i, f); !d.add(g) && g != f {
-				d.add(f)
-			}
+		d.fill(p.ranked(i))
+		all[i] = d.line()
+		for _, f := range d.picked {
+			p.sight[f.id] = shown
 		}
-		lines[i] = d.line()
-		find.mark(find.shown, lines[i])
 	}
-	return lines
+	return all
 }
 
 // draft collects the facts of a line, as long as they fit.
@@ -115,36 +94,39 @@ type draft struct {
 	misses int     // how many facts did not fit
 }
 
-// add adds a fact and returns true, unless it does not fit.
-func (d *draft) add(f *fact) bool {
-	if occurs(f.text, d.text) {
-		return true
+// fill adds the facts that fit.
+func (d *draft) fill(ranked []*fact) {
+	const mostMisses = 40
+	misses := 0
+	inside := map[string]bool{} // what the picked facts contain
+	for _, f := range ranked {
+		if d.limit <= 0 || misses > mostMisses {
+			return
+		}
+		if inside[f.text] || imitates(f.text) {
+			continue
+		}
+		more := " " + f.text
+		if isPhrase(f.text) {
+			more = "," + more
+		}
+		if f.needsKey() && !slices.ContainsFunc(d.picked, func(g *fact) bool { return g.key == f.key && g.needsKey() }) {
+			more = "; " + f.key + ":" + more
+		}
+		// The whole is counted only if the sum of the parts is too much: some counters join what is next to each other.
+		bound := d.bound + 1 + d.counter.Count(more)
+		if bound > d.limit {
+			bound = d.counter.Count(d.text + more)
+		}
+		if bound > d.limit {
+			misses++
+			continue
+		}
+		d.picked, d.text, d.bound = append(d.picked, f), d.text+more, bound
+		if inside[f.key] = true; f.kind == text || isPhrase(f.text) {
+			scan(f.text, func(g fact) { inside[g.text] = true })
+		}
 	}
-	if imitates(f.text) {
-		return false
-	}
-	more := " " + f.text
-	if isPhrase(f.text) {
-		more = "," + more
-	}
-	hasLabel := func(g *fact) bool { return g.text == f.label || g.needsLabel() && g.label == f.label }
-	if f.needsLabel() && !slices.ContainsFunc(d.picked, hasLabel) {
-		more = "; " + f.label + ":" + more
-	}
-	// The whole is counted only if the sum of the parts is too much: some counters
-	// join what is next to each other.
-	bound := d.bound + 1 + d.counter.Count(more)
-	if bound > d.limit {
-		bound = d.counter.Count(d.text + more)
-	}
-	if bound > d.limit {
-		d.misses++
-		return false
-	}
-	d.picked = append(d.picked, f)
-	d.text += more
-	d.bound = bound
-	return true
 }
 
 // line returns the line of the picked facts. Those that rank last are dropped
@@ -159,50 +141,42 @@ func (d *draft) line() string {
 	return ""
 }
 
-// compose writes facts with the same label together, then those without a label,
-// then phrases without a label, each in the order of the text.
+// compose writes the range of numbered lines, then facts with the same key together, then those without a key, then phrases
+// without a key, each in the order of the text.
 func compose(picked []*fact) string {
-	var labels, words, phrases, parts []string
+	const words, phrases = "", ","
+	var keys, parts []string
 	values := map[string][]string{}
 	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
+		key := words
 		switch {
 		case f.kind == lines:
-			parts = append(parts, f.text) // the only one before the labels
-		case isRepeated(f, picked):
-		case f.needsLabel():
-			if values[f.label] == nil {
-				labels = append(labels, f.label)
+			parts = append(parts, f.text)
+			continue
+		case f.needsKey():
+			if key = f.key + ": "; values[key] == nil {
+				keys = append(keys, key)
 			}
-			values[f.label] = append(values[f.label], f.text)
 		case isPhrase(f.text):
-			phrases = append(phrases, f.text)
-		default:
-			words = append(words, f.text)
+			key = phrases
 		}
+		values[key] = append(values[key], f.text)
 	}
-	for _, label := range labels {
+	values[words] = slices.DeleteFunc(values[words], func(w string) bool { return values[w+": "] != nil })
+	for _, key := range append(keys, words, phrases) {
 		between := " "
-		if slices.ContainsFunc(values[label], isPhrase) {
+		if slices.ContainsFunc(values[key], isPhrase) {
 			between = ", "
 		}
-		parts = append(parts, label+": "+strings.Join(values[label], between))
-	}
-	words = slices.DeleteFunc(words, func(w string) bool { return values[w] != nil }) // the label is enough
-	for _, part := range []string{strings.Join(words, " "), strings.Join(phrases, ", ")} {
-		if part != "" {
-			parts = append(parts, part)
+		if len(values[key]) > 0 {
+			parts = append(parts, strings.TrimPrefix(key, phrases)+strings.Join(values[key], between))
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// isRepeated reports whether a fact and its label are part of a picked phrase.
-func isRepeated(f *fact, picked []*fact) bool {
-	return slices.ContainsFunc(picked, func(g *fact) bool {
-		return g != f && isPhrase(g.text) && occurs(f.text, g.text) &&
-			(!f.needsLabel() || g.needsLabel() && f.label == g.label || occurs(f.label, g.text))
-	})
-}
+// isPhrase reports whether a text has several words.
+func isPhrase(text string) bool { return strings.IndexByte(text, ' ') >= 0 }
 
 // Identifier is a fact that cannot be guessed, and that no tool returns again when
 // called for something similar: an id, an amount, an e-mail address, a link, a
@@ -223,34 +197,24 @@ func Identifiers(text string) []Identifier {
 		}
 		seen[f.text] = true
 		i := Identifier{Text: f.text}
-		if f.needsLabel() {
-			i.Label = f.label
+		if f.needsKey() {
+			i.Label = f.key
 		}
 		found = append(found, i)
 	})
 	return found
 }
 
-// identifies reports whether a fact is an identifier by its kind or, if it is all
-// of a value, by its key.
+// identifies reports whether a fact is an identifier by its kind or its key.
 func (f *fact) identifies() bool {
 	switch f.kind {
 	case amount, email, link, id, hash:
 		return true
 	case number, code, text:
-		return f.whole && f.role == idKey && !isPhrase(f.text)
-	case host: // and no version
-		return isAddress(f.text)
+		return ids.Has(lastWord(f.key)) && !isPhrase(f.text)
+	case host: // an address, and no version
+		return strings.Count(f.text, ".") == 3 && strings.Trim(f.text, digits+".:") == ""
 	default:
 		return false
 	}
-}
-
-// isAddress reports whether a text is an IP address, perhaps with a port.
-func isAddress(s string) bool {
-	if _, err := netip.ParseAddr(s); err == nil {
-		return true
-	}
-	_, err := netip.ParseAddrPort(s)
-	return err == nil
 }

@@ -2,276 +2,216 @@ package digest
 
 import (
 	"cmp"
+	_ "embed" // for words.txt
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // fact is a string in a text that an agent can need again word for word.
 type fact struct {
-	text  string
-	label string // its key, if that can be part of a line; "": none
-	kind  kind
-	role  role // of its key
-	whole bool // it is all of a value
+	text string
+	kind kind
+	key  string // if it is a value, or the first word of one; "": none
+	end  string // of a path: the shortest end of it that is a fact, too; "": none
 
-	id    int32 // of its string in the pool
-	seq   int   // its index among the facts of its text
+	id    int // of its string
+	seq   int // its index among the facts of its text
 	score int
 }
 
-// needsLabel reports whether a fact has little meaning without its key.
-func (f *fact) needsLabel() bool {
-	if f.label == "" {
-		return false
+// kind is the kind of a fact, mostly by its shape.
+type kind uint8
+
+const (
+	none   kind = iota // a word of a sentence
+	number             // 1633, 54.04, 15%, 12:30
+	amount             // $54.04, 1,299元
+	date               // 2024-05-15, 16 May 2024, 2026年3月15日
+	email              // ann@example.com
+	link               // https://example.com/a
+	path               // /a/b.go, a/b_c
+	file               // b.go
+	id                 // HAT045, #W123, credit_card_7815826, +15551234567
+	hash               // 4afd4e47, 3f2504e0-4f89-11d3-9a0c-0305e82c3301
+	host               // 127.0.0.1, localhost:8080, v1.26.8
+	symbol             // getUser, get_user, self.model
+	code               // JFK
+	text               // all of a value
+	fault              // the message of an error
+	lines              // lines 601-1116: the numbers before the lines of a listing
+	kinds
+)
+
+// worths is how likely a fact of a kind is needed later, relative to 100 for the name of a file. They are round numbers: twice
+// or half of one of them hardly changes what is kept of recorded conversations.
+var worths = [kinds]int{
+	number: 10, amount: 300, date: 300, email: 300, link: 150, path: 300, file: 100, id: 300, hash: 30, host: 30, symbol: 60, code: 20,
+	text: 15, fault: 1000, lines: 1000,
+}
+
+//go:embed words.txt
+var words string
+
+var (
+	lists = lex.Lists(words, " ")
+	ids   = lists["id"]
+	keys  = lists["key"].Numbers()
+)
+
+// lastWord returns the word by which a key is known: id of order_id and of orderId.
+func lastWord(key string) string {
+	from := len(key)
+	for from > 0 && (key[from-1] >= utf8.RuneSelf || isName(key, from-1) && key[from-1] != '_') {
+		from--
+		if b := key[from]; 'A' <= b && b <= 'Z' && from > 0 && 'a' <= key[from-1] && key[from-1] <= 'z' {
+			break
+		}
 	}
+	return strings.ToLower(key[from:])
+}
+
+// worthOf returns what the value of a key is worth at least; 0 if the key shows nothing.
+func worthOf(key string) int {
+	if key == "" {
+		return 0
+	}
+	return int(keys[lastWord(key)])
+}
+
+// worth returns the worth of a fact by its kind and its key.
+func (f *fact) worth() int {
+	const long = 6 // digits
+	w := worths[f.kind]
+	keyed := worthOf(f.key)
+	switch f.kind {
+	case symbol, text:
+		return max(w, keyed/2)
+	case id, code, hash, amount, date:
+		return max(w, keyed)
+	case number:
+		if len(f.text) >= long && !strings.ContainsAny(f.text, ".:") {
+			w *= 5
+		}
+		return max(w, keyed)
+	default:
+		return w
+	}
+}
+
+// needsKey reports whether a fact has little meaning without its key.
+func (f *fact) needsKey() bool {
 	switch f.kind {
 	case number, amount, date, code, text, hash:
-		return true
+		return f.key != ""
 	case id: // credit_card_7815826 has its kind in it
 		t := traitsOf(f.text)
-		return (f.whole || f.role > otherKey) && t.n[lower] < 3
+		return f.key != "" && t.n[lex.Lower] < 3
 	default:
 		return false
 	}
 }
 
-// isPhrase reports whether a text has several words.
-func isPhrase(text string) bool { return strings.IndexByte(text, ' ') >= 0 }
+// sight is where else a string is.
+type sight uint8
 
-// merge adds what another place of the same fact adds to it.
-func (f *fact) merge(g *fact) {
-	if f.role <= otherKey && g.role > f.role {
-		f.label, f.role = g.label, g.role
-	}
-	f.whole = f.whole || g.whole
-}
+const (
+	passing sight = 1 + iota // in a result that may be cleared later
+	shown                    // in what stays
+)
 
-// pool holds the facts of several texts. Equal strings have one id.
+// pool holds the facts of several texts.
 type pool struct {
-	texts []string // by id
-	facts [][]fact // of each cleared text
+	ids   map[string]int // of the strings
+	sight []sight        // by id
+	facts [][]fact       // of each cleared text
 }
 
 func newPool(cleared []Cleared) *pool {
-	p := &pool{facts: make([][]fact, len(cleared))}
-	ids := map[string]int32{}
-	var last []int // by id: seq of the fact that had the string last
-	seq := 0
+	p := &pool{ids: map[string]int{}, facts: make([][]fact, len(cleared))}
 	for i, c := range cleared {
-		var facts []fact
-		first := seq
-		scan(c.Text, func(f fact) {
-			id, ok := ids[f.text]
-			switch {
-			case !ok:
-				id = int32(len(p.texts))
-				ids[f.text] = id
-				p.texts, last = append(p.texts, f.text), append(last, seq)
-			case last[id] >= first:
-				facts[last[id]-first].merge(&f)
-				return
-			}
-			f.id, f.seq, last[id] = id, seq, seq
-			facts = append(facts, f)
-			seq++
-		})
-		p.facts[i] = refine(within(facts, c.Of))
+		p.facts[i] = p.factsOf(c)
 	}
 	return p
 }
 
-// within returns the facts that occur in a text, or all if the text is "".
-func within(facts []fact, text string) []fact {
-	if text == "" {
-		return facts
+// factsOf returns the facts of a text, each once.
+func (p *pool) factsOf(c Cleared) (facts []fact) {
+	of := map[string]bool{}
+	if c.Of != "" {
+		scan(c.Of, func(f fact) { of[f.text] = true })
 	}
-	all := make([]string, len(facts))
-	for k := range facts {
-		all[k] = facts[k].text
-	}
-	find := newFinder(all)
-	for _, part := range legible(text) {
-		find.mark(find.shown, part)
-	}
-	kept := facts[:0]
-	for k, f := range facts {
-		if find.shown[k] {
-			kept = append(kept, f)
+	at := map[string]int{} // index by text
+	scan(c.Text, func(f fact) {
+		if f.kind == none {
+			return
 		}
-	}
-	return kept
+		if _, again := at[f.text]; again || c.Of != "" && !of[f.text] {
+			return
+		}
+		id, known := p.ids[f.text]
+		if !known {
+			id = len(p.sight)
+			p.ids[f.text], p.sight = id, append(p.sight, 0)
+		}
+		f.id, f.seq, at[f.text] = id, len(facts), len(facts)
+		facts = append(facts, f)
+	})
+	refine(facts, at)
+	return facts
 }
 
-// refine uses what the facts of a text show about each other. A code with the key
-// of an identifier is an identifier: {"seats": ["12A", "AB"]}. The bare kind of an
-// identifier, as credit_card of credit_card_7815826, is not a fact.
-func refine(facts []fact) []fact {
-	keysOfID, kindsOfID := map[string]bool{}, map[string]bool{}
+// refine uses what the facts of a text show about each other. A path that is the end of a longer one is left out. A code with the
+// key of an identifier identifies something, too: {"seats": ["12A", "AB"]}. at has the index of a fact by its text.
+func refine(facts []fact, at map[string]int) {
+	isID := map[string]bool{} // by key
 	for i := range facts {
-		if f := &facts[i]; f.kind == id {
-			keysOfID[f.label] = keysOfID[f.label] || f.whole
-			if bare := strings.TrimRight(f.text, digits); bare != f.text {
-				kindsOfID[strings.TrimRight(bare, "_-#")] = true
+		f := &facts[i]
+		isID[f.key] = f.key != "" && (isID[f.key] || f.kind == id)
+		for k := range f.text {
+			if f.kind == path && k > 0 && f.text[k-1] == '/' {
+				if shorter, ok := at[f.text[k:]]; ok {
+					facts[shorter].kind, f.end = none, f.text[k:]
+				}
 			}
 		}
 	}
-	if len(keysOfID) == 0 {
-		return facts
-	}
 	for i := range facts {
-		if f := &facts[i]; f.kind == code && f.whole && f.label != "" && keysOfID[f.label] {
+		if f := &facts[i]; f.kind == code && isID[f.key] {
 			f.kind = id
 		}
 	}
-	return slices.DeleteFunc(facts, func(f fact) bool { return kindsOfID[f.text] && f.kind != id })
 }
 
-// role is what a key shows about its value.
-type role uint8
-
-const (
-	noKey    role = iota
-	otherKey      // the key shows nothing
-	idKey
-	dateKey
-	amountKey // also contacts
-	placeKey  // also codes
-	nameKey
-	roles
-)
-
-// keys are the last words of telling keys, in several languages, and what the value
-// of such a key is worth, as in [worths].
-var keys = [roles]struct {
-	worth int
-	words string
-}{
-	idKey: {300, "id ids uid uuid guid key keys token sku number numbers num no nr ref reference hash sha digest " +
-		"commit isbn barcode serial order orders invoice ticket tracking account card iban vin handle user username login " +
-		"编号 单号 号码 号 订单 订单号 账号 卡号 流水号 番号 nummer numero número"},
-	dateKey: {300, "date dates time day at on dob birthday birthdate deadline due expires expiry expiration created " +
-		"updated modified start end timestamp since until 日期 时间 生日 期限 datum fecha"},
-	amountKey: {150, "price prices amount amounts total subtotal cost costs fee fees balance sum tax payment refund " +
-		"discount salary rate value qty quantity email emails mail phone phones tel telephone mobile fax contact " +
-		"价格 金额 总价 总额 费用 余额 总计 合计 单价 税额 数量 preis betrag prix montant precio importe " +
-		"邮箱 电话 手机 手机号 联系方式 telefon teléfono"},
-	placeKey: {100, "path paths file files url urls uri link links href src filename dir directory folder repo repository " +
-		"branch host hostname domain ip endpoint code codes zip postcode postal status version port pin otp " +
-		"路径 链接 文件 网址 目录 代码 编码 邮编 版本 版本号 端口 验证码"},
-	nameKey: {40, "name names title titles first last label person people author owner customer city address street " +
-		"country product item brand model 姓名 客户 用户 名称 名字 标题 作者 城市 地址 国家 产品 商品 品牌 型号"},
-}
-
-var roleOfWord = func() map[string]role {
-	m := map[string]role{}
-	for r, k := range keys {
-		for w := range strings.FieldsSeq(k.words) {
-			m[w] = role(r)
-		}
+// look marks the facts that texts have, too.
+func (p *pool) look(texts []string, as sight) {
+	for _, text := range texts {
+		scan(text, func(f fact) {
+			if id, ok := p.ids[f.text]; ok {
+				p.sight[id] = max(p.sight[id], as)
+			}
+		})
 	}
-	return m
-}()
-
-// roleOf returns the role of a key by its last word, which is Id in orderId and id
-// in order_id.
-func roleOf(key string) role {
-	if key == "" {
-		return noKey
-	}
-	from := len(key)
-	for from > 0 && (key[from-1] >= utf8.RuneSelf || ascii[key[from-1]].inWord()) {
-		from--
-		if is(key, from, upper) && is(key, from-1, lower) {
-			break
-		}
-	}
-	return max(otherKey, roleOfWord[strings.ToLower(key[from:])])
-}
-
-// worths is how likely a fact of a kind is needed later, relative to 100 for the
-// name of a file. They are round numbers: twice or half of one of them hardly
-// changes what is kept of recorded conversations.
-var worths = [kinds]int{
-	number: 10,
-	amount: 300,
-	date:   300,
-	email:  150,
-	link:   150,
-	path:   300,
-	file:   100,
-	id:     300,
-	hash:   30,
-	host:   30,
-	symbol: 60,
-	code:   20,
-	text:   15,
-	fault:  1000,
-	lines:  1000,
 }
 
 // ranked returns the facts of text i that are not shown, best first.
-func (p *pool) ranked(i int, find *finder) []*fact {
+func (p *pool) ranked(i int) []*fact {
 	const fixed = 3 // tokens, so that short facts do not take all the room
 	var ranked []*fact
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
-		if find.shown[f.id] && f.kind != lines {
+		if f.kind == none || p.sight[f.id] == shown && f.kind != lines {
 			continue
 		}
-		f.score = 1000 * f.worth() / (tokens.Estimate{}.Count(f.text) + fixed)
-		if find.passing[f.id] {
+		f.score = 1000 * f.worth() / (tokens.Estimate{}.Count(cmp.Or(f.end, f.text)) + fixed)
+		if p.sight[f.id] == passing {
 			f.score /= 2
 		}
 		ranked = append(ranked, f)
 	}
-	slices.SortFunc(ranked, func(a, b *fact) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq)) })
+	slices.SortStableFunc(ranked, func(a, b *fact) int { return cmp.Compare(b.score, a.score) })
 	return ranked
-}
-
-// worth returns the worth of a fact by its kind and its key. A key counts half if
-// the fact is only the first word of the value.
-func (f *fact) worth() int {
-	w, keyed := worths[f.kind], keys[f.role].worth
-	if !f.whole {
-		keyed /= 2
-	}
-	switch f.kind {
-	case symbol, text:
-		if f.whole {
-			w = max(w, keyed/2)
-		}
-	case id, code, hash, amount, date:
-		if f.kind == id && f.whole && f.role != noKey {
-			keyed = keys[idKey].worth
-		}
-		w = max(w, keyed)
-	case number:
-		const short, long = 2, 6 // digits
-		switch w = max(w, keyed); {
-		case len(f.text) <= short:
-			w /= 3
-		case len(f.text) >= long && keyed == 0 && !strings.ContainsAny(f.text, ".:"):
-			w *= 5
-		}
-	default:
-	}
-	return w
-}
-
-// longest returns the longest path of text i that ends with a path.
-func (p *pool) longest(i int, f *fact) *fact {
-	if f.kind != path && f.kind != file {
-		return f
-	}
-	for k := range p.facts[i] {
-		g := &p.facts[i][k]
-		more := len(g.text) - len(f.text)
-		if g.kind == path && more > 0 && g.text[more:] == f.text && (f.text[0] == '/' || g.text[more-1] == '/') {
-			f = g
-		}
-	}
-	return f
 }

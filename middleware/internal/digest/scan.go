@@ -1,387 +1,339 @@
 package digest
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
+
+// The parts of a longer text that are read, in bytes.
+const (
+	headSize = 256 << 10
+	tailSize = 64 << 10
+)
+
+// legible returns the parts of a text that are read, as the model writes what they contain: without the escapes of JSON and
+// the colours of a terminal.
+func legible(text string) []string {
+	parts := []string{text}
+	if len(text) > headSize+tailSize {
+		const near = 4 << 10 // bytes to the end of a line
+		head, tail := shorten.Head(text, headSize), shorten.Tail(text, tailSize)
+		if k := strings.LastIndexByte(head, '\n'); k > headSize-near {
+			head = head[:k]
+		}
+		if k := strings.IndexByte(tail, '\n'); k < near {
+			tail = tail[k+1:]
+		}
+		parts = []string{head, tail}
+	}
+	begin := strings.TrimLeft(text[:min(len(text), headSize)], " \t\r\n")
+	isJSON := begin != "" && strings.IndexByte(`{["`, begin[0]) >= 0 ||
+		strings.Contains(begin, `\n`) && !strings.Contains(begin, "\n") && !strings.Contains(begin, `:\`) // Result(text='a\nb')
+	for i := range parts {
+		if strings.Contains(parts[i], "\x1b[") {
+			parts[i] = colour.ReplaceAllString(parts[i], "")
+		}
+		if isJSON {
+			parts[i] = unescaped(parts[i])
+		}
+	}
+	return parts
+}
+
+// colour matches the control sequences of a terminal: \x1b[1;31m.
+var colour = regexp.MustCompile(`\x1b\[[\d;]*.?`)
+
+// unescaped replaces the escapes of JSON by their characters, also those in a string of JSON that is in a string of JSON.
+// Backslashes that are not part of an escape remain, as those of the path C:\\new.
+func unescaped(text string) string {
+	k := strings.IndexByte(text, '\\')
+	if k < 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for ; k >= 0; k = strings.IndexByte(text, '\\') {
+		end := k + len(text[k:]) - len(strings.TrimLeft(text[k:], `\`))
+		out = append(out, text[:k]...)
+		r, n := escape(text[end:])
+		if n == 0 || end > k+1 && endsInDrive(out) {
+			out = append(out, text[k:end]...)
+			n = 0
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+		text = text[end+n:]
+	}
+	return string(append(out, text...))
+}
+
+// endsInDrive reports whether a text ends in a path such as C:\\Users.
+func endsInDrive(text []byte) bool {
+	word := text[bytes.LastIndexAny(text, " \n\t\"")+1:]
+	return len(word) > 1 && word[1] == ':'
+}
+
+// escape returns the character of the escape whose backslash precedes a text, and its length in bytes. The length is 0 if there
+// is no escape, or one of a character of ASCII or one that cannot be shown.
+func escape(text string) (r rune, n int) {
+	if text == "" {
+		return 0, 0
+	}
+	switch text[0] {
+	case '/', '"', '\'':
+		return rune(text[0]), 1
+	case 'n', 'r':
+		return '\n', 1
+	case 't':
+		return '\t', 1
+	}
+	r, n = codeUnit(text)
+	if c, _ := lex.ClassAt(string(r), 0); r < utf8.RuneSelf || c == lex.Blank {
+		return 0, 0
+	}
+	return r, n
+}
+
+// codeUnit reads u5f20 at the beginning of a text, and returns its length. It is 0 if there is none.
+func codeUnit(text string) (r rune, n int) {
+	const size = len("u5f20")
+	if len(text) < size || text[0] != 'u' {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(text[1:size], 16, 16)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(v), size
+}
 
 // The lengths of facts in bytes.
 const (
 	shortestFact = 2
-	longestName  = 60  // of several words
-	longestValue = 100 // in quotes
+	longestName  = 60 // of several words
 	longestFact  = 240
 )
 
-// mostNumbers is how many numbers without a telling key are taken from a text.
+// mostNumbers is how many numbers without a telling key are taken from a text, so that the time does not depend on them.
 const mostNumbers = 1000
 
-// scanner finds the facts of a text in one pass. It does not parse a format. It
-// reads lines and tokens and keeps track of the key of the next value: a quoted
-// string before a colon, the words before the colon of a line, the name in
-// name=value, or the head of a column. Brackets keep the key of what surrounds
-// them. This is enough for JSON and Python literals, complete, cut off, or in
-// strings of other JSON, and has no effect on prose and code.
+// scanner finds the facts of a text in one pass. It does not parse a format. It reads lines and tokens and keeps track of the
+// key of the next value: a quoted string before a colon, the words before the colon of a line, or the name in name=value. The
+// values of a list have the key of the list. This is enough for JSON and Python literals, complete, cut off, or in strings of
+// other JSON, and has no effect on prose and code.
 type scanner struct {
 	text  string
 	found func(fact)
 
-	end    int    // of the current line
-	body   int    // where it begins after a line number
-	gutter gutter // of the line before
-	listing
-	open    []string // the keys around the open brackets
-	key     string   // the current key
-	fresh   bool     // the next token is a value of the key, or the first word of it
-	value   string   // the rest of a line after its key
-	fault   int      // where the newest error message ends
-	numbers int      // how many had no telling key
-	cells   []cell   // of the current row of a table
+	end     int // of the current line
+	gutter      // of the line before
+	key     string
+	fresh   bool // the next token is a value of the key, or the first word of it
+	list    bool // more values of the key follow
+	fault   int  // where the newest error message ends
+	numbers int  // how many had no telling key
 
-	cached string // the key that label and role belong to
-	label  string
-	role   role
+	first, last int // of the numbers before lines, if at least two follow each other
 }
 
-// listing has the first and the last number before the lines of a file, if at least two follow each other.
-type listing struct{ first, last int }
-
-// scan calls found with each fact of a text, in order. A fact that occurs again
-// is passed again.
+// scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs again is
+// passed again.
 func scan(text string, found func(fact)) {
-	var of listing
-	for _, part := range legible(text) {
-		s := scanner{text: part, found: found, listing: of}
-		for from := 0; from < len(part); from = s.end + 1 {
-			s.end = lineEnd(part, from)
-			if !s.table(from) {
-				s.line(from)
-			}
+	s := scanner{found: found}
+	for _, s.text = range legible(text) {
+		s.fault = 0
+		for from := 0; from < len(s.text); from = s.end + 1 {
+			s.end = lineEnd(s.text, from)
+			s.line(s.takeGutter(from))
 		}
-		of = s.listing
 	}
-	if of.last > of.first+1 {
-		found(fact{text: fmt.Sprintf("lines %d-%d", of.first, of.last), kind: lines})
+	if s.last > s.first+1 {
+		found(fact{text: fmt.Sprintf("lines %d-%d", s.first, s.last), kind: lines})
 	}
-}
-
-// lineEnd returns the end of the line that begins at i.
-func lineEnd(text string, i int) int {
-	if k := strings.IndexByte(text[i:], '\n'); k >= 0 {
-		return i + k
-	}
-	return len(text)
 }
 
 // line finds the facts of the line at from.
 func (s *scanner) line(from int) {
-	if c, _ := classAt(s.text, from); len(s.open) > 0 && c >= lower && c != digit {
-		s.open = s.open[:0] // the text is not JSON, or no longer
+	from = skip(s.text[:s.end], from, " \t-*#>")
+	line := s.text[from:s.end]
+	if s.list = s.list && !isName(line, 0); !s.list {
+		s.key = ""
 	}
-	s.closeValue()
-	s.body = skip(s.text[:s.end], s.takeGutter(from), " ")
-	key, from, next := s.lineKey()
+	s.fresh = s.list
+	key, value := keyOf(line)
 	if key != "" {
-		s.value = strings.Trim(strings.Trim(s.text[next:s.end], padding+","), padding)
-		if !noText[strings.ToLower(s.value)] {
-			s.words(from, from+len(key))
-		}
+		s.takeFault(from, from+len(key))
+		s.words(from, from+len(key))
 		s.key, s.fresh = key, true
-	}
-	s.words(next, s.end)
-	if w := s.value; w != "" && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
-		if s.key = key; s.keyRole() > otherKey {
-			s.addWhole(w)
+		w := strings.Trim(line[value:], " \t\r,*`\"'")
+		if len(w) <= longestName && !strings.ContainsAny(w, "\"'`(){}[];:=") {
+			s.take(w, kindOf(w))
 		}
+		s.fresh = true
 	}
-	s.value = ""
-}
-
-const (
-	padding   = " \t\r\"*`"    // around a value of a line or table
-	codeMarks = "\"'`(){}[];=" // in code, and not in such a value
-)
-
-// closeValue ends the value of the current key. What follows belongs to the key
-// around the brackets.
-func (s *scanner) closeValue() {
-	s.key, s.fresh = "", len(s.open) > 0
-	if s.fresh {
-		s.key = s.open[len(s.open)-1]
-	}
-}
-
-// lineKey returns the key of a line such as "Total price: 54.04", where it begins,
-// and where reading continues after it. The key is "" if there is none.
-func (s *scanner) lineKey() (key string, from, next int) {
-	const longest, most = 40, 4 // bytes, words
-	from = skip(s.text[:s.end], s.body, " \t-*#>")
-	head := s.text[from:min(s.end, from+longest)]
-	n, size := strings.IndexByte(head, ':'), 1
-	if k := strings.Index(head, "："); k >= 0 && (n < 0 || k < n) {
-		n, size = k, len("：")
-	}
-	if next = from + n + size; n < 0 || size == 1 && next < s.end && strings.IndexByte(" \t*\"'", s.text[next]) < 0 {
-		return "", from, s.body
-	}
-	key = strings.TrimRight(head[:n], "* ")
-	letters := false
-	for i := 0; i < len(key); i += size {
-		var c class
-		if c, size = classAt(key, i); c < lower && strings.IndexByte(" _-*./", key[i]) < 0 {
-			return "", from, s.body
-		}
-		letters = letters || c >= lower && c != digit
-	}
-	if !letters || strings.Count(key, " ") >= most {
-		return "", from, s.body
-	}
-	return key, from, next
+	s.words(from+value, s.end)
 }
 
 // words finds the facts among the tokens of a part of the line.
 func (s *scanner) words(from, to int) {
 	for i := from; i < to; {
-		c, size := classAt(s.text, i)
-		switch {
-		case c == space:
-			i += size
-		case c.inWord(), c.isJoint():
+		c, size := lex.ClassAt(s.text, i)
+		switch b := s.text[i]; {
+		case c == lex.Blank:
+		case b == '"', b == '\'', b == '`':
+			i = s.quoted(i, to)
+			continue
+		case c.InWord(), c == lex.Currency, strings.IndexByte("./-_@#$+~", b) >= 0:
 			i = s.word(i, to)
-		case c == quote:
-			i = s.quoted(i, i+size, to)
-		case c == ideograph:
-			if n := ideographicFault(s.text[i:]); n > 0 {
-				s.takeFault(i, i+n)
+			continue
+		case b == '[':
+			s.list, s.fresh = s.key != "", s.key != ""
+		case b == '}', b == ']', b == '{':
+			s.list, s.fresh, s.key = false, false, ""
+		case b == ',':
+			s.fresh = s.list
+		case b == '\\': // an escape, or part of a path
+			if _, n := codeUnit(s.text[i+1 : to]); n > 0 || i+1 < to && !isName(s.text, i-1) {
+				size = 1 + max(n, 1)
 			}
-			s.fresh = false
-			i += size
-		case c == currency:
-			i = s.money(i, i+size, to)
 		default:
-			i = s.punctuation(i, size, to)
+			s.fresh = false
 		}
+		i += size
 	}
-}
-
-// punctuation reads the mark at i and returns where reading continues.
-func (s *scanner) punctuation(i, size, to int) (next int) {
-	switch s.text[i] {
-	case '{', '[':
-		const most = 100
-		if len(s.open) < most {
-			s.open = append(s.open, s.key)
-		}
-		s.fresh = true
-		return i + 1
-	case '}', ']':
-		s.open = s.open[:max(0, len(s.open)-1)]
-		s.closeValue()
-		return i + 1
-	case ',':
-		s.closeValue()
-		return i + 1
-	case '\\':
-		if _, ok := codeUnit(s.text[i:to]); ok {
-			return wordEnd(s.text[:to], i+1)
-		}
-		if i+1 < to && !isNameAt(s.text, i-1) && !is(s.text, i-1, colon) {
-			size = 2 // an escape, not a part of a path
-		}
-	}
-	s.fresh = false
-	return i + size
 }
 
 // word reads the token at i and returns where reading continues.
 func (s *scanner) word(i, to int) (next int) {
 	line := s.text[:to]
 	from, end, next := tokenAt(line, i)
-	if from == end {
+	w := line[from:end]
+	if strings.HasSuffix(line[:from], "%") { // a part of a format string, or of an escape
+		return next
+	}
+	if n, k := moneyOrDate(line[from:], len(w)); n > 0 {
+		s.take(line[from:from+n], k)
+		return from + n
+	}
+	if w == "" {
 		return next
 	}
 	s.takeFault(from, end)
-	if strings.HasSuffix(s.text[:from], "%") || strings.HasSuffix(s.text[:from], "%-") {
-		return next // a part of a format string, or of an escape
-	}
-	w := s.text[from:end]
 	k := shapeOf(w)
-	switch {
-	case k != number && end+1 < to && s.text[end] == '=' && s.text[end+1] != '=' && s.text[end+1] > ' ':
-		if value := s.text[end+1 : wordEnd(s.text[:to], end+1)]; !noText[strings.ToLower(value)] {
-			s.add(from, end, k)
+	if place, position, ok := strings.Cut(w, ":"); ok && strings.Trim(position, ":"+digits) == "" { // b.go:12
+		if of := shapeOf(place); of == path || of == file {
+			w, k = place, of
 		}
-		s.key, s.fresh = w, true // name=value
+	}
+	s.take(w, k)
+	if k != number && end+1 < to && line[end] == '=' && line[end+1] > ' ' && line[end+1] != '=' { // name=value
+		s.key, s.fresh = w, true
 		return end + 1
-	case k == code && isCurrency[w]:
-		return s.money(from, end, to)
-	case k == host || k == path:
-		s.place(from, end, k)
-		return next
-	case k <= amount || w[0] == '+':
-		if n, whole := extension(w, k, line[end:]); n > 0 && !splitsWord(s.text, end+n) {
-			end, k = end+n, whole
-		}
 	}
-	s.add(from, end, k)
-	return max(next, end)
+	return next
 }
 
-// money takes the amount whose currency is from i to after, and returns where
-// reading continues.
-func (s *scanner) money(i, after, to int) (next int) {
-	from, end, _ := tokenAt(s.text[:to], skip(s.text[:min(to, after+1)], after, " "))
-	if from <= after+1 && from < end && shapeOf(s.text[from:end]) == number {
-		s.add(i, end, amount)
-		return end
+// takeFault takes the error message that begins with the word from from to end, if it begins one.
+func (s *scanner) takeFault(from, end int) {
+	line := s.text[:s.end]
+	const longest = 80                                                                                       // bytes
+	if end == len(line) || from < s.fault || !endsFault(line, end) || strings.HasSuffix(line[:from], `("`) { // an argument
+		return
 	}
-	s.fresh = false
-	return after
+	begin := from
+	if from > 0 && strings.IndexByte("\"'`", line[from-1]) >= 0 { // the string that it is in
+		begin--
+	}
+	msg, _ := Fault(line[begin:])
+	s.fault = from + len(msg)
+	if len(msg) > longest {
+		msg = msg[:max(longest/2, strings.LastIndexByte(msg[:longest], ' '))]
+	}
+	if isPhrase(msg) {
+		s.take(msg, fault)
+	}
 }
 
-// place takes a path, or a place in a file: b.go:12, a/b.go:12:5. The a/ and b/ of
-// a diff are not part of the path.
-func (s *scanner) place(from, end int, k kind) {
-	line := s.text[s.body:s.end]
-	if w := s.text[from:end]; (strings.HasPrefix(w, "a/") || strings.HasPrefix(w, "b/")) &&
-		(strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "diff --git ")) {
-		from += len("a/")
-	}
-	w, position, _ := strings.Cut(s.text[from:end], ":")
-	if position != "" && strings.Trim(position, ":0123456789") == "" {
-		if k := shapeOf(w); k == path || k == symbol {
-			s.add(from, from+len(w), k)
-			return
-		}
-	}
-	s.add(from, end, k)
-}
-
-// closing are the closing quotes of opening ones that differ.
-var closing = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》"}
-
-// quoted reads the quote from i to from and returns where reading continues. A
-// short string can be a key, a value, or a name in a sentence.
-func (s *scanner) quoted(i, from, to int) (next int) {
-	if isNameAt(s.text, i-1) { // it's, or the end of a string
+// quoted reads the quote at i and returns where reading continues. A short string can be a key or a value.
+func (s *scanner) quoted(i, to int) (next int) {
+	const longest = 100
+	from := i + 1
+	if isName(s.text, i-1) { // it's, or the end of a string
 		return from
 	}
-	end := s.text[i:from]
-	if len(end) > 1 {
-		end = closing[end]
-	}
-	n := strings.Index(s.text[from:min(to, from+longestValue+len("”"))], end)
-	if n < 0 || end == "" {
+	n := strings.IndexByte(s.text[from:min(to, from+longest)], s.text[i])
+	if n <= 0 {
 		s.fresh = false
-		return from
+		return from + max(n, 0)
 	}
-	w, after := s.text[from:from+n], from+n+len(end)
-	if w == "" {
-		return after
-	}
-	k := skip(s.text[:to], after, " ")
-	switch {
-	case k < to && s.text[k] == ':' && from == i+1:
-		s.takeKey(w)
-		return k + 1
-	case s.fresh && (k == to || s.text[k] < ' ' || strings.IndexByte(",]})", s.text[k]) >= 0):
-		s.addWhole(w)
-		if strings.IndexByte(w, ' ') < 0 {
-			from = after
+	w, after := s.text[from:from+n], skip(s.text[:to], from+n+1, " ")
+	switch k := kindOf(w); {
+	case after < to && s.text[after] == ':':
+		if s.fresh = false; k != symbol && k != code && k != text {
+			s.take(w, k) // {"1656367028": {…}}
 		}
-	case len(w) <= longestName && shapeOf(w) == none:
-		s.addAs(w, text, false, s.fresh)
+		s.key, s.fresh, s.list = w, true, false
+		return after + 1
+	case s.fresh && (after == to || strings.IndexByte(",]})\r", s.text[after]) >= 0):
+		if s.take(w, k); !isPhrase(w) {
+			return after
+		}
 	}
-	s.fresh = false
 	return from
 }
 
-// takeKey takes a key in quotes. It is a fact too if it identifies something:
-// {"1656367028": {…}}.
-func (s *scanner) takeKey(w string) {
-	if k := shapeOf(w); k != none && k != symbol && k != code {
-		s.closeValue()
-		s.addWhole(w)
+// kindOf returns the kind of all of a value.
+func kindOf(w string) kind {
+	from, end, _ := tokenAt(w, 0)
+	if n, k := moneyOrDate(w[from:], end-from); n == len(w) {
+		return k
 	}
-	s.key, s.fresh = w, true
+	if end-from == len(w) {
+		return cmp.Or(shapeOf(w), text)
+	}
+	return text
 }
 
-// add takes a token. It has the current key if it is its value, or the first word
-// of it.
-func (s *scanner) add(from, end int, k kind) {
-	fresh, w := s.fresh, s.text[from:end]
+// moneyOrDate returns the length of the amount or date of several words that begins a text, or 0. The first word has a length.
+func moneyOrDate(text string, word int) (n int, k kind) {
+	n, isDate := lex.MoneyOrDate(text, word)
+	if isDate {
+		return n, date
+	}
+	return n, amount
+}
+
+// take takes a fact, unless it has no meaning of its own. It has the current key if it is a value of it.
+func (s *scanner) take(w string, k kind) {
+	const longest = 32 // bytes of a key
+	f, worth := fact{text: w, kind: k}, 0
+	if s.fresh && len(s.key) <= longest && isPrintable(s.key) {
+		f.key = s.key
+		worth = worthOf(f.key)
+	}
 	s.fresh = false
-	whole := w == s.value
-	if fresh && !whole && s.key != "" {
-		i := skip(s.text[:s.end], end, " ")
-		whole = i == s.end && s.value == "" || i < s.end && strings.IndexByte(",]}", s.text[i]) >= 0
-	}
-	s.addAs(w, k, whole, fresh)
-}
-
-// addWhole takes all of a value. It can have several words.
-func (s *scanner) addWhole(w string) {
-	k := none
-	if !isPhrase(w) {
-		k = shapeOf(w)
-	}
-	if k == none {
-		k = text
-	}
-	s.addAs(w, k, true, true)
-}
-
-// addAs takes a fact. It has the current key if it is keyed.
-func (s *scanner) addAs(w string, k kind, whole, keyed bool) {
-	f := fact{text: w, kind: k, whole: whole}
-	if keyed && s.key != "" && k != none {
-		f.role = s.keyRole()
-		f.label = s.label
-	}
-	s.take(f)
-}
-
-// take takes a fact, unless it has no meaning of its own.
-func (s *scanner) take(f fact) {
-	keyed := f.role > otherKey
 	switch {
-	case f.kind == none, len(f.text) < shortestFact, len(f.text) > longestFact:
-	case f.kind == text && (isFormat(f.text) || !keyed && !isPhrase(f.text)):
-	case f.kind == number && !keyed && !s.takesNumber(f.text):
-	case isPrintable(f.text):
+	case len(w) < shortestFact, len(w) > longestFact, k == text && worth == 0:
+		return
+	case k == number && worth == 0:
+		if s.numbers++; s.numbers > mostNumbers || len(w) <= shortestFact {
+			return
+		}
+	}
+	if isToken := k != text && k != fault && k != path && k != file && k != amount && k != date; isToken || isPrintable(w) {
 		s.found(f)
 	}
 }
 
-// keyRole returns the role of the current key, and sets its label.
-func (s *scanner) keyRole() role {
-	const longest = 32
-	if s.cached != s.key {
-		s.cached, s.label, s.role = s.key, "", roleOf(s.key)
-		if len(s.key) <= longest && isPrintable(s.key) {
-			s.label = s.key
-		}
-	}
-	return s.role
-}
-
-// takesNumber reports whether a number without a telling key is taken.
-func (s *scanner) takesNumber(w string) bool {
-	s.numbers++
-	return s.numbers <= mostNumbers && len(strings.TrimLeft(w, "+-")) > shortestFact
-}
-
-// isPrintable reports whether a string can be part of a line as it is: it has a
-// letter or a digit, no control characters, and no spaces at its ends.
+// isPrintable reports whether a string can be part of a line as it is.
 func isPrintable(w string) bool {
-	solid := false
-	for i := 0; i < len(w); {
-		c, size := classAt(w, i)
-		if c == newline || c == space && w[i] != ' ' {
-			return false
-		}
-		solid = solid || c >= lower || c == currency
-		i += size
-	}
-	return solid && w[0] != ' ' && w[len(w)-1] != ' '
+	return w == strings.TrimSpace(w) && !strings.ContainsFunc(w, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) })
 }
