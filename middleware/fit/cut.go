@@ -50,7 +50,8 @@ func (d *draft) canCut(at, k int) bool {
 	by, edit := d.view.Protected(at)&^middleware.ProtectTool, d.view.Span(at).Edit
 	switch p := p.(type) {
 	case message.ToolCall: // of the newest round, if it is answered
-		return by == 0 || by == middleware.ProtectNewest && d.lastResort && d.answered(at, p.ID) && (edit == nil || edit.Kind != journal.Fold)
+		folded := edit != nil && edit.Kind == journal.Fold
+		return by == 0 || by == middleware.ProtectNewest && d.lastResort && !folded && d.answered(at, p.ID)
 	case message.Text:
 		_, isNote := d.mediaAt(at, k)
 		return by == 0 || isNote

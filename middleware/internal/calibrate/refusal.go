@@ -18,8 +18,8 @@ type Limit struct {
 }
 
 // Judge returns the window that follows from a refusal. Some providers name a limit for the prompt alone: then the
-// window is as much larger as the declared window is than its room. A limit that is not below the prompt is not believed if the provider names no
-// size of the prompt that can be right. Without a number, four fifths of the prompt are tried next.
+// window is as much larger as the declared window is than its room. A limit that is not below the prompt is not
+// believed if the provider names no size of the prompt that can be right. Without a number, four fifths of the prompt are tried next.
 func (r Refusal) Judge() Limit {
 	const tryNext = 0.8
 	share := 1.0 // of the window that the prompt may fill
