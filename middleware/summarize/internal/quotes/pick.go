@@ -96,22 +96,44 @@ func (p *picker) pick(room int) {
 			if !s.wanted || s.taken || s.rank != r {
 				continue
 			}
-			if cost := p.take(i, room); cost > 0 {
-				room -= cost
-				continue
-			}
-			p.missing = p.missing || r == rule
-			s.demote()
+			room -= p.takeOrDemote(i, room)
 		}
 	}
 }
 
-// demote ranks a piece anew that had no room: it is a standing order no more.
-func (s *piece) demote() {
+// takeOrDemote takes a piece, or ranks it anew if there is no room. A line of code has the same rank without its mark, and
+// costs less: it is tried again. The cost is returned, 0 if nothing is taken.
+func (p *picker) takeOrDemote(i, room int) int {
+	s := &p.all[i]
+	before, marked := s.rank, s.mark != ""
+	if cost := p.take(i, room); cost > 0 {
+		return cost
+	}
+	p.missing = p.missing || before == rule
+	p.demote(i)
+	if marked && s.rank == before {
+		return p.take(i, room)
+	}
+	return 0
+}
+
+// demote ranks a piece anew that had no room: it is a standing order no more, and costs as much as one that never was.
+func (p *picker) demote(i int) {
+	s := &p.all[i]
 	if s.mark == Standing {
 		s.mark = ""
+		s.cost = p.costOf(i)
 	}
 	s.rank = s.judge()
+}
+
+// costOf returns the tokens of a piece, with the beginning of its line if it begins one.
+func (p *picker) costOf(i int) int {
+	s := &p.all[i]
+	if i == p.said[s.of].from || s.mark != "" {
+		return p.count(s.text) + p.count("\n- "+s.mark)
+	}
+	return p.count(s.text)
 }
 
 // markOrders finds which pieces are standing orders. An order that is a piece word for word, as in an earlier section, is
