@@ -142,14 +142,14 @@ func judged(n naive, seed int) (broken []guarantee.Breach) {
 	return broken
 }
 
-// TestCheckerFindsLies shows that a false breakdown does not pass.
+// TestCheckerFindsLies shows that false numbers do not pass.
 func TestCheckerFindsLies(t *testing.T) {
 	t.Parallel()
 	history := []message.Message{
 		message.System("system"), message.User("a question"), message.Assistant(message.Text{Text: strings.Repeat("a long answer ", 20)}), message.User("another"),
 	}
 	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4{}}, History: history}
-	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, System: 6, Questions: 13, Rest: 6}
+	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, Largest: "the questions", LargestSize: 13}
 	refuse := func(e fit.Irreducible) error {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: &e}
 	}
@@ -160,16 +160,17 @@ func TestCheckerFindsLies(t *testing.T) {
 		says string
 	}{
 		"another error":         {errors.New("no"), 20, `kind ""`},
-		"no breakdown":          {&middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: errors.New("no")}, 20, "not sent"},
-		"does not add up":       {refuse(with(honest, func(e *fit.Irreducible) { e.Total = 99 })), 20, "add up to 25"},
+		"no numbers":            {&middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: errors.New("no")}, 20, "not sent"},
 		"fits":                  {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 30 })), 30, "would fit"},
 		"another room":          {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 19 })), 20, "the error has a room of 19"},
-		"negative":              {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = -1, 13 })), 20, "negative"},
-		"wrong system":          {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.System = 5, 7 })), 20, "system messages have 6"},
-		"wrong tools":           {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Tools = 5, 1 })), 20, "the tools have 0"},
-		"more than there is":    {refuse(with(honest, func(e *fit.Irreducible) { e.Rest, e.Questions = 0, 19 })), 20, "pinned messages and questions have 13"},
-		"could be made to fit":  {refuse(with(honest, func(e *fit.Irreducible) { e.Room, e.Total, e.Rest = 22, 25, 6 })), 22, "but this fits into 22"},
-		"the truth as it seems": {refuse(with(honest, func(e *fit.Irreducible) { e.Total, e.Rest = 22, 3 })), 20, ""},
+		"negative":              {refuse(with(honest, func(e *fit.Irreducible) { e.LargestSize = -1 })), 20, "have -1 of 25"},
+		"no name":               {refuse(with(honest, func(e *fit.Irreducible) { e.Largest = "" })), 20, `"" have 13 of 25`},
+		"wrong system":          {refuse(with(honest, func(e *fit.Irreducible) { e.Largest = "the system messages" })), 20, "system messages have at most 6"},
+		"not the largest":       {refuse(with(honest, func(e *fit.Irreducible) { e.LargestSize = 5 })), 20, "the system messages have 6"},
+		"wrong tools":           {refuse(with(honest, func(e *fit.Irreducible) { e.Largest = "the tools" })), 20, "the tools have at most 0"},
+		"more than there is":    {refuse(with(honest, func(e *fit.Irreducible) { e.LargestSize = 19 })), 20, "the questions have at most 13"},
+		"could be made to fit":  {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 22 })), 22, "but this fits into 22"},
+		"the truth as it seems": {refuse(with(honest, func(e *fit.Irreducible) { e.Total = 22 })), 20, ""},
 	} {
 		one := call
 		one.Room = c.room

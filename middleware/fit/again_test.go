@@ -45,6 +45,6 @@ func TestSystemLongerThanTheRefusalSays(t *testing.T) {
 	e, ok := errors.AsType[*fit.Irreducible](err)
 	require.True(t, ok, "%v", err)
 	require.Greater(t, e.Total, limit)
-	require.Greater(t, e.System, limit/2)
+	require.Greater(t, e.LargestSize, limit/2)
 	require.Len(t, script.Requests(), 1)
 }

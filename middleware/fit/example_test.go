@@ -73,7 +73,7 @@ func Example() {
 	// fit: 3667 → 2269 tokens: shortened 2 messages: the request: 3667 tokens, at most 2500
 }
 
-// What cannot be left out is larger than the window: the error has the sizes.
+// What cannot be left out is larger than the window: the error names the largest share.
 func ExampleIrreducible() {
 	model := fit.New(fit.Options{})(middlewaretest.Say("never asked"))
 
@@ -83,12 +83,12 @@ func ExampleIrreducible() {
 	}, nil)
 
 	if e, ok := errors.AsType[*fit.Irreducible](err); ok {
-		fmt.Printf("%d tokens of system messages, %d of questions, room for %d\n", e.System, e.Questions, e.Room)
+		fmt.Printf("%s have %d of %d %s, room for %d\n", e.Largest, e.LargestSize, e.Total, e.Limit, e.Room)
 	}
 	fmt.Println(err)
 	// Output:
-	// 742 tokens of system messages, 6 of questions, room for 500
-	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer): system messages 742, questions 6, the rest 3; shorten the system prompt, or take a model with a larger window, or correct the Budget
+	// the system messages have 742 of 751 tokens, room for 500
+	// fit: 751 tokens cannot be left out, and there is room for 500 (window 500, 0 of it for the answer); the system messages have 742: shorten the system prompt, or take a model with a larger window, or correct the Budget
 }
 
 // A run was interrupted between a call and its result. A provider would reject this

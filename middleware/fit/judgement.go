@@ -3,9 +3,9 @@ package fit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
@@ -150,46 +150,35 @@ func (j *judgement) reason() string {
 	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(j.added), j.room)
 }
 
-// Irreducible is why a request cannot be made to fit: what cannot be left out of it is larger than the room. Its numbers are
-// those of the request without all the rest, and add up to Total.
+// Irreducible is why a request cannot be made to fit: what cannot be left out of it is larger than the room.
 //
-//	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.System … }
+//	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.Largest … }
 type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
 	Limit string // that is exceeded: [Tokens], or one of the provider, such as "bytes of the request"
-	Room  int    // how much a request may have; all numbers but the next two are in the unit of the limit
-	Total int    // how much of it cannot be left out
+	Room  int    // how much a request may have, in the unit of the limit
+	Total int    // how much of it cannot be left out, repairs included
 
 	Window  int // of the model, in tokens; 0: not known
-	Reserve int // part of the window, kept free for the answer
+	Reserve int // tokens of the window that are kept free for the answer
 
-	System    int // system messages
-	Tools     int // tool definitions
-	Pinned    int // other messages that the host has pinned
-	Questions int // the first and the last message of the user, without attachments
-	Protected int // calls and results of protected tools, cut to nothing
-	Newest    int // the newest round, which no model has answered, with results cut to nothing
-	Rest      int // frames of messages, and repairs
+	// Largest names what takes most of Total: "the system messages", "the tools", "the pinned messages", "the questions" (the
+	// first and the last message of the user), "the protected tools" (their calls and results), or "the newest round", which
+	// no model has answered. Results count with the few characters that are left of them. It is "" if nothing of these takes any.
+	Largest     string
+	LargestSize int // in the unit of the limit
 }
 
-// share is one part of the total.
-type share struct {
-	name, cure string
-	size       *int
+// cures are what to do about the largest share.
+var cures = map[string]string{
+	"the system messages": "shorten the system prompt, or ",
+	"the tools":           "declare fewer tools, or ",
+	"the pinned messages": "pin less, or ",
+	"the questions":       "put long material into a file that a tool reads, or ",
+	"the protected tools": "protect fewer tools, or ",
+	"the newest round":    "have fewer calls made at once, and less written in one, or ",
 }
 
-func (e *Irreducible) shares() []share {
-	return []share{
-		{"system messages", "shorten the system prompt, or ", &e.System},
-		{"tools", "declare fewer tools, or ", &e.Tools},
-		{"pinned messages", "pin less, or ", &e.Pinned},
-		{"questions", "put long material into a file that a tool reads, or ", &e.Questions},
-		{"protected tools", "protect fewer tools, or ", &e.Protected},
-		{"the newest round", "have fewer calls made at once, and less written in one, or ", &e.Newest},
-		{"the rest", "", &e.Rest},
-	}
-}
-
-// Error returns each number, and a cure for the largest share.
+// Error returns the numbers, and a cure for the largest share.
 func (e *Irreducible) Error() string {
 	text := fmt.Sprintf("%d %s cannot be left out, and there is room for %d", e.Total, e.Limit, e.Room)
 	more := "raise Limits if the provider accepts more"
@@ -197,17 +186,10 @@ func (e *Irreducible) Error() string {
 		text += fmt.Sprintf(" (window %d, %d of it for the answer)", e.Window, e.Reserve)
 		more = "take a model with a larger window, or correct the Budget"
 	}
-	var numbers []string
-	largest, cure := 0, ""
-	for _, s := range e.shares() {
-		if *s.size > 0 {
-			numbers = append(numbers, fmt.Sprintf("%s %d", s.name, *s.size))
-		}
-		if s.cure != "" && *s.size > largest {
-			largest, cure = *s.size, s.cure
-		}
+	if e.Largest != "" {
+		text += fmt.Sprintf("; %s have %d", e.Largest, e.LargestSize)
 	}
-	return text + ": " + strings.Join(numbers, ", ") + "; " + cure + more
+	return text + ": " + cures[e.Largest] + more
 }
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
@@ -224,56 +206,51 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	}
 	b, x := least.budget, excess[0]
 	e := &Irreducible{Limit: x.Limit, Room: x.Most, Total: x.Is, Window: b.Window, Reserve: b.Reserve}
-	e.divide(least, x)
+	e.Largest, e.LargestSize = least.largest(x)
 	return e
 }
 
-// divide charges each message that would be sent to the share of its first origin, or the largest one if there are several
-// of one origin. Of tokens, shares are those of what the provider charges.
-func (e *Irreducible) divide(j *judgement, excess payload.Excess) {
-	sizeOf, scale := func(m message.Message) int { return countedBy(e.Limit, payload.Of(&m)) }, 1.0
-	switch {
-	case excess.At >= 0: // one part is too large
-		sizeOf = func(message.Message) int { return e.Total }
-	case e.Limit == Tokens:
-		sizeOf, scale = j.view.Meter().Message, float64(e.Total)/float64(core.Without(j.view, -j.added).Size().Counted)
-		e.Tools = j.view.Meter().Tools(j.tools)
-	case e.Limit == payload.RequestBytes:
-		e.Tools = j.toolLoad.Bytes
-	}
-	charged := map[int]int{} // by origin
-	for i, m := range j.messages() {
-		from := i
+// largest returns which share of a request takes most of what exceeds a limit, and its size without repairs. Of tokens, the
+// size is what the provider charges.
+func (j *judgement) largest(excess payload.Excess) (name string, size int) {
+	if at := excess.At; at >= 0 { // one part is too large
 		if j.repaired != nil && j.repaired.From != nil {
-			from = j.repaired.From[i]
+			at = j.repaired.From[at]
 		}
-		if n := sizeOf(m); n > charged[from] && (excess.At < 0 || excess.At == i) {
-			*e.shareOf(j.view, from) += n - charged[from]
-			charged[from] = n
+		return shareOf(j.view, at), excess.Is
+	}
+	sizeOf, scale, sizes := j.view.Meter().Message, 1.0, map[string]int{}
+	if excess.Limit == Tokens {
+		scale = float64(excess.Is) / float64(core.Without(j.view, -j.added).Size().Counted)
+		sizes["the tools"] = j.view.Meter().Tools(slices.Concat(j.tools, j.declared))
+	} else {
+		sizeOf = func(m message.Message) int { return countedBy(excess.Limit, payload.Of(&m)) }
+		sizes["the tools"] = countedBy(excess.Limit, j.toolLoad)
+	}
+	for i, m := range j.view.Messages() {
+		sizes[shareOf(j.view, i)] += sizeOf(m)
+	}
+	for _, share := range slices.Sorted(maps.Keys(cures)) {
+		if n := min(excess.Is, int(scale*float64(sizes[share]))); n > size { // a repair that joins two messages makes the total smaller
+			name, size = share, n
 		}
 	}
-	e.Rest = e.Total
-	for _, s := range e.shares() {
-		if s.size != &e.Rest {
-			*s.size = int(scale * float64(*s.size))
-			e.Rest -= *s.size
-		}
-	}
+	return name, size
 }
 
-// shareOf returns the share that a message counts for.
-func (e *Irreducible) shareOf(v *middleware.View, i int) *int {
+// shareOf returns the share that a message counts for; "" if it is none of them.
+func shareOf(v *middleware.View, i int) string {
 	switch p := v.Protected(i); {
 	case v.At(i).Role == message.RoleSystem:
-		return &e.System
+		return "the system messages"
 	case p&middleware.ProtectWhole != 0:
-		return &e.Pinned
+		return "the pinned messages"
 	case p&middleware.ProtectText != 0:
-		return &e.Questions
+		return "the questions"
 	case p&middleware.ProtectNewest != 0:
-		return &e.Newest
+		return "the newest round"
 	case p&middleware.ProtectTool != 0:
-		return &e.Protected
+		return "the protected tools"
 	}
-	return &e.Rest // is computed last
+	return ""
 }

@@ -342,11 +342,13 @@ func TestIrreducibleNamesTheCause(t *testing.T) {
 			return e
 		}
 		e := irreducible(slices.Concat(opening, []message.Message{message.User(long)}, call("{}")))
-		require.Greater(t, e.Questions, 5000, "%s: %v", name, e)
+		require.Equal(t, "the questions", e.Largest, name)
+		require.Greater(t, e.LargestSize, 5000, "%s: %v", name, e)
 		require.Contains(t, e.Error(), "put long material into a file")
 		unanswered := call(`{"text":"` + long + `"}`)[:1]
 		e = irreducible(slices.Concat(opening, []message.Message{message.User("Write it.")}, unanswered))
-		require.Greater(t, e.Newest, 5000, "%s: %v", name, e)
+		require.Equal(t, "the newest round", e.Largest, name)
+		require.Greater(t, e.LargestSize, 5000, "%s: %v", name, e)
 		require.Contains(t, e.Error(), "less written in one")
 	}
 }

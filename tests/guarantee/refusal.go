@@ -14,8 +14,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 )
 
-// Refused returns what is wrong with the error of a request that was not sent. Its kind must be Irreducible, its parts
-// must be those of the history, and there must be no way to make the request fit. The last is tried if the history is
+// Refused returns what is wrong with the error of a request that was not sent. Its kind must be Irreducible, its largest
+// share must be that of the history, and there must be no way to make the request fit. The last is tried if the history is
 // sound and short, and the provider's usage is the count.
 func (c *Call) Refused(err error) []Breach {
 	c.arrange()
@@ -25,10 +25,10 @@ func (c *Call) Refused(err error) []Breach {
 		l.notef(Typed, "a request that was not sent fails with an error of kind %q: %v", middleware.KindOf(err), err)
 		return l.breaches
 	}
-	l.breakdown(e)
+	l.numbers(e)
 	counted := e.Limit == fit.Tokens && !c.Usage
-	if counted && !c.Folded {
-		l.shares(e)
+	if counted && !c.Folded && l.sound {
+		l.largest(e)
 	}
 	if (counted || e.Limit != fit.Tokens) && !c.Folded {
 		l.everyWay(e)
@@ -36,48 +36,41 @@ func (c *Call) Refused(err error) []Breach {
 	return l.breaches
 }
 
-// breakdown checks that the numbers add up to more than the room.
-func (l *ledger) breakdown(e *fit.Irreducible) {
-	sum := 0
-	for _, n := range []int{e.System, e.Tools, e.Pinned, e.Questions, e.Newest, e.Rest} {
-		sum += n
-		if n < 0 {
-			l.notef(True, "a part of the breakdown is negative: %+v", *e)
-		}
-	}
+// numbers checks that the total is more than the room, and has the largest share.
+func (l *ledger) numbers(e *fit.Irreducible) {
 	switch {
-	case sum != e.Total:
-		l.notef(True, "the parts add up to %d %s, and the total is %d: %+v", sum, e.Limit, e.Total, *e)
 	case e.Total <= e.Room:
 		l.notef(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
 	case e.Limit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
 		l.notef(True, "the error has a room of %d tokens, and it is %d", e.Room, l.call.Room)
+	case (e.Largest == "") != (e.LargestSize == 0) || e.LargestSize < 0 || e.LargestSize > e.Total:
+		l.notef(True, "%q have %d of %d %s", e.Largest, e.LargestSize, e.Total, e.Limit)
 	}
 }
 
-// shares checks each number against the history.
-func (l *ledger) shares(e *fit.Irreducible) {
+// largest checks the largest share against the history. Shortening takes from all but tools and system messages.
+func (l *ledger) largest(e *fit.Irreducible) {
 	c := l.call
-	system, most := 0, map[protection]int{}
+	most := map[string]int{"the tools": c.Meter.Tools(c.Tools)}
 	for i, p := range protections(c.History) {
-		n := c.Meter.Message(c.History[i])
+		share := map[protection]string{
+			whole: "the pinned messages", words: "the questions", calls: "the newest round", fresh: "the newest round",
+		}[p]
 		if c.History[i].Role == message.RoleSystem {
-			system += n
-		} else {
-			most[p] += n
+			share = "the system messages"
 		}
+		most[share] += c.Meter.Message(c.History[i])
 	}
-	if l.sound && e.System != system {
-		l.notef(True, "system messages have %d tokens, and the error has %d", system, e.System)
+	if len(c.Tools) == 0 && c.Rules&demandTools != 0 {
+		most["the tools"] = e.Total // fit has declared some
 	}
-	asked := most[whole] + most[words] // a repair may join the messages of a user: they count as the first of them
-	if l.sound && (e.Pinned+e.Questions > asked || e.Newest > most[calls]+most[fresh]) {
-		l.notef(True, "pinned messages and questions have %d tokens and the newest round %d, and the error has %d and %d",
-			asked, most[calls]+most[fresh], e.Pinned+e.Questions, e.Newest)
+	if n := most[e.Largest]; e.Largest != "" && e.LargestSize > n {
+		l.notef(True, "%s have at most %d tokens, and the error has %d", e.Largest, n, e.LargestSize)
 	}
-	tools := c.Meter.Tools(c.Tools)
-	if (len(c.Tools) > 0 || c.Rules&demandTools == 0) && e.Tools != tools {
-		l.notef(True, "the tools have %d tokens, and the error has %d", tools, e.Tools)
+	for _, share := range []string{"the tools", "the system messages"} { // are not shortened
+		if e.Largest != share && most[share] > e.LargestSize && most[share] < e.Total {
+			l.notef(True, "%s have %d tokens, more than %q with %d", share, most[share], e.Largest, e.LargestSize)
+		}
 	}
 }
 
@@ -143,14 +136,36 @@ func (c *Call) fillers(left []message.Message) weight {
 
 // keeps reports whether messages are within the limit of the error with room for more.
 func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bool {
+	tools := c.declared(msgs)
 	if e.Limit == fit.Tokens {
-		return c.Meter.Request(msgs, nil)+e.Tools+more.tokens <= c.Room
+		return c.Meter.Request(msgs, tools)+more.tokens <= c.Room
 	}
-	besides := payload.OfTools(c.Tools...)
+	besides := payload.OfTools(tools...)
 	if e.Limit == payload.RequestBytes {
-		besides.Bytes = e.Tools + more.bytes // fit may have to declare some
+		besides.Bytes += more.bytes
 	}
 	return !slices.ContainsFunc(payload.Broken(c.Limits, msgs, besides), func(x payload.Excess) bool { return x.Limit == e.Limit })
+}
+
+// declared returns the tools of a request: the caller's, or if there are none, those that fit declares for the calls.
+func (c *Call) declared(msgs []message.Message) []message.ToolDef {
+	if len(c.Tools) > 0 || c.Rules&demandTools == 0 {
+		return c.Tools
+	}
+	if c.Rules&message.InPlace != 0 {
+		msgs = c.History
+	}
+	var tools []message.ToolDef
+	for _, m := range msgs {
+		for call := range m.Calls() {
+			if !slices.ContainsFunc(tools, func(t message.ToolDef) bool { return t.Name == call.Name }) {
+				tools = append(tools, message.ToolDef{
+					Name: call.Name, Description: "Not available any more.", Parameters: `{"type":"object","properties":{}}`,
+				})
+			}
+		}
+	}
+	return tools
 }
 
 // least returns a message shortened as far as its protection allows: of the newest results the first characters, and
