@@ -52,9 +52,13 @@ func (f *fleet) roll(n int) (edits, both int) {
 			keep[i] = newKeep
 			f.all[i].do(f, command{Scope: f.scope, Keep: newKeep})
 		}
-		some, answer := f.random.Perm(size)[:1+f.random.IntN(2)], f.Asks()
-		for _, i := range some {
-			f.all[i].send(f, command{History: h, Answer: answer})
+		some, answer := f.random.Perm(size)[:1+f.random.IntN(2)], f.Asks() // of the first of them, which the history gets
+		for k, i := range some {
+			given := answer
+			if k > 0 {
+				given = f.Asks() // with the same answer, it would go on without a read, and not see an edit of the first
+			}
+			f.all[i].send(f, command{History: h, Answer: given})
 		}
 		var first report
 		var others []int
