@@ -10,8 +10,8 @@
 //			return string(data), err
 //		})
 //
-// [Recall] makes the tool by which a model reads archived content again. Package
-// react runs tools in a loop with a model.
+// [Recall] makes the tool by which a model reads archived content again, [Compact] the one by
+// which it asks for a compaction. Package react runs tools in a loop with a model.
 package agent
 
 import (

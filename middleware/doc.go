@@ -29,8 +29,8 @@
 // is still met afterwards: the next call would pay for another one. An archive that does not answer
 // ([store.ErrNoAnswer]) does not count. After [Options.PauseAfter] such attempts in a
 // row, neither the editor nor its trigger is asked until the next user message, and an event of kind [Paused] has the
-// last reason. [Request.Force] makes a paused editor edit; an edit with progress ends the pause. A plan without edits
-// is not an attempt.
+// last reason. [Request.Force] makes a paused editor edit, unless it is the model that has asked ([Request.Asked]); an
+// edit with progress ends the pause. A plan without edits is not an attempt.
 //
 // An edit cannot satisfy a trigger that system messages, tools, pinned messages and the text of the first user
 // message meet by their tokens alone. The chain checks this the first time that a trigger is still met after an edit or

@@ -187,8 +187,10 @@ func (o *outcome) fail(kind EventKind, reason string, err error) {
 func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	l, v := p.layer, p.before
 	switch {
-	case p.forced:
+	case p.forced && !v.req.Asked:
 		return "forced by the request", true
+	case p.forced && p.past.failures < l.opts.PauseAfter:
+		return "asked for by the model", true
 	case v.req.Native != "" && !l.opts.ForWindow:
 		return "the provider edits by itself in this call: " + v.req.Native, false
 	case p.past.failures >= l.opts.PauseAfter:

@@ -24,6 +24,10 @@ type Request struct {
 	Params   any               // call options of the provider, passed on unchanged
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
+	// Asked means that the model itself has asked for the edits that Force names, as by agent.Compact: a paused editor then
+	// stays paused.
+	Asked bool
+
 	// Native is what the provider edits by itself in this call, such as "context_management". Then only what is forced and what
 	// the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned from the reported usage,
 	// which is that of another prompt. "": nothing.

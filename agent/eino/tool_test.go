@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,63 @@ func TestToolRecalls(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "page 0: "+strings.Repeat("ok ", 300), answer.Content, "the first page was cleared, and the model has read it again")
 	require.Len(t, inner.options[0].Tools, 2, "the model knows both tools")
+}
+
+// An agent of eino asks for compactions: one too early, and one that is made in the next call.
+func TestToolCompacts(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	at := trigger.Tokens(window)
+	tool1, asked := agent.Compact(at, contextedit.Name)
+	compact, err := eino.Tool(tool1)
+	require.NoError(t, err)
+	const note = "Keep: page 3 has \"step 14\"."
+	read := reader(pages)
+	inner := newFake(func(ctx context.Context, in []*schema.Message) ([]*schema.Message, error) {
+		before := 0
+		for _, m := range in {
+			if m.ToolName == agent.CompactTool {
+				before++
+			}
+		}
+		if before == 0 && len(in) > 4 || before == 1 && len(in) > 20 {
+			return []*schema.Message{schema.AssistantMessage("", []schema.ToolCall{{
+				ID: fmt.Sprint("ask", before), Type: "function",
+				Function: schema.FunctionCall{Name: agent.CompactTool, Arguments: fmt.Sprintf(`{"keep":%q}`, note)},
+			}})}, nil
+		}
+		if before == 2 {
+			return []*schema.Message{say("done")}, nil
+		}
+		return read(ctx, slices.DeleteFunc(slices.Clone(in), func(m *schema.Message) bool {
+			return m.ToolName == agent.CompactTool || len(m.ToolCalls) > 0 && m.ToolCalls[0].Function.Name == agent.CompactTool
+		}))
+	})
+	a, err := react.NewAgent(ctx, &react.AgentConfig{
+		ToolCallingModel: eino.Wrap(inner, asked, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100 * window), Keep: 2})),
+		ToolsConfig:      compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t), compact}},
+		MaxStep:          4 * pages,
+	})
+	require.NoError(t, err)
+	_, err = a.Generate(ctx, []*schema.Message{schema.UserMessage("Why?")})
+	require.NoError(t, err)
+	last, answers, cleared := inner.asked[len(inner.asked)-1], []string(nil), 0
+	for _, m := range last {
+		if m.ToolName == agent.CompactTool {
+			answers = append(answers, m.Content)
+		}
+		if m.Content == contextedit.DefaultPlaceholder {
+			cleared++
+		}
+	}
+	require.Regexp(t, `^\[not yet: \d{3} tokens are in the context; a compaction is made from 1500 on`, answers[0])
+	require.Equal(t, "[asked for: the older part is shortened before your next answer; what you wrote to keep stays as it is]", answers[1])
+	require.Greater(t, cleared, 5)
+	for _, in := range inner.asked[:len(inner.asked)-1] {
+		for _, m := range in {
+			require.NotEqual(t, contextedit.DefaultPlaceholder, m.Content, "nothing is cleared before")
+		}
+	}
 }
 
 // fixed is a tool that always answers the same.
