@@ -36,7 +36,38 @@ type Body struct {
 	values []jsonscan.Span // of the list
 	leads  int             // how many first items are in the member for the system prompt
 	items  []*Item
+	ends   []int // how many items there are up to the end of each value, as of a reader
 	talk   *foreign.Conversation[*Item]
+}
+
+// raw returns value i of the list.
+func (b *Body) raw(i int) string { return b.values[i].In(b.text) }
+
+// piecesOf returns the pieces of an item: those of one that is as it was read are read again.
+func (b *Body) piecesOf(it *Item) []piece {
+	first := int(it.at) - 1
+	switch {
+	case it.pieces != nil || first < 0:
+		return it.pieces
+	case it.values == 1:
+		return []piece{{b.raw(first), len(it.parts)}}
+	}
+	r := reader{pieces: true}
+	for i := range max(1, int(it.values)) {
+		if b.Format.api.read(&r, b.raw(first+i)) != nil {
+			return nil // not possible: it was read before
+		}
+	}
+	return r.items[it.nth].pieces
+}
+
+// isWhole reports whether items are all those of a value, as they were read.
+func (b *Body) isWhole(items []*Item, value int) bool {
+	from := b.leads
+	if value > 0 {
+		from += b.ends[value-1]
+	}
+	return slices.Equal(items, b.items[from:b.leads+b.ends[value]])
 }
 
 // Decode reads a request. A Memo does it faster for conversations that grow.
@@ -48,7 +79,7 @@ func (b *Body) Context(ctx context.Context) context.Context { return b.talk.Cont
 // Encode returns the request with the messages, tools and model of req, which a chain has made of [Body.Request]. What is
 // not edited is as it was read, byte for byte.
 func (b *Body) Encode(req *middleware.Request) (string, error) {
-	out, err := b.talk.Export(req, codec{b.Format.api})
+	out, err := b.talk.Export(req, codec{b.Format.api, b})
 	if err != nil {
 		return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
 	}
@@ -80,7 +111,7 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 
 // EncodeFirst is [Body.Encode] with the first n messages of req alone.
 func (b *Body) EncodeFirst(req *middleware.Request, n int) (string, error) {
-	out, err := b.talk.Export(req, codec{b.Format.api})
+	out, err := b.talk.Export(req, codec{b.Format.api, b})
 	if err == nil && n <= b.leads {
 		err = errors.New("no message is left")
 	}
@@ -107,7 +138,7 @@ func (b *Body) withItems(out []*Item) (string, error) {
 		out = slices.Clone(out)
 		m.adjust(b, out)
 	}
-	raws := b.Format.values(out[n:])
+	raws := b.jsonOf(out[n:])
 	if b.text[b.list.From] == '"' { // a text in place of a list
 		return b.text[:b.list.From] + array("", raws) + b.text[b.list.To:], nil
 	}
@@ -142,55 +173,66 @@ func (b *Body) spliced(raws []string) string {
 	return s.String()
 }
 
-// values returns the values of a list of items, of which several can be in one value.
-func (f *Format) values(items []*Item) (out []string) {
-	if f.inner == "" {
+// jsonOf returns the values of a list of items, of which several can be in one value.
+func (b *Body) jsonOf(items []*Item) (out []string) {
+	if b.Format.inner == "" {
 		for _, it := range items {
-			for _, p := range it.pieces {
-				out = append(out, p.raw)
-			}
+			out = b.appendJSON(out, it)
 		}
 		return out
 	}
 	for i := 0; i < len(items); {
-		end, base := i+1, items[i].in
-		for end < len(items) && (items[end].in != nil && items[end].in == items[end-1].in || joins(items[end-1], items[end])) {
+		end, at := i+1, items[i].at
+		for end < len(items) && (items[end].at > 0 && items[end].at == items[end-1].at || joins(items[end-1], items[end])) {
 			end++
 		}
 		group := items[i:end]
 		i = end
-		for k := 0; base == nil && k < len(group); k++ {
-			base = group[k].in
+		for k := 0; at == 0 && k < len(group); k++ {
+			at = group[k].at
 		}
-		if base != nil && slices.Equal(base.items, group) {
-			out = append(out, base.raw)
-		} else if raw := f.value(group, base); raw != "" {
+		if at > 0 && b.isWhole(group, int(at)-1) {
+			out = append(out, b.raw(int(at)-1))
+		} else if raw := b.value(group, int(at)-1); raw != "" {
 			out = append(out, raw)
 		}
 	}
 	return out
 }
 
-// joins reports whether two results must be in one value, since one of them is new.
-func joins(a, b *Item) bool {
-	return a.role == message.RoleTool && b.role == message.RoleTool && (a.in == nil || b.in == nil)
+// appendJSON appends the values of an item that has them alone.
+func (b *Body) appendJSON(out []string, it *Item) []string {
+	for _, p := range it.pieces {
+		out = append(out, p.raw)
+	}
+	for i := range it.values { // as it was read
+		out = append(out, b.raw(int(it.at-1+i)))
+	}
+	return out
 }
 
-// value returns a value with some items: base with other content, or a new one. Without content it is "".
-func (f *Format) value(items []*Item, base *value) string {
+// joins reports whether two results must be in one value, since one of them is new.
+func joins(a, b *Item) bool {
+	return a.role == message.RoleTool && b.role == message.RoleTool && (a.at == 0 || b.at == 0)
+}
+
+// value returns a value with some items: the one at a position with other content, or a new one for -1. Without content it
+// is "".
+func (b *Body) value(items []*Item, at int) string {
 	var raws []string
 	for _, it := range items {
-		for _, p := range it.pieces {
+		for _, p := range b.piecesOf(it) {
 			raws = append(raws, p.raw)
 		}
 	}
 	if len(raws) == 0 {
 		return ""
 	}
+	f := b.Format
 	o := jsonedit.ParseObject(`{"role":"` + string(items[0].role) + `"}`)
 	switch {
-	case base != nil:
-		o = jsonedit.ParseObject(base.raw)
+	case at >= 0:
+		o = jsonedit.ParseObject(b.raw(at))
 	case items[0].role == message.RoleTool:
 		o = jsonedit.ParseObject(`{"role":"user"}`)
 	case items[0].role == message.RoleAssistant && f == Gemini:
@@ -263,15 +305,16 @@ func (f *Format) Write(model string, msgs []message.Message, tools []message.Too
 		}
 		o = o.Set(f.lead, system)
 	}
+	b := &Body{Format: f}
 	items := make([]*Item, 0, len(msgs))
 	for i := range msgs[lead:] {
-		it, err := codec{f.api}.Export(&msgs[lead+i], nil)
+		it, err := codec{f.api, b}.Export(&msgs[lead+i], nil)
 		if err != nil {
 			return "", fmt.Errorf("codec: %s: %w", f.Name, jsonedit.In(jsonedit.Place("messages", lead+i), err))
 		}
 		items = append(items, it)
 	}
-	o = o.Set(f.list, array("", f.values(items)))
+	o = o.Set(f.list, array("", b.jsonOf(items)))
 	if len(tools) > 0 {
 		defs := make([]string, len(tools))
 		for i, d := range tools {

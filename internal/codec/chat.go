@@ -22,7 +22,9 @@ func (chat) read(r *reader, raw string) error {
 		return err
 	}
 	c := m.Message()
-	r.add(&Item{role: c.Role, name: c.Name}).add(raw, c.Parts...)
+	it := r.item(c.Role)
+	it.name = c.Name
+	it.add(raw, c.Parts...)
 	return nil
 }
 
@@ -95,9 +97,12 @@ func member(o jsonedit.Object, name string) string {
 	return ""
 }
 
-// textOf returns a member that is a text, or "".
-func textOf(o jsonedit.Object, name string) string {
-	text, err := o.Text(nameIn(o, name), false)
+// textOf returns a member that is a text, or "", in memory of its own.
+func textOf(o jsonedit.Object, name string) string { return strings.Clone(wordOf(o, name)) }
+
+// wordOf is textOf for a text that is only compared, in the memory of the object if it has no escapes.
+func wordOf(o jsonedit.Object, name string) string {
+	text, err := o.Word(nameIn(o, name), false)
 	if err != nil {
 		return ""
 	}
@@ -129,7 +134,7 @@ func fromDataURL(url string) (message.Media, bool) {
 		return message.Media{}, false
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
-	return message.Media{Type: kind, Data: string(data)}, err == nil
+	return message.Media{Type: strings.Clone(kind), Data: string(data)}, err == nil
 }
 
 // dataURL returns the data URL of media.

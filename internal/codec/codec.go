@@ -88,17 +88,20 @@ type outbound interface {
 	newTool(def message.ToolDef) string
 }
 
-// Item is the JSON of a message. It is immutable.
+// Item is a message of a body, or the JSON of an edited or new one. It is immutable.
 type Item struct {
 	role           message.Role
 	name           string
 	parts          []message.Part
 	pinned, edited bool
+	marked         bool // a cache mark may be in the JSON
 
-	pieces []piece
-	first  [1]piece // the memory of pieces, as long as there is one
-	in     *value   // the value of the list that has the pieces, if Format.inner is set; nil: it is new
-	origin *Item    // from which an edited one was made
+	at     int32 // 1 + the position in the list of the value that it begins in; 0: it is in none
+	nth    int32 // position among the items of that value
+	values int32 // that it has; 0: the value has other items as well
+
+	pieces []piece // of an edited or new one; nil: they are in the body, see Body.piecesOf
+	origin *Item   // from which an edited one was made
 }
 
 // piece is JSON in an item.
@@ -107,22 +110,20 @@ type piece struct {
 	parts int // how many of the parts of the item it is
 }
 
-// value is a value of a list that has several items.
-type value struct {
-	raw   string
-	items []*Item
+// roles are the roles of the formats that name them as we do.
+var roles = map[string]message.Role{
+	"system": message.RoleSystem, "user": message.RoleUser, "assistant": message.RoleAssistant, "tool": message.RoleTool,
 }
 
 func (it *Item) message() message.Message {
 	return message.Message{Role: it.role, Name: it.name, Parts: it.parts, Hints: message.Hints{Pinned: it.pinned}}
 }
 
-// add adds a piece with its parts.
+// add adds parts and, if the item has pieces, the piece that they are.
 func (it *Item) add(raw string, parts ...message.Part) {
-	if it.pieces == nil {
-		it.pieces = it.first[:0]
+	if it.pieces != nil {
+		it.pieces = append(it.pieces, piece{raw, len(parts)})
 	}
-	it.pieces = append(it.pieces, piece{raw, len(parts)})
 	if it.parts == nil {
 		it.parts = slices.Clip(parts)
 		return
@@ -132,18 +133,27 @@ func (it *Item) add(raw string, parts ...message.Part) {
 
 // reader reads the values of a list.
 type reader struct {
-	items []*Item
-	ends  []int // how many items there are up to the end of each value; -1: the next value belongs to the last one as well
-	err   error
+	items  []*Item
+	ends   []int // how many items there are up to the end of each value; -1: the next value belongs to the last one as well
+	pieces bool  // the items get their pieces
+	err    error
 }
 
-func (r *reader) add(it *Item) *Item {
+// item adds an item.
+func (r *reader) item(role message.Role) *Item {
+	it := &Item{role: role}
+	if r.pieces {
+		it.pieces = []piece{}
+	}
 	r.items = append(r.items, it)
 	return it
 }
 
-// codec is the [foreign.Importer] and [foreign.Exporter] of items.
-type codec struct{ api }
+// codec is the [foreign.Importer] and [foreign.Exporter] of items, of which the JSON is in a body.
+type codec struct {
+	api
+	body *Body // nil: all items are new
+}
 
 // Import implements [foreign.Importer].
 func (codec) Import(it *Item, _ []message.Message) (message.Message, error) { return it.message(), nil }
@@ -163,8 +173,9 @@ func (codec) Kept(*Item, *message.Message, *foreign.Origin[*Item]) bool { return
 
 // Export implements [foreign.Exporter].
 func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, error) {
-	out := &Item{role: m.Role, name: m.Name, edited: true}
+	out := &Item{role: m.Role, name: m.Name, edited: true, pieces: []piece{}}
 	var was *Item
+	var pieces []piece
 	if from != nil {
 		if !from.Edited || m.Equal(*from.Message) {
 			return from.Foreign, nil
@@ -174,31 +185,32 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, e
 		}
 	}
 	if was != nil {
-		out.in, out.origin, out.pinned = was.in, was, was.pinned
+		out.at, out.nth, out.origin, out.pinned, out.marked = was.at, was.nth, was, was.pinned, was.marked
+		pieces = c.body.piecesOf(was)
 	}
 	one := false // a message is one piece
 	switch c.api.(type) {
 	case chat, ollama:
 		one = true
 	}
-	if !one && (was == nil || m.Role != message.RoleTool && (was.in != nil || m.Role == message.RoleAssistant)) {
-		return out, c.compose(out, m, was)
+	if !one && (was == nil || m.Role != message.RoleTool && (c.body.Format.inner != "" || m.Role == message.RoleAssistant)) {
+		return out, c.compose(out, m, was, pieces)
 	}
 	if len(m.Parts) == 0 && !one {
 		return out, nil
 	}
 	base, old := "", []message.Part(nil)
 	if was != nil {
-		base, old = was.pieces[0].raw, was.parts
+		base, old = pieces[0].raw, was.parts
 	}
 	raw, err := c.write(*m, base, old)
-	out.add(raw, m.Parts...)
+	out.add(strings.Clone(raw), m.Parts...) // the item may live longer than the body
 	return out, err
 }
 
 // compose adds the pieces of an edited or new message.
-func (c codec) compose(out *Item, m *message.Message, was *Item) error {
-	from := piecesOf(m.Parts, was)
+func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece) error {
+	from := origins(m.Parts, was, pieces)
 	for i := 0; i < len(m.Parts); {
 		end := i + 1
 		for end < len(m.Parts) && from[end] == from[i] && (from[i] >= 0 || c.together(m.Parts[end-1], m.Parts[end])) {
@@ -206,7 +218,7 @@ func (c codec) compose(out *Item, m *message.Message, was *Item) error {
 		}
 		base, old := "", []message.Part(nil)
 		if k := from[i]; k >= 0 {
-			base, old = was.pieces[k].raw, was.partsOf(k)
+			base, old = pieces[k].raw, partsOf(was, pieces, k)
 		}
 		part := *m
 		part.Parts = m.Parts[i:end]
@@ -217,19 +229,19 @@ func (c codec) compose(out *Item, m *message.Message, was *Item) error {
 				return jsonedit.In(jsonedit.Place("parts", i), err)
 			}
 		}
-		out.add(raw, part.Parts...)
+		out.add(strings.Clone(raw), part.Parts...)
 		i = end
 	}
 	return nil
 }
 
-// piecesOf returns, for each part, the piece of an item that it was made from, or -1.
-func piecesOf(parts []message.Part, was *Item) []int {
+// origins returns, for each part, the piece of an item that it was made from, or -1.
+func origins(parts []message.Part, was *Item, pieces []piece) []int {
 	if was == nil {
 		return slices.Repeat([]int{-1}, len(parts))
 	}
 	var of []int // the piece of each part
-	for k, p := range was.pieces {
+	for k, p := range pieces {
 		of = append(of, slices.Repeat([]int{k}, p.parts)...)
 	}
 	from := foreign.Align(parts, was.parts, akin)
@@ -241,13 +253,13 @@ func piecesOf(parts []message.Part, was *Item) []int {
 	return from
 }
 
-// partsOf returns the parts of a piece.
-func (it *Item) partsOf(k int) []message.Part {
+// partsOf returns the parts of a piece of an item.
+func partsOf(it *Item, pieces []piece, k int) []message.Part {
 	first := 0
-	for _, p := range it.pieces[:k] {
+	for _, p := range pieces[:k] {
 		first += p.parts
 	}
-	return it.parts[first : first+it.pieces[k].parts]
+	return it.parts[first : first+pieces[k].parts]
 }
 
 // akin reports whether a part can be written over another one.

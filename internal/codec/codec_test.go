@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -239,6 +242,31 @@ func TestMemo(t *testing.T) {
 				require.Equal(t, body, out)
 			}
 		}
+	})
+}
+
+// A memo keeps no body alive: neither by what it has read, nor by an edit that it has written.
+func TestMemoKeepsNoBody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, f *codec.Format) {
+		t.Parallel()
+		memo, chain := codec.NewMemo(10<<20), chains()["rewrites"]
+		var alive []weak.Pointer[[100_000]byte]
+		for seed := range *bodies / 4 {
+			memory := new([100_000]byte)
+			n := copy(memory[:], newGenerator(f, seed).body())
+			require.Less(t, n, len(memory))
+			b, err := memo.Decode(f, "m", unsafe.String(&memory[0], n))
+			require.NoError(t, err)
+			_, err = b.Encode(apply(t, chain, b))
+			require.NoError(t, err)
+			alive = append(alive, weak.Make(memory))
+		}
+		runtime.GC()
+		for seed, memory := range alive {
+			require.Nil(t, memory.Value(), "seed %d: the body is in memory still", seed)
+		}
+		runtime.KeepAlive(memo)
 	})
 }
 

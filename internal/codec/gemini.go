@@ -22,13 +22,12 @@ func (g gemini) prompt(raw string) (*Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	it := &Item{role: message.RoleSystem, pieces: []piece{{raw: raw}}}
+	it := &Item{role: message.RoleSystem}
 	err = o.Each("parts", "parts", func(raw string) error {
 		p, err := object(raw)
 		it.parts = append(it.parts, readPart(p))
 		return err
 	})
-	it.pieces[0].parts = len(it.parts)
 	return it, err
 }
 
@@ -37,7 +36,7 @@ func (g gemini) read(r *reader, raw string) error {
 	if err != nil {
 		return err
 	}
-	role, err := o.Text("role", false)
+	role, err := o.Word("role", false)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func (g gemini) read(r *reader, raw string) error {
 	default:
 		return jsonedit.Faultf("role", "is %q, want user or model", role)
 	}
-	v := &value{raw: raw}
+	first := len(r.items)
 	var open *Item // gets the next part that is not a response
 	err = o.Each("parts", "parts", func(raw string) error {
 		p, err := object(raw)
@@ -58,10 +57,7 @@ func (g gemini) read(r *reader, raw string) error {
 		}
 		result := member(p, "functionResponse")
 		if result == "" && open == nil || result != "" {
-			it := &Item{role: own, in: v}
-			v.items = append(v.items, it)
-			r.add(it)
-			open = it
+			open = r.item(own)
 		}
 		if result != "" {
 			it := open
@@ -79,8 +75,8 @@ func (g gemini) read(r *reader, raw string) error {
 		open.add(raw, part)
 		return nil
 	})
-	if len(v.items) == 0 {
-		v.items = []*Item{r.add(&Item{role: own, in: v})}
+	if len(r.items) == first {
+		r.item(own)
 	}
 	return err
 }
@@ -98,7 +94,7 @@ func readPart(o jsonedit.Object) message.Part {
 	}
 	if raw := member(o, "inlineData"); strings.HasPrefix(raw, "{") {
 		d := jsonedit.ParseObject(raw)
-		if data, err := base64.StdEncoding.DecodeString(textOf(d, "data")); err == nil {
+		if data, err := base64.StdEncoding.DecodeString(wordOf(d, "data")); err == nil {
 			return message.Media{Type: textOf(d, "mimeType"), Data: string(data), Name: textOf(d, "displayName")}
 		}
 	}
@@ -106,7 +102,7 @@ func readPart(o jsonedit.Object) message.Part {
 		d := jsonedit.ParseObject(raw)
 		return message.Media{Type: textOf(d, "mimeType"), URL: textOf(d, "fileUri")}
 	}
-	return message.Opaque{Kind: "part", Data: o.Raw}
+	return message.Opaque{Kind: "part", Data: strings.Clone(o.Raw)}
 }
 
 // readCall reads a call, which is the next part of an item.
@@ -115,7 +111,7 @@ func (it *Item) readCall(raw string) (message.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := message.ToolCall{ID: textOf(o, "id"), Arguments: o.Get("args")}
+	c := message.ToolCall{ID: textOf(o, "id"), Arguments: strings.Clone(o.Get("args"))}
 	if c.Name, err = o.Text("name", true); err != nil {
 		return nil, err
 	}
@@ -165,7 +161,7 @@ func answerOf(raw string) (name, text string) {
 			return names[0], text
 		}
 	}
-	return "", raw
+	return "", strings.Clone(raw)
 }
 
 // called returns the ID of the first call of a name, in the newest answer, that has no result yet. "" is any name.
@@ -339,13 +335,13 @@ func (gemini) adjust(b *Body, out []*Item) {
 		if it.role != message.RoleAssistant || !it.edited || !current[it.origin] {
 			continue
 		}
-		c := *it
+		c, was := *it, b.piecesOf(it.origin)
 		c.pieces = slices.Clone(it.pieces)
 		for k, p := range it.parts {
 			call, ok := p.(message.ToolCall)
-			for j, was := range it.origin.parts {
-				if w, is := was.(message.ToolCall); ok && is && w.ID == call.ID {
-					c.pieces[k].raw = it.origin.pieces[j].raw
+			for j, p := range it.origin.parts {
+				if w, is := p.(message.ToolCall); ok && is && w.ID == call.ID {
+					c.pieces[k].raw = was[j].raw
 				}
 			}
 		}

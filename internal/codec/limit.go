@@ -30,20 +30,8 @@ func (f *Format) WithMaxTokens(request string, n int) string {
 // system prompt, which is outside of the list.
 func (b *Body) Values() []int {
 	at := make([]int, len(b.items))
-	next := 0
 	for i, it := range b.items {
-		switch {
-		case i < b.leads:
-			at[i] = -1
-		case b.Format.inner == "":
-			at[i] = next
-			next += len(it.pieces)
-		case i > b.leads && it.in == b.items[i-1].in:
-			at[i] = at[i-1]
-		default:
-			at[i] = next
-			next++
-		}
+		at[i] = int(it.at) - 1
 	}
 	return at
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -15,10 +16,12 @@ import (
 )
 
 // Memo decodes requests and remembers the last one of each conversation, so that of the next one only what is new is read.
-// It keeps a copy of each value of a list, and not the texts of requests. It is safe for concurrent use.
+// Of each value of a list it keeps its messages, and its length and hash in place of its JSON. It is safe for concurrent
+// use.
 type Memo struct {
 	limit   int // bytes of all tracks; a larger one is kept alone
 	foreign *foreign.Memo[*Item]
+	seed    maphash.Seed
 
 	mu     sync.Mutex
 	tracks []*track // newest first; the slice is never written to
@@ -29,7 +32,7 @@ const maxTracks = 4096
 
 // NewMemo returns an empty memo, which keeps at most limit bytes, counted without overheads.
 func NewMemo(limit int) *Memo {
-	return &Memo{limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{})}
+	return &Memo{limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{}), seed: maphash.MakeSeed()}
 }
 
 // track is a request that was read. It is immutable.
@@ -38,10 +41,29 @@ type track struct {
 	members map[string]string // those with the system prompt and the tools
 	lead    *Item             // nil: none
 	tools   []message.ToolDef
-	values  []string // of the list
-	ends    []int    // how many items there are up to the end of each value
-	items   []*Item  // without lead
+	values  []mark  // of the list
+	ends    []int   // how many items there are up to the end of each value
+	items   []*Item // without lead
 	bytes   int
+}
+
+// mark is what is left of a value.
+type mark struct {
+	size int
+	hash uint64
+}
+
+func (m *Memo) markOf(value string) mark { return mark{len(value), maphash.String(m.seed, value)} }
+
+// begins reports whether a text begins with a value of a list.
+func (m *Memo) begins(text string, v mark) bool {
+	if len(text) <= v.size {
+		return false
+	}
+	if c := text[v.size]; c != ',' && c != ']' && c > ' ' {
+		return false // a value does not end here, so nothing has to be hashed
+	}
+	return maphash.String(m.seed, text[:v.size]) == v.hash
 }
 
 // Decode reads a request of a format. The model is that of the request, or else the given one.
@@ -100,7 +122,7 @@ func (d *decoder) decode(model string) (*Body, error) {
 	}); ok {
 		b.Untouched = u.untouched(d, t)
 	}
-	b.items = t.items
+	b.items, b.ends = t.items, t.ends
 	if t.lead != nil {
 		b.leads = 1
 		b.items = append(make([]*Item, 0, len(t.items)+1), t.lead)
@@ -244,10 +266,10 @@ func (d *decoder) match(at int) {
 	d.memo.mu.Unlock()
 	next := at // after the values that are known
 	for _, t := range tracks {
-		if t.format != d.format || len(t.values) <= d.known || !strings.HasPrefix(d.text[next:], t.values[d.known]) {
+		if t.format != d.format || len(t.values) <= d.known || !d.memo.begins(d.text[next:], t.values[d.known]) {
 			continue // it would have the next value as well
 		}
-		spans, end := t.common(d.text, at)
+		spans, end := d.memo.common(t, d.text, at)
 		if len(spans) > d.known {
 			d.parent, d.known, d.spans, next = t, len(spans), spans, end
 		}
@@ -255,14 +277,14 @@ func (d *decoder) match(at int) {
 }
 
 // common returns the first values of a list that the track has as well, and where the next one begins.
-func (t *track) common(text string, at int) (spans []jsonscan.Span, next int) {
+func (m *Memo) common(t *track, text string, at int) (spans []jsonscan.Span, next int) {
 	spans = make([]jsonscan.Span, 0, len(t.values)+16)
 	for _, v := range t.values {
-		if !strings.HasPrefix(text[at:], v) {
+		if !m.begins(text[at:], v) {
 			break
 		}
-		spans = append(spans, jsonscan.Span{From: at, To: at + len(v)})
-		at = jsonscan.Space(text, at+len(v))
+		spans = append(spans, jsonscan.Span{From: at, To: at + v.size})
+		at = jsonscan.Space(text, at+v.size)
 		if at == len(text) || text[at] != ',' {
 			break
 		}
@@ -316,12 +338,12 @@ func (d *decoder) readTools(t *track) error {
 // readValues reads the values of the list. Two goroutines read many bytes of a format in which no value depends on others.
 func (d *decoder) readValues(t *track) error {
 	const many = 128 << 10 // bytes
-	known, r, second := d.known, &reader{}, &reader{}
+	known, r, second, bytes := d.known, &reader{}, &reader{}, 0
 	if p := d.parent; p != nil {
 		for known > 0 && (p.ends[known-1] < 0 || known < len(d.spans) && d.format == Responses && p.endsInAnswer(known)) {
 			known-- // an answer of several values may go on
 		}
-		t.values = append(make([]string, 0, len(d.spans)), p.values[:d.known]...)
+		t.values = append(make([]mark, 0, len(d.spans)), p.values[:d.known]...)
 		r.ends = append(make([]int, 0, len(d.spans)), p.ends[:known]...)
 		if known > 0 {
 			n := p.ends[known-1]
@@ -329,17 +351,19 @@ func (d *decoder) readValues(t *track) error {
 		}
 	}
 	before := len(r.items)
-	t.values = d.appendFresh(t.values)
-	for _, v := range t.values[known:] {
-		t.bytes += len(v)
+	for _, s := range d.spans[d.known:] {
+		t.values = append(t.values, d.memo.markOf(s.In(d.text)))
 	}
-	half := len(t.values)
+	for _, s := range d.spans[known:] {
+		bytes += s.To - s.From
+	}
+	half := len(d.spans)
 	var other sync.WaitGroup
-	if (d.format == Chat || d.format == Messages) && t.bytes >= many {
+	if (d.format == Chat || d.format == Messages) && bytes >= many {
 		half = (known + half) / 2
-		other.Go(func() { second.read(d.format, t.values, half, len(t.values)) })
+		other.Go(func() { second.read(d, half, len(d.spans)) })
 	}
-	r.read(d.format, t.values, known, half)
+	r.read(d, known, half)
 	other.Wait()
 	if err := cmp.Or(r.err, second.err); err != nil {
 		return err
@@ -350,7 +374,7 @@ func (d *decoder) readValues(t *track) error {
 	r.items = append(r.items, second.items...)
 	t.items, t.ends = r.items, r.ends
 	for _, it := range t.items[before:] {
-		t.bytes += it.message().Size() / 2 // many texts are those of the values
+		t.bytes += it.message().Size()
 	}
 	if known > 0 {
 		t.bytes += d.parent.bytes / len(d.parent.values) * known
@@ -359,35 +383,26 @@ func (d *decoder) readValues(t *track) error {
 }
 
 // read reads some of the values of a list, until there is an error.
-func (r *reader) read(f *Format, values []string, from, to int) {
+func (r *reader) read(d *decoder, from, to int) {
+	f := d.format
 	for i := from; i < to; i++ {
 		before := len(r.items)
-		if err := f.api.read(r, values[i]); err != nil {
+		if err := f.api.read(r, d.spans[i].In(d.text)); err != nil {
 			r.err = jsonedit.In(jsonedit.Place(f.list, i), err)
 			return
 		}
 		if i > from && len(r.items) == before { // the value belongs to the item before
 			r.ends[len(r.ends)-1] = -1
+			r.items[before-1].values++
+		}
+		for k, it := range r.items[before:] {
+			it.at, it.nth = int32(i+1), int32(k)
+			if f.inner == "" {
+				it.values = 1
+			}
 		}
 		r.ends = append(r.ends, len(r.items))
 	}
-}
-
-// appendFresh appends the values that are not known, in memory of their own: neighbours share it up to some size, so that
-// a track that has one of them keeps few others alive.
-func (d *decoder) appendFresh(values []string) []string {
-	const shared = 16 << 10
-	for i := d.known; i < len(d.spans); {
-		from, end := d.spans[i].From, i+1
-		for end < len(d.spans) && d.spans[end].To-from <= shared {
-			end++
-		}
-		memory := strings.Clone(d.text[from:d.spans[end-1].To])
-		for ; i < end; i++ {
-			values = append(values, memory[d.spans[i].From-from:d.spans[i].To-from])
-		}
-	}
-	return values
 }
 
 // endsInAnswer reports whether the last item of the first values is an answer.

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/jsonedit"
@@ -13,9 +14,8 @@ import (
 type messages struct{}
 
 func (messages) prompt(raw string) (*Item, error) {
-	it := &Item{role: message.RoleSystem, pieces: []piece{{raw: raw}}}
+	it := &Item{role: message.RoleSystem}
 	err := eachBlock(raw, func(_ string, p []message.Part) { it.parts = append(it.parts, p...) })
-	it.pieces[0].parts = len(it.parts)
 	return it, err
 }
 
@@ -24,21 +24,21 @@ func (messages) read(r *reader, raw string) error {
 	if err != nil {
 		return err
 	}
-	role, err := o.Text("role", true)
+	role, err := o.Word("role", true)
 	if err != nil {
 		return err
 	}
-	own := message.Role(role)
-	if own != message.RoleUser && own != message.RoleAssistant && own != message.RoleSystem {
+	own, ok := roles[role]
+	if !ok || own == message.RoleTool {
 		return jsonedit.Faultf("role", "is %q, want user, assistant or system", role)
 	}
-	v := &value{raw: raw}
+	first := len(r.items)
 	var open *Item // gets the next block that is not a result
 	err = eachBlock(o.Get("content"), func(block string, parts []message.Part) {
 		_, result := parts[0].(message.ToolResult)
 		if result || open == nil {
-			it := &Item{role: own, in: v}
-			if v.items = append(v.items, it); result {
+			it := r.item(own)
+			if result {
 				it.role, open = message.RoleTool, nil
 				it.add(block, parts...)
 				return
@@ -53,14 +53,15 @@ func (messages) read(r *reader, raw string) error {
 	if err != nil {
 		return jsonedit.In("content", err)
 	}
-	if len(v.items) == 0 {
-		v.items = []*Item{{role: own, in: v}}
+	if len(r.items) == first {
+		r.item(own)
 	}
-	for i, it := range v.items {
+	marked := strings.Contains(raw, cacheMark)
+	for i, it := range r.items[first:] {
+		it.marked = marked
 		if it.role == message.RoleTool && own != message.RoleUser {
 			return jsonedit.Faultf(jsonedit.Place("content", i), "is a tool result in a message of role %s, want role user", role)
 		}
-		r.add(it)
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func eachBlock(content string, use func(raw string, parts []message.Part)) error
 	switch {
 	case content != "" && content[0] == '"':
 		if content != `""` {
-			use(content, []message.Part{message.Text{Text: jsonscan.Unquote(content)}})
+			use(content, []message.Part{message.Text{Text: jsonscan.Text(content)}})
 		}
 		return nil
 	case content == "" || content[0] != '[':
@@ -91,16 +92,16 @@ func readBlock(raw string) ([]message.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, err := o.Text("type", true)
+	kind, err := o.Word("type", true)
 	if err != nil {
 		return nil, err
 	}
 	switch kind {
 	case "text":
-		text, err := o.Text("text", true)
 		if c := o.Get("citations"); !jsonedit.Absent(c) && len(list(c)) > 0 {
 			break
 		}
+		text, err := o.Text("text", true)
 		return []message.Part{message.Text{Text: text}}, err
 	case "thinking":
 		text, err := o.Text("thinking", true)
@@ -117,7 +118,7 @@ func readBlock(raw string) ([]message.Part, error) {
 			return []message.Part{m}, nil
 		}
 	}
-	return []message.Part{message.Opaque{Kind: kind, Data: raw}}, nil
+	return []message.Part{opaque(kind, raw)}, nil
 }
 
 func readToolUse(o jsonedit.Object) ([]message.Part, error) {
@@ -130,7 +131,7 @@ func readToolUse(o jsonedit.Object) ([]message.Part, error) {
 		return nil, err
 	}
 	input, err := o.Object("input")
-	c.Arguments = input.Raw
+	c.Arguments = strings.Clone(input.Raw)
 	return []message.Part{c}, err
 }
 
@@ -153,9 +154,9 @@ func readSource(o jsonedit.Object, kind string) (m message.Media, ok bool) {
 		return m, false
 	}
 	s := jsonedit.ParseObject(source)
-	switch textOf(s, "type") {
+	switch wordOf(s, "type") {
 	case "base64":
-		data, err := base64.StdEncoding.DecodeString(textOf(s, "data"))
+		data, err := base64.StdEncoding.DecodeString(wordOf(s, "data"))
 		return message.Media{Type: textOf(s, "media_type"), Data: string(data), Name: textOf(o, "title")}, err == nil
 	case "url":
 		m = message.Media{Type: "image/*", URL: textOf(s, "url"), Name: textOf(o, "title")}
@@ -296,11 +297,11 @@ func (messages) adjust(b *Body, out []*Item) {
 	}
 	last := -1 // in out, of the last original item that is there
 	for _, it := range b.items[b.leads:] {
-		marks := marksOf(it)
+		marks := b.marksOf(it)
 		at, kept := place[it]
 		if kept {
 			last = at
-			marks = marks[min(len(marks), len(marksOf(out[at]))):]
+			marks = marks[min(len(marks), len(b.marksOf(out[at]))):]
 		}
 		if len(marks) == 0 {
 			continue
@@ -310,7 +311,7 @@ func (messages) adjust(b *Body, out []*Item) {
 			target++ // what is in the place of the item
 		}
 		if target >= b.leads {
-			out[target] = marked(out[target], marks[len(marks)-1])
+			out[target] = b.withMark(out[target], marks[len(marks)-1])
 		}
 	}
 }
@@ -318,8 +319,11 @@ func (messages) adjust(b *Body, out []*Item) {
 const cacheMark = "cache_control"
 
 // marksOf returns the cache marks of the blocks of an item.
-func marksOf(it *Item) (marks []string) {
-	for _, p := range it.pieces {
+func (b *Body) marksOf(it *Item) (marks []string) {
+	if !it.marked {
+		return nil
+	}
+	for _, p := range b.piecesOf(it) {
 		if p.raw[0] != '{' || !strings.Contains(p.raw, cacheMark) {
 			continue
 		}
@@ -330,21 +334,22 @@ func marksOf(it *Item) (marks []string) {
 	return marks
 }
 
-// marked returns an item with a cache mark at its last block that can have one.
-func marked(it *Item, mark string) *Item {
-	for i := len(it.pieces) - 1; i >= 0; i-- {
-		raw := it.pieces[i].raw
+// withMark returns an item with a cache mark at its last block that can have one.
+func (b *Body) withMark(it *Item, mark string) *Item {
+	pieces := slices.Clone(b.piecesOf(it))
+	for i := len(pieces) - 1; i >= 0; i-- {
+		raw := pieces[i].raw
 		if raw[0] == '"' {
 			raw = `{"type":"text","text":` + raw + `}`
 		}
 		o := jsonedit.ParseObject(raw)
-		if kind := textOf(o, "type"); kind == "thinking" || kind == "redacted_thinking" {
+		if kind := wordOf(o, "type"); kind == "thinking" || kind == "redacted_thinking" {
 			continue
 		}
 		if jsonedit.Absent(o.Get(cacheMark)) {
 			c := *it
-			c.pieces = append([]piece(nil), it.pieces...)
-			c.pieces[i].raw, c.edited = o.Set(cacheMark, mark).Raw, true
+			pieces[i].raw = o.Set(cacheMark, mark).Raw
+			c.pieces, c.edited, c.marked = pieces, true, true
 			return &c
 		}
 		break

@@ -21,46 +21,46 @@ func (ollama) read(r *reader, raw string) error {
 	if err != nil {
 		return err
 	}
-	role, err := o.Text("role", true)
+	word, err := o.Word("role", true)
 	if err != nil {
 		return err
 	}
-	it := &Item{role: message.Role(role), pieces: []piece{{raw: raw}}}
-	switch it.role {
-	case message.RoleTool:
-		it.parts, err = r.readToolMessage(o)
-	case message.RoleSystem, message.RoleUser, message.RoleAssistant:
-		err = it.readOllama(o)
-	default:
-		err = jsonedit.Faultf("role", "is %q, want system, user, assistant or tool", role)
+	role, ok := roles[word]
+	if !ok {
+		return jsonedit.Faultf("role", "is %q, want system, user, assistant or tool", word)
 	}
-	it.pieces[0].parts = len(it.parts)
-	r.add(it)
+	var parts []message.Part
+	if role == message.RoleTool {
+		parts, err = r.readToolMessage(o)
+	} else {
+		parts, err = readOllama(o)
+	}
+	r.item(role).add(raw, parts...)
 	return err
 }
 
 // readOllama reads thinking, content, images and calls of a message.
-func (it *Item) readOllama(o jsonedit.Object) error {
+func readOllama(o jsonedit.Object) (parts []message.Part, err error) {
 	thinking, err := o.Text("thinking", false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if thinking != "" {
-		it.parts = append(it.parts, message.Thinking{Text: thinking})
+		parts = append(parts, message.Thinking{Text: thinking})
 	}
 	text, err := o.Text("content", false)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if text != "" {
-		it.parts = append(it.parts, message.Text{Text: text})
+		parts = append(parts, message.Text{Text: text})
 	}
 	images, err := readImages(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	it.parts = append(it.parts, images...)
-	return o.Each("tool_calls", "calls", func(raw string) error {
+	parts = append(parts, images...)
+	err = o.Each("tool_calls", "calls", func(raw string) error {
 		call, err := object(raw)
 		if err != nil {
 			return err
@@ -74,18 +74,19 @@ func (it *Item) readOllama(o jsonedit.Object) error {
 			return jsonedit.In("function", err)
 		}
 		if c.ID == "" {
-			c.ID = fmt.Sprintf("%s%s:%d", unnamed, c.Name, len(it.parts))
+			c.ID = fmt.Sprintf("%s%s:%d", unnamed, c.Name, len(parts))
 		}
 		if raw := function.Get("arguments"); !jsonedit.Absent(raw) {
 			arguments, err := function.Object("arguments")
 			if err != nil {
 				return jsonedit.In("function", err)
 			}
-			c.Arguments = arguments.Raw
+			c.Arguments = strings.Clone(arguments.Raw)
 		}
-		it.parts = append(it.parts, c)
+		parts = append(parts, c)
 		return nil
 	})
+	return parts, err
 }
 
 // readImages reads the images of a message: data without a type.

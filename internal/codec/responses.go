@@ -21,21 +21,19 @@ func (responses) prompt(raw string) (*Item, error) {
 	if raw[0] != '"' {
 		return nil, jsonedit.Faultf("", "is %s, want a string", jsonedit.KindOf(raw))
 	}
-	it := &Item{role: message.RoleSystem}
-	it.add(raw, message.Text{Text: jsonscan.Unquote(raw)})
-	return it, nil
+	return &Item{role: message.RoleSystem, parts: []message.Part{message.Text{Text: jsonscan.Text(raw)}}}, nil
 }
 
 func (x responses) read(r *reader, raw string) error {
 	if raw[0] == '"' {
-		r.add(&Item{role: message.RoleUser}).add(raw, message.Text{Text: jsonscan.Unquote(raw)})
+		r.item(message.RoleUser).add(raw, message.Text{Text: jsonscan.Text(raw)})
 		return nil
 	}
 	o, err := object(raw)
 	if err != nil {
 		return err
 	}
-	kind := textOf(o, "type")
+	kind := wordOf(o, "type")
 	switch {
 	case kind == "message" || kind == "" && o.Get("role") != "":
 		return x.readMessage(r, o)
@@ -47,20 +45,26 @@ func (x responses) read(r *reader, raw string) error {
 		return err
 	case kind == "function_call_output" || kind == "custom_tool_call_output":
 		return readOutput(r, o)
-	case opaqueCalls[kind] && textOf(o, "call_id") != "":
+	case opaqueCalls[kind] && wordOf(o, "call_id") != "":
 		it := r.answer()
-		it.add(raw, message.ToolCall{ID: textOf(o, "call_id"), Name: kind, Arguments: "{}"})
+		it.add(raw, message.ToolCall{ID: textOf(o, "call_id"), Name: strings.Clone(kind), Arguments: "{}"})
 		it.pinned = true
 		return nil
-	case opaqueCalls[strings.TrimSuffix(kind, "_output")] && textOf(o, "call_id") != "":
-		it := r.add(&Item{role: message.RoleTool, pinned: true})
-		it.add(raw, message.ToolResult{CallID: textOf(o, "call_id"), Content: message.Opaque{Kind: kind, Data: raw}})
+	case opaqueCalls[strings.TrimSuffix(kind, "_output")] && wordOf(o, "call_id") != "":
+		it := r.item(message.RoleTool)
+		it.pinned = true
+		it.add(raw, message.ToolResult{CallID: textOf(o, "call_id"), Content: opaque(kind, raw)})
 		return nil
 	}
 	it := r.answer()
-	it.add(raw, message.Opaque{Kind: kind, Data: raw})
+	it.add(raw, opaque(kind, raw))
 	it.pinned = it.pinned || !strings.HasSuffix(kind, "_call") && kind != "reasoning"
 	return nil
+}
+
+// opaque returns a part in memory of its own.
+func opaque(kind, raw string) message.Opaque {
+	return message.Opaque{Kind: strings.Clone(kind), Data: strings.Clone(raw)}
 }
 
 // answer returns the assistant message that the next item belongs to.
@@ -68,11 +72,11 @@ func (r *reader) answer() *Item {
 	if n := len(r.items); n > 0 && r.items[n-1].role == message.RoleAssistant {
 		return r.items[n-1]
 	}
-	return r.add(&Item{role: message.RoleAssistant})
+	return r.item(message.RoleAssistant)
 }
 
 func (responses) readMessage(r *reader, o jsonedit.Object) error {
-	role, err := o.Text("role", true)
+	role, err := o.Word("role", true)
 	if err != nil {
 		return err
 	}
@@ -85,15 +89,15 @@ func (responses) readMessage(r *reader, o jsonedit.Object) error {
 		it := r.answer()
 		for _, p := range it.parts {
 			if _, ok := p.(message.ToolCall); ok { // text after a call is not moved
-				it.add(o.Raw, message.Opaque{Kind: "message", Data: o.Raw})
+				it.add(o.Raw, opaque("message", o.Raw))
 				return nil
 			}
 		}
 		it.add(o.Raw, parts...)
 	case "user":
-		r.add(&Item{role: message.RoleUser}).add(o.Raw, parts...)
+		r.item(message.RoleUser).add(o.Raw, parts...)
 	case "system", "developer":
-		r.add(&Item{role: message.RoleSystem}).add(o.Raw, parts...)
+		r.item(message.RoleSystem).add(o.Raw, parts...)
 	default:
 		return jsonedit.Faultf("role", "is %q, want user, assistant, system or developer", role)
 	}
@@ -106,7 +110,7 @@ func contentParts(raw string) (parts []message.Part, err error) {
 	case jsonedit.Absent(raw) || raw == `""`:
 		return nil, nil
 	case raw[0] == '"':
-		return []message.Part{message.Text{Text: jsonscan.Unquote(raw)}}, nil
+		return []message.Part{message.Text{Text: jsonscan.Text(raw)}}, nil
 	case raw[0] != '[':
 		return nil, jsonedit.Faultf("", "is %s, want a string or a list of parts", jsonedit.KindOf(raw))
 	}
@@ -115,7 +119,7 @@ func contentParts(raw string) (parts []message.Part, err error) {
 		if err != nil {
 			return err
 		}
-		kind, err := o.Text("type", true)
+		kind, err := o.Word("type", true)
 		if err != nil {
 			return err
 		}
@@ -127,29 +131,29 @@ func contentParts(raw string) (parts []message.Part, err error) {
 }
 
 func readContent(o jsonedit.Object, kind string) (message.Part, error) {
-	opaque := message.Opaque{Kind: kind, Data: o.Raw}
 	switch kind {
 	case "input_text", "output_text", "text":
-		text, err := o.Text("text", true)
 		if a := o.Get("annotations"); !jsonedit.Absent(a) && len(list(a)) > 0 {
-			return opaque, err
+			_, err := o.Word("text", true)
+			return opaque(kind, o.Raw), err
 		}
+		text, err := o.Text("text", true)
 		return message.Text{Text: text}, err
 	case "input_image":
-		url := textOf(o, "image_url")
+		url := wordOf(o, "image_url")
 		if m, ok := fromDataURL(url); ok {
 			return m, nil
 		}
 		if strings.HasPrefix(url, "http") {
-			return message.Media{Type: "image/*", URL: url}, nil
+			return message.Media{Type: "image/*", URL: strings.Clone(url)}, nil
 		}
 	case "input_file":
-		if m, ok := fromDataURL(textOf(o, "file_data")); ok {
+		if m, ok := fromDataURL(wordOf(o, "file_data")); ok {
 			m.Name = textOf(o, "filename")
 			return m, nil
 		}
 	}
-	return opaque, nil
+	return opaque(kind, o.Raw), nil
 }
 
 func readFunctionCall(o jsonedit.Object, kind string) (c message.ToolCall, err error) {
@@ -177,7 +181,7 @@ func readOutput(r *reader, o jsonedit.Object) error {
 	if err != nil {
 		return jsonedit.In("output", err)
 	}
-	r.add(&Item{role: message.RoleTool}).add(o.Raw, resultsOf(message.ToolResult{CallID: id}, content)...)
+	r.item(message.RoleTool).add(o.Raw, resultsOf(message.ToolResult{CallID: id}, content)...)
 	return nil
 }
 

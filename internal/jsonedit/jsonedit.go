@@ -133,8 +133,20 @@ func (o Object) Remove(name string) Object {
 	return ParseObject(o.Raw[:from] + o.Raw[to:])
 }
 
-// Text returns a member that is a string, or "" if it is absent and not required.
+// Text returns a member that is a string, or "" if it is absent and not required. It is in memory of its own.
 func (o Object) Text(name string, required bool) (string, error) {
+	raw, err := o.literal(name, required)
+	return jsonscan.Text(raw), err
+}
+
+// Word is Text in the memory of the object, for a text that is only compared.
+func (o Object) Word(name string, required bool) (string, error) {
+	raw, err := o.literal(name, required)
+	return jsonscan.Unquote(raw), err
+}
+
+// literal returns a member that is a string, or "" if it is absent and not required.
+func (o Object) literal(name string, required bool) (string, error) {
 	raw := o.Get(name)
 	switch {
 	case Absent(raw) && !required:
@@ -142,7 +154,7 @@ func (o Object) Text(name string, required bool) (string, error) {
 	case raw == "" || raw[0] != '"':
 		return "", Faultf(name, "is %s, want a string", KindOf(raw))
 	}
-	return jsonscan.Unquote(raw), nil
+	return raw, nil
 }
 
 // Object returns a member that is an object.

@@ -7,15 +7,30 @@ import (
 )
 
 // Unquote returns the text of a string literal, as [json.Unmarshal] does: a surrogate without its other half becomes
-// U+FFFD. It allocates only if the literal has escapes.
+// U+FFFD. It allocates only if the literal has escapes. Otherwise the result is in the memory of the literal.
 func Unquote(literal string) string {
+	text, _ := unquote(literal)
+	return text
+}
+
+// Text is [Unquote] with a result in memory of its own.
+func Text(literal string) string {
+	text, isOwn := unquote(literal)
+	if !isOwn {
+		text = strings.Clone(text)
+	}
+	return text
+}
+
+// unquote returns the text of a string literal, and whether it is in memory of its own.
+func unquote(literal string) (text string, isOwn bool) {
 	if len(literal) < 2 {
-		return ""
+		return "", true
 	}
 	rest := literal[1 : len(literal)-1]
 	i := strings.IndexByte(rest, '\\')
 	if i < 0 {
-		return rest
+		return rest, false
 	}
 	var b strings.Builder
 	b.Grow(len(rest))
@@ -35,7 +50,7 @@ func Unquote(literal string) string {
 		b.WriteByte(c)
 	}
 	b.WriteString(rest)
-	return b.String()
+	return b.String(), true
 }
 
 // escaped are the characters that stand for others, or for themselves, after a backslash.

@@ -23,7 +23,7 @@ func readTyped(raw string) (o jsonedit.Object, kind string, body jsonedit.Object
 		return o, "", body, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
 	o = jsonedit.ParseObject(raw)
-	if kind, err = o.Text("type", false); err != nil {
+	if kind, err = o.Word("type", false); err != nil {
 		return o, "", body, err
 	}
 	if kind == "" && !jsonedit.Absent(o.Get(functionType)) {
@@ -46,7 +46,7 @@ func readCall(raw string) (message.Part, error) {
 		return nil, err
 	}
 	if body.Raw == "" {
-		return message.Opaque{Kind: callField + kind, Data: raw}, nil
+		return message.Opaque{Kind: callField + kind, Data: strings.Clone(raw)}, nil
 	}
 	var c message.ToolCall
 	if c.ID, err = o.Text("id", true); err != nil {

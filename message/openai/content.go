@@ -15,7 +15,7 @@ func readContent(raw string) ([]message.Part, error) {
 	case jsonedit.Absent(raw) || raw == `""`:
 		return nil, nil
 	case raw[0] == '"':
-		return []message.Part{message.Text{Text: jsonscan.Unquote(raw)}}, nil
+		return []message.Part{message.Text{Text: jsonscan.Text(raw)}}, nil
 	case raw[0] != '[':
 		return nil, jsonedit.Faultf("content", "is %s, want a string or a list of parts", jsonedit.KindOf(raw))
 	}
@@ -35,15 +35,15 @@ func readPart(raw string) (message.Part, error) {
 		return nil, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
 	o := jsonedit.ParseObject(raw)
-	kind, err := o.Text("type", true)
+	kind, err := o.Word("type", true)
 	if err != nil {
 		return nil, err
 	}
-	opaque := message.Opaque{Kind: kind, Data: raw}
 	if kind == "text" {
 		text, err := o.Text("text", true)
 		return message.Text{Text: text}, err
 	}
+	opaque := message.Opaque{Kind: strings.Clone(kind), Data: strings.Clone(raw)}
 	if kind == refusalField || kind == audioField || isCall(opaque) {
 		return nil, jsonedit.Faultf("type", "is %q, which is reserved, want a type that providers know", kind)
 	}
@@ -74,19 +74,19 @@ var media = map[string]func(body jsonedit.Object) (m message.Media, known bool, 
 }
 
 func readImage(body jsonedit.Object) (m message.Media, known bool, err error) {
-	url, err := body.Text("url", true)
+	url, err := body.Word("url", true)
 	if m, ok := fromDataURL(url); ok {
 		return m, true, err
 	}
-	return message.Media{Type: "image/*", URL: url}, true, err
+	return message.Media{Type: "image/*", URL: strings.Clone(url)}, true, err
 }
 
 func readAudio(body jsonedit.Object) (m message.Media, known bool, err error) {
-	format, err := body.Text("format", true)
+	format, err := body.Word("format", true)
 	if err != nil {
 		return m, false, err
 	}
-	text, err := body.Text("data", true)
+	text, err := body.Word("data", true)
 	if err != nil {
 		return m, false, err
 	}
@@ -99,7 +99,7 @@ func readFile(body jsonedit.Object) (m message.Media, known bool, err error) {
 	if err != nil {
 		return m, false, err
 	}
-	url, err := body.Text("file_data", false)
+	url, err := body.Word("file_data", false)
 	if err != nil {
 		return m, false, err
 	}
@@ -117,7 +117,7 @@ func fromDataURL(url string) (message.Media, bool) {
 		return message.Media{}, false
 	}
 	data, err := base64.StdEncoding.DecodeString(text)
-	return message.Media{Type: kind, Data: string(data)}, err == nil
+	return message.Media{Type: strings.Clone(kind), Data: string(data)}, err == nil
 }
 
 // editContent returns the JSON of a content with other parts.

@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
@@ -81,15 +82,19 @@ func parseMessage(raw string) (Message, error) {
 // readMessage returns the content of a message.
 func readMessage(o jsonedit.Object) (message.Message, error) {
 	var m message.Message
-	role, err := o.Text("role", true)
+	role, err := o.Word("role", true)
 	if err != nil {
 		return m, err
 	}
 	switch role {
 	case "system", "developer":
 		m.Role = message.RoleSystem
-	case "user", "assistant", "tool":
-		m.Role = message.Role(role)
+	case "user":
+		m.Role = message.RoleUser
+	case "assistant":
+		m.Role = message.RoleAssistant
+	case "tool":
+		m.Role = message.RoleTool
 	case "function":
 		return m, jsonedit.Faultf("role", "is function, the form before tool calls: want role tool with the tool_call_id of its call")
 	default:
@@ -136,10 +141,10 @@ func readAnswer(o jsonedit.Object) ([]message.Part, error) {
 		return nil, err
 	}
 	if refusal != "" {
-		parts = append(parts, message.Opaque{Kind: refusalField, Data: o.Get("refusal")})
+		parts = append(parts, message.Opaque{Kind: refusalField, Data: strings.Clone(o.Get("refusal"))})
 	}
 	if audio := o.Get("audio"); !jsonedit.Absent(audio) {
-		parts = append(parts, message.Opaque{Kind: audioField, Data: audio})
+		parts = append(parts, message.Opaque{Kind: audioField, Data: strings.Clone(audio)})
 	}
 	err = o.Each("tool_calls", "calls", func(raw string) error {
 		call, err := readCall(raw)
