@@ -2,9 +2,12 @@ package codec
 
 import (
 	"cmp"
+	linked "container/list"
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"math/bits"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -24,7 +27,9 @@ type Memo struct {
 	seed    maphash.Seed
 
 	mu     sync.Mutex
-	tracks []*track // newest first; the slice is never written to
+	tracks linked.List                  // of *track, newest first
+	starts map[uint64][]*linked.Element // by the first values
+	bytes  int                          // of all tracks
 }
 
 // maxTracks is how many conversations a memo remembers at most.
@@ -32,11 +37,14 @@ const maxTracks = 4096
 
 // NewMemo returns an empty memo, which keeps at most limit bytes, counted without overheads.
 func NewMemo(limit int) *Memo {
-	return &Memo{limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{}), seed: maphash.MakeSeed()}
+	return &Memo{
+		limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{}), seed: maphash.MakeSeed(), starts: map[uint64][]*linked.Element{},
+	}
 }
 
-// track is a request that was read. It is immutable.
+// track is a request that was read. It is immutable, except for its place in the memo.
 type track struct {
+	place   *linked.Element // guarded by the lock of the memo; nil: it is not there
 	format  *Format
 	members map[string]string // those with the system prompt and the tools
 	lead    *Item             // nil: none
@@ -261,11 +269,8 @@ func (d *decoder) scanList(at int) (int, error) {
 
 // match finds the track that has most of the first values of the list, of which the first one begins at a position.
 func (d *decoder) match(at int) {
-	d.memo.mu.Lock()
-	tracks := d.memo.tracks
-	d.memo.mu.Unlock()
 	next := at // after the values that are known
-	for _, t := range tracks {
+	for _, t := range d.memo.candidates(d.text, at) {
 		if t.format != d.format || len(t.values) <= d.known || !d.memo.begins(d.text[next:], t.values[d.known]) {
 			continue // it would have the next value as well
 		}
@@ -274,6 +279,37 @@ func (d *decoder) match(at int) {
 			d.parent, d.known, d.spans, next = t, len(spans), spans, end
 		}
 	}
+}
+
+// candidates returns the tracks that have the first two values of a list, and those that have the first one alone.
+func (m *Memo) candidates(text string, at int) (all []*track) {
+	end := jsonscan.Skip(text, at)
+	key := m.markOf(text[at:end]).hash
+	keys := []uint64{key}
+	if at = jsonscan.Space(text, end); at < len(text) && text[at] == ',' {
+		at = jsonscan.Space(text, at+1)
+		keys = append(keys, start(key, m.markOf(text[at:jsonscan.Skip(text, at)]).hash))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range keys {
+		for _, e := range m.starts[k] {
+			all = append(all, e.Value.(*track)) //nolint:errcheck,forcetypeassert // nothing else is in it
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// start is the key of a list with these first values.
+func start(first, second uint64) uint64 { return bits.RotateLeft64(first, 1) ^ second }
+
+// key returns the key of the list of a track.
+func (t *track) key() uint64 {
+	if len(t.values) == 1 {
+		return t.values[0].hash
+	}
+	return start(t.values[0].hash, t.values[1].hash)
 }
 
 // common returns the first values of a list that the track has as well, and where the next one begins.
@@ -410,19 +446,31 @@ func (t *track) endsInAnswer(values int) bool {
 	return t.items[t.ends[values-1]-1].role == message.RoleAssistant
 }
 
-// publish makes a track the newest one and removes the one that it continues, if any.
+// publish makes a track the newest one and removes the one that it continues, if any, and the oldest ones above the limits.
 func (m *Memo) publish(t, before *track) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	kept, bytes := append(make([]*track, 0, len(m.tracks)+1), t), t.bytes
-	for _, o := range m.tracks {
-		if o == before {
-			continue
-		}
-		if bytes += o.bytes; len(kept) == maxTracks || bytes > m.limit {
-			break
-		}
-		kept = append(kept, o)
+	if before != nil {
+		m.remove(before)
 	}
-	m.tracks = kept
+	t.place = m.tracks.PushFront(t)
+	m.starts[t.key()] = append(m.starts[t.key()], t.place)
+	m.bytes += t.bytes
+	for m.tracks.Len() > maxTracks || m.bytes > m.limit && m.tracks.Len() > 1 {
+		m.remove(m.tracks.Back().Value.(*track)) //nolint:errcheck,forcetypeassert // nothing else is in it
+	}
+}
+
+// remove removes a track, if it is there. The lock is held.
+func (m *Memo) remove(t *track) {
+	if t.place == nil {
+		return
+	}
+	key := t.key()
+	if m.starts[key] = slices.DeleteFunc(m.starts[key], func(e *linked.Element) bool { return e == t.place }); len(m.starts[key]) == 0 {
+		delete(m.starts, key)
+	}
+	m.tracks.Remove(t.place)
+	m.bytes -= t.bytes
+	t.place = nil
 }
