@@ -50,7 +50,7 @@ func chainFilesOn(t *testing.T, page string) []string {
 	return files
 }
 
-var serverURLs = regexp.MustCompile(`postgres://\S+`)
+var databaseURLs = regexp.MustCompile(`postgres://\S+|sqlite:\S+`)
 
 // TestChainsDoNotWarn runs the chain files of all pages for 30 rounds of small and large results, in the window that they
 // name, or in one of 32,000 tokens. No event is a warning.
@@ -62,7 +62,7 @@ func TestChainsDoNotWarn(t *testing.T) {
 				continue
 			}
 			for _, size := range []int{30, 100, 400} {
-				file, err := chainfile.Parse(page, []byte(serverURLs.ReplaceAllString(text, "memory"))) // there are no such servers
+				file, err := chainfile.Parse(page, []byte(databaseURLs.ReplaceAllString(text, "memory"))) // there are no such databases
 				require.NoError(t, err, page)
 				file.Window = cmp.Or(file.Window, 32_000)
 				file.Summarizer = middlewaretest.Say("The build fails.")

@@ -9,6 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
@@ -24,14 +27,15 @@ import (
 
 var mcpCommand = command{
 	name:  "mcp",
-	args:  "--chain FILE [--scope NAME]",
+	args:  "--chain FILE [--scope NAME | --secret FILE --credential FILE]",
 	short: "serve the archive of a chain by the Model Context Protocol",
 	long: `Serves the archive that a chain file names to one client of the Model Context
 Protocol, over standard input and output, until the input ends. There is one
 tool, recall: it reads what the chain has cleared, by the handle in the
 placeholder. The archive must be a folder or a database, since one in memory
 is that of another process. A client sees one scope alone: that of --scope, or
-else that of the chain file.`,
+else that of the chain file. With --secret and --credential it is the scope that
+the gateway has for requests with this header.`,
 	flags: func(fs *flag.FlagSet) action {
 		var m served
 		fs.StringVar(&m.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
@@ -39,13 +43,16 @@ else that of the chain file.`,
 			m.scope = &name
 			return nil
 		})
+		fs.StringVar(&m.secret, "secret", "", "`FILE` that the gateway has as its --secret")
+		fs.StringVar(&m.credential, "credential", "", "`FILE` with a header, as x-api-key: KEY")
 		return m.run
 	},
 }
 
 // served is the command with its flags.
 type served struct {
-	chain string
+	chain, secret, credential string
+
 	scope *string // nil: that of the chain file
 }
 
@@ -55,6 +62,8 @@ func (m *served) run(ctx context.Context, args []string, std stdio) (err error) 
 		return usagef("no chain: want --chain FILE; see laconic help mcp")
 	case len(args) > 0:
 		return usagef("%s, want none; see laconic help mcp", several(len(args), "argument"))
+	case (m.secret == "") != (m.credential == "") || m.secret != "" && m.scope != nil:
+		return usagef("want --scope, or --secret and --credential, or none; see laconic help mcp")
 	}
 	file, err := chainfile.Load(m.chain)
 	if err != nil {
@@ -65,6 +74,13 @@ func (m *served) run(ctx context.Context, args []string, std stdio) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	if m.secret != "" {
+		scope, err := m.scopeOf(file.Scope)
+		if err != nil {
+			return err
+		}
+		m.scope = &scope
+	}
 	if m.scope != nil {
 		file = file.In(*m.scope)
 	}
@@ -74,6 +90,24 @@ func (m *served) run(ctx context.Context, args []string, std stdio) (err error) 
 	out := &output{to: std.out}
 	in := &requests{from: bufio.NewReader(std.in), refuse: out}
 	return newServer(file.Archive).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
+}
+
+// scopeOf returns the scope of the credential, in a gateway with a chain file of this scope.
+func (m *served) scopeOf(file string) (string, error) {
+	secret, err := readSecret(m.secret)
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(m.credential)
+	if err != nil {
+		return "", err
+	}
+	name, value, _ := strings.Cut(strings.TrimSpace(string(text)), ":")
+	scope := gateway.ScopeOf(secret, file, http.Header{http.CanonicalHeaderKey(name): {strings.TrimSpace(value)}})
+	if strings.Contains(value, "\n") || scope == gateway.ScopeOf(secret, file, nil) {
+		return "", fmt.Errorf("%s is no header with a credential, want one line, as x-api-key: KEY", m.credential)
+	}
+	return scope, nil
 }
 
 // output is a writer of lines for several goroutines, with nothing to close.

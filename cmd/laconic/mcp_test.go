@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
@@ -88,6 +90,8 @@ func TestMCP(t *testing.T) {
 	} {
 		chain := write(t, "archive: '"+archive+"'\nscope: acme\nchain: [{use: contextedit, trigger: {tokens: 1}, keep: none}]")
 		own, other := clearedBy(t, chain, "acme"), clearedBy(t, chain, "other")
+		secret, credential := write(t, "a secret of the gateway"), write(t, "X-Api-Key: sk-1\n")
+		tenant := clearedBy(t, chain, gateway.ScopeOf([]byte("a secret of the gateway"), "acme", http.Header{"X-Api-Key": {"sk-1"}}))
 		require.NotEqual(t, own, other, name)
 		for _, c := range []struct {
 			args []string
@@ -96,6 +100,7 @@ func TestMCP(t *testing.T) {
 		}{
 			{[]string{"--chain", chain}, own, other},
 			{[]string{"--chain", chain, "--scope", "other"}, other, own},
+			{[]string{"--chain", chain, "--secret", secret, "--credential", credential}, tenant, own},
 		} {
 			s := serve(t, c.args...)
 			tools, err := s.ListTools(t.Context(), nil)
@@ -180,6 +185,8 @@ func TestMCPRefuses(t *testing.T) {
 		"names no folder and no database":   {"mcp", "--chain", write(t, chain)},
 		"names no folder and no database, ": {"mcp", "--chain", write(t, "archive: memory\n"+chain)},
 		"c.yaml":                            {"mcp", "--chain", "no/such/c.yaml"},
+		"or --secret and --credential":      {"mcp", "--chain", write(t, chain), "--secret", "s"},
+		"is no header":                      {"mcp", "--chain", write(t, chain), "--secret", write(t, "a secret of 16 bytes"), "--credential", write(t, "sk")},
 	} {
 		status, stdout, stderr := exec(t, "", args...)
 		require.NotZero(t, status)

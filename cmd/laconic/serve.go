@@ -164,12 +164,9 @@ func (s *serving) read(stderr io.Writer) error {
 		s.opts.Routes = append(s.opts.Routes, r)
 	}
 	if s.secret != "" {
-		text, err := os.ReadFile(s.secret)
-		if err != nil {
+		var err error
+		if s.opts.Secret, err = readSecret(s.secret); err != nil {
 			return err
-		}
-		if s.opts.Secret = text; len(text) < 16 {
-			return fmt.Errorf("%s has %d bytes, want at least 16: openssl rand -hex 32", s.secret, len(text))
 		}
 	}
 	switch s.log {
@@ -183,6 +180,15 @@ func (s *serving) read(stderr io.Writer) error {
 		return usagef("--log is %q, want json, text or off", s.log)
 	}
 	return nil
+}
+
+// readSecret reads the key of the scopes' names.
+func readSecret(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err == nil && len(text) < 16 {
+		err = fmt.Errorf("%s has %d bytes, want at least 16: openssl rand -hex 32", path, len(text))
+	}
+	return text, err
 }
 
 // writeChecks writes what was checked.

@@ -251,24 +251,36 @@ var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-
 // Scope returns the scope of a request: a keyed hash of all its credentials, or of the header that names it. Requests without
 // any share one scope.
 func (g *Gateway) Scope(req *http.Request) string {
-	sum := hmac.New(sha256.New, g.opts.Secret)
-	var values []string
 	if g.opts.ScopeHeader != "" {
-		values = req.Header.Values(g.opts.ScopeHeader)
-	}
-	if len(values) > 0 {
-		write(sum, "header", values)
-	} else {
-		for _, name := range credentials {
-			write(sum, name, req.Header.Values(name))
-		}
-		if req.URL.RawQuery != "" {
-			write(sum, "key", req.URL.Query()["key"])
+		if values := req.Header.Values(g.opts.ScopeHeader); len(values) > 0 {
+			sum := hmac.New(sha256.New, g.opts.Secret)
+			write(sum, "header", values)
+			return within(g.File().Scope, sum)
 		}
 	}
+	var keys []string
+	if req.URL.RawQuery != "" {
+		keys = req.URL.Query()["key"]
+	}
+	return ScopeOf(g.opts.Secret, g.File().Scope, req.Header, keys...)
+}
+
+// ScopeOf returns the scope of the credentials in some headers, and of the parameter key, in a gateway with this secret
+// and a chain file of this scope.
+func ScopeOf(secret []byte, file string, header http.Header, keys ...string) string {
+	sum := hmac.New(sha256.New, secret)
+	for _, name := range credentials {
+		write(sum, name, header.Values(name))
+	}
+	write(sum, "key", keys)
+	return within(file, sum)
+}
+
+// within returns a scope within that of the chain file.
+func within(file string, sum hash.Hash) string {
 	scope := hex.EncodeToString(sum.Sum(nil)[:16])
-	if own := g.File().Scope; own != "" {
-		return own + "/" + scope
+	if file != "" {
+		return file + "/" + scope
 	}
 	return scope
 }
