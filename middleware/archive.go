@@ -174,7 +174,7 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
 			"and these handles lead nowhere: " + strings.Join(all, ", ")
 		s.reported = st.unwritten.Differs(nil)
-		st.unwritten, st.unwrittenThinking, st.unwrittenSent = nil, nil, nil
+		st.unwritten, st.unwrittenThinking, st.unwrittenSent, st.unwrittenSteps = nil, nil, nil, nil
 	}
 	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
 }

@@ -213,7 +213,7 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 	l := slices.Clone(v.list)
 	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
 	l[k] = v.session.Weigh(&r)
-	return d.with(i, l)
+	return d.with(i, l, withRecord(v.steps, e, &r))
 }
 
 // Without returns the draft without edit i of Edits. What the edit covers is restored as it
@@ -231,7 +231,22 @@ func (d *DraftResult) Without(i int) (*DraftResult, error) {
 	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
 	l = append(l, v.session.WeighAll(covered)...)
 	l.Sort()
-	return d.with(i, l)
+	return d.with(i, l, withRecord(v.steps, e, nil))
+}
+
+// withRecord returns steps with another record in place of one; nil: with none.
+func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
+	steps = slices.Clone(steps)
+	for i, s := range steps {
+		if k := slices.Index(s.Records, was); k >= 0 {
+			if steps[i].Records = slices.Clone(s.Records); now != nil {
+				steps[i].Records[k] = now
+			} else {
+				steps[i].Records = slices.Delete(steps[i].Records, k, k+1)
+			}
+		}
+	}
+	return steps
 }
 
 // edit returns edit i with the view in which it can be changed.
@@ -247,9 +262,10 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 }
 
 // with returns the draft with other edits in its last view.
-func (d *DraftResult) with(i int, l edit.List) (*DraftResult, error) {
+func (d *DraftResult) with(i int, l edit.List, steps []entries.Made) (*DraftResult, error) {
 	last := len(d.stages) - 1
 	v := withList(d.stages[last], l)
+	v.steps = steps
 	if added := newEdits(v); len(added) > 0 {
 		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), v.session.terms(before.result.LeftOut), false)
@@ -301,9 +317,18 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
-	w.session = &s
+	w.session, w.steps = &s, slices.Clone(v.steps)
+	for i := range w.steps { // who commits it has asked for it
+		if w.steps[i].Actor == journal.ByTrigger {
+			w.steps[i].Actor = journal.ByUser
+		}
+	}
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
-	if !same && !v.list.Covers(s.Holding(st.All, s.terms(v.result.LeftOut))) || editedAfter(c, s.IDs, v.list) {
+	undone := func(it edit.Item) bool { // or a pin has ended it
+		return st.At >= 0 && s.opened.State.All.Has(it) && !st.All.Has(it)
+	}
+	if !same && (!v.list.Covers(s.Holding(st.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone) ||
+		!slices.Equal(then.Pins, st.Pins)) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.unwritten == nil && v.list.Equal(st.list) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -161,8 +162,9 @@ func (l *layer) stillMet(v *View) (met bool, why string) {
 type proposal struct {
 	layer  *layer
 	before *View
-	past   progress // of the editor so far
-	forced bool     // the request forces the edit
+	past   progress     // of the editor so far
+	forced bool         // the request forces the edit
+	price  journal.Cost // of model calls for the edit
 
 	outcome
 }
@@ -193,6 +195,8 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		return "asked for by the model", true
 	case v.req.Native != "" && !l.opts.ForWindow:
 		return "the provider edits by itself in this call: " + v.req.Native, false
+	case !l.opts.ForWindow && slices.Contains(v.session.held, l.name):
+		return "its edit was undone; it waits for the next message of the user, or to be forced", false
 	case p.past.failures >= l.opts.PauseAfter:
 		return "it is paused", false
 	case v.session.taken && !l.opts.ForWindow:
@@ -273,6 +277,8 @@ func (p *proposal) check() {
 // complete puts what the plan removes into the archive, makes the messages of folds that are not made yet, and checks the
 // plan again. The archive is first, since a fold may cost more than an archive that does not answer.
 func (p *proposal) complete(ctx context.Context) {
+	p.price = journal.Cost{Known: true}
+	ctx = context.WithValue(ctx, priceKey{}, &p.price)
 	p.propose(ctx)
 	if p.kind != Edited {
 		return
@@ -341,13 +347,17 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	l, v := p.layer, p.before
 	p.after.reported = min(v.reported, v.span(p.plan.First).First)
+	why := p.plan.Why
+	if why == "" {
+		why = trigger
+	} else {
+		why += inParentheses(trigger)
+	}
+	if held := v.session.held; len(held) > 0 && !p.forced && l.opts.ForWindow {
+		why += fmt.Sprintf("; edits of %s were undone in this turn, and without this one the request would not fit", strings.Join(held, ", "))
+	}
+	p.after.steps = append(slices.Clip(v.steps), p.step(why))
 	if v.req.observers != nil {
-		why := p.plan.Why
-		if why == "" {
-			why = trigger
-		} else {
-			why += inParentheses(trigger)
-		}
 		loss := v.loss(p.after.result.LeftOut, v.result.LeftOut)
 		if loss.Answers > 0 {
 			why += "; " + loss.String() + " cannot be sent behind it"
@@ -377,6 +387,30 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	}
 	return p.tried(p.after, failure)
 }
+
+// step returns what the journal keeps of the edits that were made.
+func (p *proposal) step(why string) entries.Made {
+	l, v := p.layer, p.before
+	s := entries.Made{Records: p.records, Step: journal.Step{
+		Kind: journal.StepEdit, By: l.name, Actor: journal.ByTrigger, Why: why, Time: v.session.chain.env.Clock().Round(0).UTC(),
+		Before: v.size.Tokens, After: p.after.size.Tokens, Cost: p.price,
+	}}
+	switch {
+	case p.forced:
+		s.Actor = cmp.Or(v.req.asker, journal.ByUser)
+	case v.req.tooLong:
+		s.Actor = journal.ByRefusal
+	}
+	for _, r := range p.records { // a fold covers what it replaces
+		if was := v.list.Inside(r.Runs); r.Kind == journal.Rewrite {
+			s.Change.Removed = append(s.Change.Removed, was...)
+		}
+	}
+	return s
+}
+
+// priceKey is the key of the context value that adds up what an edit has cost: a *journal.Cost.
+type priceKey struct{}
 
 // failed reports a plan that could not be made or was refused, and returns the view as it was.
 func (p *proposal) failed(ctx context.Context) (*View, error) {

@@ -3,11 +3,14 @@ package middleware
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
@@ -133,6 +136,36 @@ func (internals) Ask(
 		now.call.Bill.Spent, now.call.Bill.Known = known.Price.Cost(resp.Usage)
 	}
 	return resp, &now.call, err
+}
+
+// ForcedBy returns the request with the edits of the named middlewares forced, and with who has asked for that; see
+// [journal.Step].
+func (internals) ForcedBy(r *Request, actor journal.Actor, names ...string) *Request {
+	forced := *r
+	forced.Force, forced.asker = append(slices.Clip(r.Force), names...), actor
+	return &forced
+}
+
+// Paid adds what was paid for model calls to the price of the edit that is being made in a context; see [journal.Step].
+func (internals) Paid(ctx context.Context, c journal.Cost) {
+	if p, ok := ctx.Value(priceKey{}).(*journal.Cost); ok {
+		p.Spent, p.Known = p.Spent+c.Spent, p.Known && c.Known
+	}
+}
+
+// Log returns the journal of a history, as chains with this Env have it.
+func (internals) Log(ctx context.Context, env Env, msgs []message.Message) (entries.Log, error) {
+	if env.Journal == nil {
+		return entries.Log{}, errors.New("Env.Journal is nil, want the journal of the chain")
+	}
+	s, _, err := newChain(env).follow(ctx, &Request{Messages: msgs})
+	switch {
+	case err != nil:
+		return entries.Log{}, err
+	case len(s.IDs) == 0:
+		return entries.Log{}, errors.New("the history has only system messages")
+	}
+	return s.log, nil
 }
 
 // Refused reports whether the provider has refused the attempt before as too long.

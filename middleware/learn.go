@@ -99,9 +99,6 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		sent = p.Charged
 		learnPrompt(v, p)
 	}
-	if s.log.Shared && len(s.IDs) > 0 && resp.Message.Role == message.RoleAssistant { // not that of Apply, which asks no model
-		s.chain.recent.Answer(s.IDs, resp.Message)
-	}
 	if !whole { // the model was given less
 		return
 	}
@@ -175,7 +172,7 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	other := st.calibrated > 0 && st.model != req.Model
-	source := calibrate.Source{History: &s.History, Good: s.chain.goodCounter}
+	source := calibrate.Source{History: s.History, Good: s.chain.goodCounter}
 	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
 	var past *calibrate.Past
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
@@ -185,7 +182,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
 		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
 			if past == nil {
-				past = calibrate.PastOf(&s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
+				past = calibrate.PastOf(s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
 			}
 			p := reportOf(*m.Usage)
 			p.At = i

@@ -79,7 +79,7 @@ func (o *outgoing) describe() {
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
-		model: r.Model, tools: s.Tools, asked: s.Tools, declares: r.declares, history: s.History,
+		model: r.Model, tools: s.Tools, asked: s.Tools, declares: r.declares, history: s.Track.History,
 		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
 	}
 	if !slices.Equal(r.Tools, s.Tools) {

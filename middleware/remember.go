@@ -31,7 +31,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unwrittenThinking, st.unwrittenSent = v.list, v.thinking, v.list
+		st.list, st.unwrittenThinking, st.unwrittenSent, st.unwrittenSteps = v.list, v.thinking, v.list, v.steps
 		if len(v.list) > 0 {
 			st.unwritten = v.list
 		}
@@ -39,7 +39,8 @@ func remember(ctx context.Context, v *View) (*View, error) {
 	}
 	if !w.list.Equal(v.list) {
 		before, s := v.session.opened.State.list, w.session
-		first := s.reportTaken(ctx, v.req, before, w.list, "first; its edits are used, and others are made in the next call")
+		first := s.reportTaken(ctx, v.req, before, w.list,
+			"another call or process has changed the edits of this conversation first; its edits are used, and others are made in the next call")
 		w.reported = min(w.reported, first)
 	}
 	if len(w.attempts) > 0 {
@@ -55,7 +56,7 @@ func publish(v *View, st state) *View {
 	st.keep(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
-	w.session, w.unsaved, w.thinking = &s, false, nil
+	w.session, w.unsaved, w.thinking, w.steps = &s, false, nil, nil
 	return &w
 }
 
@@ -75,7 +76,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, more)
+	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, v.steps, more)
 	if known.Skipped != nil {
 		s.reportSkipped(ctx, v.req, &known)
 	}
@@ -83,7 +84,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		return nil, err
 	}
 	w, st := *v, s.State
-	st.Known, st.unwritten, st.unwrittenThinking, st.list = known, nil, nil, l
+	st.Known, st.unwritten, st.unwrittenThinking, st.unwrittenSteps, st.list = known, nil, nil, nil, l
 	if !known.All.Equal(l) { // another call was first: its edits are used
 		own := *s
 		s, w.session = &own, &own
@@ -121,7 +122,7 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	e := journal.Entry{Edits: records, Conversation: v.session.log.Name}
+	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.State.Known, v.steps)}
 	if v.thinking != nil {
 		t := *v.thinking
 		t.Len, t.LeftOut, t.Repairs = len(body), nil, nil // the thinking that is left out is not in the view

@@ -18,12 +18,13 @@ import (
 
 // session is one history under the edits of a chain. It does not change while editors run.
 type session struct {
+	*edit.History // that of the track, with what the journal has of pins
 	*history.Track[state]
 
 	opened *history.Track[state] // as it was before the edits of this call were remembered
 	chain  *chain
 	log    entries.Log
-	all    []message.Message // the history as the caller passed it
+	all    []message.Message // the history as the caller passed it, with these pins
 	before *sent             // what the call before has sent; nil: there was none
 
 	reported int         // first position whose change an event of this call has reported
@@ -34,7 +35,8 @@ type session struct {
 	taken     bool // another process has edited this very history, and this one sees it for the first time
 
 	thinking thinking
-	budget   Budget // that this request or the table of models declares; zero: none
+	budget   Budget   // that this request or the table of models declares; zero: none
+	held     []string // editors whose edits were undone in this turn
 }
 
 // state is what a chain knows of a history in addition to its messages.
@@ -46,6 +48,7 @@ type state struct {
 
 	unwrittenThinking *journal.Thinking     // the same of what the entry has of thinking
 	unwrittenSent     edit.List             // the edits of that request, also if there were none
+	unwrittenSteps    []entries.Made        // the steps that have led to unwritten
 	head              *atomic.Pointer[head] // of the call that was last; nil inside: there was none
 
 	wholeCount, question, window int             // as they were when list was found to hold
@@ -125,8 +128,8 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
-		unsaved: s.State.unwritten != nil || s.log.Shared && s.log.Borrows(s.State.Known),
-		model:   s.model, budget: s.budget, reported: s.reported,
+		steps: s.State.unwrittenSteps, unsaved: s.State.unwritten != nil || s.log.Shared && s.log.Borrows(s.State.Known),
+		model: s.model, budget: s.budget, reported: s.reported,
 	}
 	v.measure()
 	if s.thinking.rule == models.ThinkingBound {
@@ -165,7 +168,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 		all = t.Ordered(all)
 	}
 	return &session{
-		Track: t, opened: t, chain: c, all: all, reported: unchanged,
+		History: &t.History, Track: t, opened: t, chain: c, all: all, reported: unchanged,
 		model: m, budget: budget,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
@@ -174,13 +177,12 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 	}, ch, nil
 }
 
-// loadEdits finds the edits that are remembered for the history and hold. The journal is not
-// read if the history has grown by an answer of this chain; see [entries.Log.Refresh].
+// loadEdits finds the edits that are remembered for the history and hold.
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.State, s.State.list
 	s.asked, s.before = ch.Common, st.last.Load()
 	st.follow(ch)
-	found, err := s.log.Refresh(ctx, st.Known, ch.Grown && st.unwritten == nil)
+	found, err := s.log.Refresh(ctx, st.Known)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -197,10 +199,14 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
-		st.unwritten = nil
+		st.unwritten, st.unwrittenSteps = nil, nil
 	}
 	s.overtaken = !same && ch.Grown
-	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil
+	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
+	if s.held = found.Held(s.log.Question()); !slices.Equal(found.Pins, st.Pins) {
+		st.result = edit.Result{}
+	}
+	s.pin(found.Pins)
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
@@ -224,9 +230,33 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		s.reported = s.reportTaken(ctx, req, known, st.list, "since the call before; its edits are used")
+		why := "another call or process has changed the edits of this conversation since the call before; its edits are used"
+		if p := found.ByPerson(); p != nil {
+			why = string(p.Kind) + ": " + p.Why
+		}
+		s.reported = s.reportTaken(ctx, req, known, st.list, why)
 	}
 	return nil
+}
+
+// pin pins messages of this session that a person has pinned. The track remains as it is: others may have it.
+func (s *session) pin(ids []message.ID) {
+	pinned := slices.DeleteFunc(slices.Clone(ids), func(id message.ID) bool { return !slices.Contains(s.IDs, id) })
+	if len(pinned) == 0 {
+		return
+	}
+	h, lead := *s.History, len(s.Lead)
+	h.Body, h.Whole, s.all = slices.Clone(h.Body), slices.Clone(h.Whole), slices.Clone(s.all)
+	for _, id := range pinned {
+		i := slices.Index(h.IDs, id)
+		if !h.Whole[i] {
+			h.WholeCount++
+		}
+		m := *h.Body[i]
+		m.Hints.Pinned = true
+		h.Body[i], h.Whole[i], s.all[lead+i] = &m, true, m
+	}
+	s.History = &h
 }
 
 // unreported returns whether no event has reported what changes from a position on, if there is a change.
@@ -308,7 +338,7 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 	}
 	s.chain.report(ctx, req, Event{
 		Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first,
-		Why: "another call or process has changed the edits of this conversation " + why,
+		Why: why,
 	})
 	return first
 }
@@ -321,7 +351,7 @@ func (s *session) result() edit.Result {
 	}
 	switch {
 	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
-		st.result.Append(&s.History)
+		st.result.Append(s.History)
 		return st.result
 	case len(st.list) == 0 && len(leftOut) == 0:
 		st.result = edit.Result{}

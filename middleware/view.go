@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -34,6 +35,7 @@ type View struct {
 	reported   int              // first position of the history whose change an event of this call has reported
 	unarchived bool             // the archive has failed, and edits are made without it
 	removed    []store.Named    // in a dry run: what its edits remove
+	steps      []entries.Made   // that made list from what the journal has
 	attempts   []attempt        // of the editors in this call
 	economics  report.Economics // of the edits that were reported in this call
 

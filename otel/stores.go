@@ -69,14 +69,6 @@ func (j watchedJournal) Put(ctx context.Context, scope string, writes []journal.
 	return winner, err
 }
 
-// Epoch implements [journal.Lossy], for journals that do.
-func (j watchedJournal) Epoch() int64 {
-	if lossy, ok := j.Journal.(journal.Lossy); ok {
-		return lossy.Epoch()
-	}
-	return 0
-}
-
 type watchedStore struct {
 	store.Store
 

@@ -524,7 +524,30 @@ func (j *planted) Find(ctx context.Context, scope string, first message.ID, ids 
 
 // revision is the hash that an entry must have to be believed.
 func revision(e *journal.Entry) message.ID {
-	sum := sha256.Sum256(appendRecords(e.Base[:], e.Edits))
+	b := appendRecords(e.Base[:], e.Edits)
+	ids := func(ids []message.ID) {
+		b = binary.AppendUvarint(b, uint64(len(ids)))
+		for _, id := range ids {
+			b = append(b, id[:]...)
+		}
+	}
+	for _, s := range e.Steps {
+		b = append(append(b, '~'), s.ID[:]...)
+		for _, text := range []string{string(s.Kind), s.By} {
+			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+		}
+		b = append(append(b, s.Of[:]...), s.Change.Question[:]...)
+		ids(s.Change.Made)
+		ids(s.Change.Pins)
+		if b = appendRecords(b, s.Change.Removed); s.Change.Final {
+			b = append(b, '!')
+		}
+	}
+	if len(e.Pins) > 0 {
+		b = append(b, '^')
+		ids(e.Pins)
+	}
+	sum := sha256.Sum256(b)
 	return message.ID(sum[:16])
 }
 

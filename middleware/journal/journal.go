@@ -44,7 +44,8 @@ type Journal interface {
 
 	// Put stores what one model call writes; there is at least one write. A write is
 	// stored if nothing is kept under its ID, or if the entry there has the revision
-	// Over, and if the base of its entry is kept: it may have expired. If that is not so
+	// Over, and if the base of its entry is kept: it may have expired, and if the entry under Head
+	// has the revision that is named there, unless Head is zero. If that is not so
 	// for the first write, nothing is stored; another one is skipped. Writes whose First is
 	// another one than that of the first write may be stored a moment later. An entry that is
 	// there already counts as stored, so a Put may be repeated. An entry that is
@@ -58,10 +59,6 @@ type Journal interface {
 	Delete(ctx context.Context, scope string, conversations ...message.ID) error
 }
 
-// Lossy is a [Journal] that knows at once, without a round trip, that it may have lost what it had: its file was removed,
-// for example. Epoch returns another number then. A chain asks in each call.
-type Lossy interface{ Epoch() int64 }
-
 // Found is what a journal has for a history.
 type Found struct {
 	At      int     // index of the ID that has the first entry; -1 if none has one
@@ -74,8 +71,16 @@ type Write struct {
 	ID           message.ID // where to store it
 	First        message.ID // of the first message of the history that ID is of
 	Over         message.ID // revision of the entry that it replaces; zero: none
+	Head         Head       // another entry that must still be there
 	Conversation message.ID // as [NameOf] or else [ConversationOf] returns it
 	Entry        Entry
+}
+
+// Head is an ID of the same history with the entry that it points at, from which a writer starts. The zero Head is none. If
+// a person has undone an edit meanwhile, the ID points at another entry.
+type Head struct {
+	ID  message.ID
+	Rev message.ID
 }
 
 // Entry is what a journal keeps under one ID: edits, on top of those of its base. It
@@ -93,6 +98,9 @@ type Entry struct {
 	// Thinking is what was sent of a conversation with a model that binds its thinking to what precedes it. nil:
 	// nothing is known; that of the base does not count.
 	Thinking *Thinking `json:"thinking,omitempty"`
+
+	Steps []Step       `json:"steps,omitempty"` // that have led to it from its base, oldest first; without a base, the last ten or more
+	Pins  []message.ID `json:"pins,omitempty"`  // of messages that a person has pinned; those of an entry with a base are those of the base
 }
 
 // Thinking is what later requests of a conversation must repeat, so that a model accepts the thinking in them.

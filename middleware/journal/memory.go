@@ -111,6 +111,11 @@ func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 func (m *Memory) put(scope string, w Write) *list.Element {
 	at := key{scope, w.ID}
 	there := m.heads[at]
+	if h := w.Head; h != (Head{}) && (there == nil || keptIn(there).entry.Rev != w.Entry.Rev) {
+		if el := m.heads[key{scope, h.ID}]; el == nil || keptIn(el).entry.Rev != h.Rev {
+			return there
+		}
+	}
 	if base := w.Entry.Base; !base.IsZero() && m.entries[key{scope, base}] == nil {
 		return there
 	}
@@ -127,7 +132,7 @@ func (m *Memory) put(scope string, w Write) *list.Element {
 		k = keptIn(el)
 	} else {
 		const perEntry = 300
-		k = &kept{scope: scope, conversation: w.Conversation, entry: w.Entry, bytes: perEntry + size(w.Entry.Edits)}
+		k = &kept{scope: scope, conversation: w.Conversation, entry: w.Entry, bytes: perEntry + w.Entry.size()}
 		el = m.recent.PushFront(k)
 		m.entries[key{scope, w.Entry.Rev}] = el
 		m.bytes += k.bytes

@@ -38,6 +38,17 @@ type Record struct {
 	Once       bool              `json:"once,omitempty"`     // the edit holds for no history of another length
 }
 
+// size returns about how many bytes of memory an entry takes.
+func (e *Entry) size() int {
+	const perStep = 400
+	n := size(e.Edits) + len(e.Pins)*len(message.ID{})
+	for i := range e.Steps {
+		s := &e.Steps[i]
+		n += perStep + len(s.Why) + size(s.Change.Removed) + len(s.Change.Made)*len(message.ID{})
+	}
+	return n
+}
+
 // size returns about how many bytes of memory records take.
 func size(records []*Record) int {
 	const perRecord, perString = 200, 16
@@ -95,6 +106,9 @@ func (e *Entry) Check() error {
 		return err
 	}
 	if err := e.Thinking.check(); err != nil {
+		return err
+	}
+	if err := checkSteps(e.Steps); err != nil {
 		return err
 	}
 	if e.Sum() != e.Rev {
@@ -222,6 +236,12 @@ func (e *Entry) Sum() message.ID {
 	}
 	if b = e.Thinking.appendTo(b); !e.Conversation.IsZero() {
 		b = append(append(b, '@'), e.Conversation[:]...)
+	}
+	for i := range e.Steps {
+		b = e.Steps[i].appendTo(b)
+	}
+	if len(e.Pins) > 0 {
+		b = appendIDs(append(b, '^'), e.Pins)
 	}
 	h.Write(b)
 	return message.ID(h.Sum(nil)[:len(message.ID{})])

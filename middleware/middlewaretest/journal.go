@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -100,6 +101,15 @@ var journalCases = []storageCase[journal.Journal]{
 		put("s", 10, write(1, 0, 10)), put("s", 10, write(1, 0, 11)), put("s", 10, write(1, 9, 11)),
 		find("s", []byte{1}, 0, 10),
 		put("s", 12, write(1, 10, 12)), put("s", 12, write(1, 10, 13)), find("s", []byte{1}, 0, 12),
+	)},
+	{"head", "a write with a head is stored only if the ID of the head points at its revision, or if the write is stored already", steps(
+		put("s", 10, write(1, 0, 10)), put("s", 0, behind(1, 9, write(2, 0, 20))), put("s", 0, behind(7, 10, write(2, 0, 20))),
+		find("s", []byte{2}, -1), put("s", 20, behind(1, 10, on(10, write(2, 0, 20)))), find("s", []byte{2}, 0, 20, 10),
+		put("s", 20, behind(1, 9, write(2, 20, 21))), put("s", 20, behind(1, 10, write(2, 9, 21))), find("s", []byte{2}, 0, 20, 10),
+		put("s", 30, behind(1, 10, write(3, 0, 30)), write(1, 10, 30)), find("s", []byte{1}, 0, 30),
+		put("s", 30, behind(1, 10, write(3, 0, 30)), write(1, 10, 30)), put("s", 0, behind(1, 10, on(10, write(4, 0, 40)))),
+		put("s", 50, write(5, 0, 50), behind(1, 10, write(6, 0, 60)), behind(1, 30, write(7, 0, 70))),
+		find("s", []byte{6}, -1), find("s", []byte{7}, 0, 70),
 	)},
 	{"batch", "the other writes of a call are stored if the first one is, each by its own condition, and none of them " +
 		"otherwise", steps(
@@ -197,7 +207,13 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 	}, Thinking: &journal.Thinking{
 		Len: 9, Head: message.ID{6}, LeftOut: []message.Run{{First: 1, Last: 3}, {First: 5, Last: 8}},
 		Repairs: &journal.Repairs{From: 4, Sent: 5, Sum: message.ID{8}},
-	}}
+	}, Pins: []message.ID{{9}}, Steps: []journal.Step{{
+		ID: message.ID{1}, Kind: journal.StepUndo, By: "a", Of: message.ID{2}, Actor: journal.ByUser, Why: "why", Before: 3, After: 2,
+		Time: time.Date(2026, 7, 1, 12, 0, 0, 5, time.UTC), Cost: journal.Cost{Spent: 7, Known: true},
+		Change: journal.Change{Question: message.ID{3}, Made: []message.ID{{4}}, Removed: []*journal.Record{{
+			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}}, Parts: []message.Part{message.Text{Text: "x"}},
+		}}},
+	}}}
 	e.Rev = e.Sum()
 	if seen := put("s", 7, write(2, 0, 7))(ctx, j); seen != "" {
 		return seen
@@ -371,6 +387,12 @@ func write(n, over, rev byte) journal.Write {
 // on returns a write whose entry builds on a revision; 0: on none.
 func on(base byte, w journal.Write) journal.Write {
 	w.Entry.Base = message.ID{base}
+	return w
+}
+
+// behind returns a write that is stored only if an ID points at a revision.
+func behind(id, rev byte, w journal.Write) journal.Write {
+	w.Head = journal.Head{ID: message.ID{id}, Rev: message.ID{rev}}
 	return w
 }
 

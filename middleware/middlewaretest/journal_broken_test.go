@@ -92,6 +92,10 @@ func TestJournalFindsFaults(t *testing.T) {
 			w[0].Entry.Base = message.ID{}
 			return w
 		})},
+		"head": {writes: changed(func(w []journal.Write) []journal.Write {
+			w[0].Head = journal.Head{}
+			return w
+		})},
 		"replaced": { // only what an ID points at can be built on
 			writes: changed(func(w []journal.Write) []journal.Write {
 				replaced[w[0].Over] = true

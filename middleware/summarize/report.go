@@ -5,6 +5,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -74,6 +75,19 @@ func (l *eventLog) take(used, dry bool) []middleware.Event {
 	from := l.reported
 	l.reported = max(from, n)
 	return l.events[from:l.reported]
+}
+
+// paid returns what was paid for all requests; known is false if the price of one is unknown.
+func (l *eventLog) paid() journal.Cost {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := journal.Cost{Known: true}
+	for _, e := range l.events {
+		if e.Call != nil {
+			c.Spent, c.Known = c.Spent+e.Call.Bill.Spent, c.Known && e.Call.Bill.Known
+		}
+	}
+	return c
 }
 
 func (l *eventLog) spent() (usage message.Usage, cost models.Cost) {

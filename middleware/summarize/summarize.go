@@ -167,6 +167,13 @@ func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
 
 func (b *batch) run(ctx context.Context) {
 	b.products = make([]*product, len(b.jobs))
+	defer func() {
+		for _, p := range b.products {
+			if p != nil {
+				core.Paid(ctx, p.log.paid())
+			}
+		}
+	}()
 	for _, j := range b.jobs {
 		j.flush(ctx)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // Backend keeps rows in a database. It neither reads nor changes their data: coding,
@@ -46,8 +47,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 	Find(ctx context.Context, scope string, first message.ID, ids []message.ID, b Bounds) (at int, rows []Row, err error)
 
 	// Put stores rows; there is at least one. A row is stored on two conditions: no entry is kept
-	// under its ID, or one of revision Over, or this one; and its base is zero or kept. From then
-	// on its ID points at it. If this entry is kept already, its data is replaced, since it may be
+	// under its ID, or one of revision Over, or this one; and its base is zero or kept. If Head is not zero
+	// and its ID does not point at this row yet, a third one is that the ID of Head points at the revision of Head.
+	// From then on its ID points at it. If this entry is kept already, its data is replaced, since it may be
 	// damaged. If the first row does not meet the conditions, nothing is stored; another row is
 	// skipped. For rows with the same First, all of this is one atomic step, and durable when Put
 	// returns. Put returns the row that is kept under the first ID afterwards, or the zero Row if
@@ -122,6 +124,7 @@ type Write struct {
 	First message.ID // of the first message of the history that ID is of
 	Over  message.ID // revision that ID may point at before; zero: it must have none
 	Row   Row
+	Head  journal.Head // what another ID of the same history must point at; zero: nothing
 }
 
 // Content is a content of the archive.

@@ -71,7 +71,8 @@ func (d *driver) Put(_ context.Context, scope string, writes []engine.Write, _ e
 	for i, w := range writes {
 		kept, ok := t.heads[w.ID]
 		_, based := t.entries[w.Row.Base]
-		if ok && kept != w.Over && kept != w.Row.Rev || !based && !w.Row.Base.IsZero() {
+		headed := w.Head.ID.IsZero() || t.heads[w.Head.ID] == w.Head.Rev
+		if kept != w.Row.Rev && (ok && kept != w.Over || !headed) || !based && !w.Row.Base.IsZero() {
 			if i == 0 {
 				return t.entries[kept], nil
 			}

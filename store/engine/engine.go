@@ -37,7 +37,6 @@ type Engine struct {
 	backend atomic.Pointer[Backend]
 	open    func(ctx context.Context) (Backend, error) // opens it again; nil: it cannot be
 	renewal sync.Mutex                                 // guards the replacement of backend
-	epoch   atomic.Int64                               // number of replacements
 	options Options
 	codec   *codec
 	find    *guard.Guard // of the journal
@@ -272,7 +271,6 @@ func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", ErrLost, lost, err)
 	}
 	e.backend.Store(&fresh)
-	e.epoch.Add(1)
 	_ = b.Close() // it has lost its files
 	return fmt.Errorf("%w: %w; a new one is used", ErrLost, lost)
 }

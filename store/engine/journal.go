@@ -16,14 +16,6 @@ import (
 // entries is the journal.
 type entries struct{ *Engine }
 
-// Epoch implements [journal.Lossy].
-func (j entries) Epoch() int64 {
-	if l, ok := j.db().(lossy); ok && l.Lost(nil) != nil {
-		return -1
-	}
-	return j.epoch.Load()
-}
-
 // Find implements [journal.Journal].
 func (j entries) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (found journal.Found, err error) {
 	found, lost := j.findOnce(ctx, scope, first, ids)
@@ -168,7 +160,7 @@ func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error)
 		}
 	}
 	row := Row{Rev: w.Entry.Rev, Base: w.Entry.Base, Conversation: w.Conversation, Data: data}
-	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: row}, nil
+	return Write{ID: w.ID, First: w.First, Over: w.Over, Row: row, Head: w.Head}, nil
 }
 
 // checkSize returns an error for the JSON of an entry that is larger than all that is kept.

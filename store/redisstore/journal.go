@@ -89,11 +89,11 @@ func (b *backend) Put(ctx context.Context, scope string, writes []engine.Write, 
 func (b *backend) put(
 	ctx context.Context, scope, part string, writes []engine.Write, bounds engine.Bounds, left int64,
 ) (winner engine.Row, err error) {
-	args := make([]any, 0, 3+6*len(writes))
+	args := make([]any, 0, 3+8*len(writes))
 	args = append(args, bounds.TTL.Milliseconds(), atLeastOne(left, bounds), engine.Overhead)
 	for i := range writes {
 		w := &writes[i]
-		args = append(args, w.ID[:], w.Over[:], w.Row.Rev[:], w.Row.Conversation[:], w.Row.Base[:], w.Row.Data)
+		args = append(args, w.ID[:], w.Over[:], w.Row.Rev[:], w.Row.Conversation[:], w.Row.Base[:], w.Row.Data, w.Head.ID[:], w.Head.Rev[:])
 	}
 	r, err := b.run(ctx, putScript, part, args...)
 	if err != nil {

@@ -1,5 +1,6 @@
 -- ARGV: time to live, limit, overhead, then for each row: ID, revision that it replaces,
--- revision, conversation, base, data. Returns the conversation, revision and value of
+-- revision, conversation, base, data, and another ID with the revision that it must point at
+-- (zero: none). Returns the conversation, revision and value of
 -- the entry that another writer put; the use of the scope if it is full; two empty texts
 -- if the base of the first row is gone; or nothing.
 
@@ -12,6 +13,11 @@ local function may(at)
   local conv = call('HGET', H, id)
   local there = conv and alive('c' .. conv) and call('HGET', p .. 'c:' .. conv, 'h' .. id)
   local based = base == zero or alive('c' .. into) and call('HEXISTS', p .. 'c:' .. into, 'e' .. base) == 1
+  local head, headRev = ARGV[at + 6], ARGV[at + 7]
+  if head ~= zero and there ~= rev then
+    local hc = call('HGET', H, head)
+    if not hc or not alive('c' .. hc) or call('HGET', p .. 'c:' .. hc, 'h' .. head) ~= headRev then return false, conv, there end
+  end
   return based and (not there or there == over or there == rev), conv, there
 end
 
@@ -55,7 +61,7 @@ if not ok then
 end
 
 local more, seen = 0, {}
-for at = 4, #ARGV, 6 do
+for at = 4, #ARGV, 8 do
   local c, e = p .. 'c:' .. ARGV[at + 3], 'e' .. ARGV[at + 2]
   if not seen[c .. e] and may(at) and call('HEXISTS', c, e) == 0 then more = more + #ARGV[at + 5] + overhead end
   seen[c .. e] = true
@@ -64,7 +70,7 @@ local full = room(limit, more)
 if full then return {full} end
 
 local written = {}
-for at = 4, #ARGV, 6 do
+for at = 4, #ARGV, 8 do
   local id, rev, conv = ARGV[at], ARGV[at + 2], ARGV[at + 3]
   local ok, was = may(at)
   if ok then

@@ -121,9 +121,10 @@ func TestPlans(t *testing.T) {
 	}{
 		"find":    {pgFind, []any{scope, ids, day, maxChain}},
 		"renew":   {pgRenew, []any{scope, ids[100:103], time.Nanosecond}},
-		"put":     {pgPut, []any{scope, [][]byte{of(-1)}, [][]byte{nil}, [][]byte{of(-1)}, ids[:1], [][]byte{of(2000)}, data, day, 1 << 40}},
-		"lost":    {pgPut, []any{scope, ids[:1], [][]byte{nil}, [][]byte{of(-1)}, ids[:1], [][]byte{of(2000)}, data, day, 0}},
-		"no base": {pgPut, []any{scope, ids[:1], [][]byte{nil}, [][]byte{of(-1)}, [][]byte{of(-2)}, [][]byte{of(2000)}, data, day, 0}},
+		"put":     {pgPut, []any{scope, [][]byte{of(-1)}, [][]byte{nil}, [][]byte{of(-1)}, ids[:1], [][]byte{of(2000)}, data, day, 1 << 40, ids[:1], ids[:1]}},
+		"other":   {pgPut, []any{scope, [][]byte{of(-1)}, [][]byte{nil}, [][]byte{of(-1)}, ids[:1], [][]byte{of(2000)}, data, day, 0, ids[:1], ids[1:2]}},
+		"lost":    {pgPut, []any{scope, ids[:1], [][]byte{nil}, [][]byte{of(-1)}, ids[:1], [][]byte{of(2000)}, data, day, 0, nil, nil}},
+		"no base": {pgPut, []any{scope, ids[:1], [][]byte{nil}, [][]byte{of(-1)}, [][]byte{of(-2)}, [][]byte{of(2000)}, data, day, 0, nil, nil}},
 		"get":     {pgGet, []any{scope, "handle 7", day}},
 		"use":     {pgUse, []any{scope, "handle 7"}},
 		"keep": {pgKeep, []any{

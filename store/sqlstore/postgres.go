@@ -213,22 +213,22 @@ func (p *postgres) Find(ctx context.Context, scope string, _ message.ID, ids []m
 	return at, rows, nil
 }
 
-const pgPut = `select o_use, o_rev, o_base, o_conversation, o_data from laconic_put($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+const pgPut = `select o_use, o_rev, o_base, o_conversation, o_data from laconic_put_on($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 // Put implements [engine.Backend].
 func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write, b engine.Bounds) (engine.Row, error) {
-	var ids, overs, revs, bases, conversations, data [][]byte
+	var ids, overs, revs, bases, conversations, data, heads, headRevs [][]byte
 	for i := range writes {
 		w := &writes[i]
 		ids, overs, revs = append(ids, w.ID[:]), append(overs, orNull(w.Over)), append(revs, w.Row.Rev[:])
 		bases, conversations = append(bases, orNull(w.Row.Base)), append(conversations, w.Row.Conversation[:])
-		data = append(data, w.Row.Data)
+		data, heads, headRevs = append(data, w.Row.Data), append(heads, orNull(w.Head.ID)), append(headRevs, orNull(w.Head.Rev))
 	}
 	var use sql.NullInt64
 	var r row
 	_, err := again(ctx, p, func() (any, error) {
 		return nil, p.db.QueryRowContext(ctx, pgPut, []byte(scope), ids, overs, revs, bases, conversations, data,
-			interval(b.TTL), b.Limit).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
+			interval(b.TTL), b.Limit, heads, headRevs).Scan(&use, &r.rev, &r.base, &r.conversation, &r.data)
 	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows): // the base is missing

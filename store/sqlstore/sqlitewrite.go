@@ -67,6 +67,14 @@ where h.scope = ? and h.id = ? and e.used >= ?`, p.scope, w.ID[:], cutoff(p.now,
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err
 	}
+	if h := w.Head; !h.ID.IsZero() && kept != w.Row.Rev {
+		var there bool
+		err := p.tx.QueryRowContext(ctx, `select exists (select 1 from laconic_heads where scope = ? and id = ? and rev = ?)`,
+			p.scope, h.ID[:], h.Rev[:]).Scan(&there)
+		if err != nil || !there {
+			return kept, err
+		}
+	}
 	was, err := p.size(ctx, "laconic_entries", "rev", w.Row.Rev[:])
 	if err != nil {
 		return message.ID{}, err

@@ -103,8 +103,7 @@ const (
 // Replica is one process and what it remembers of each history. The zero value is not usable.
 type Replica struct {
 	journal Journal
-	tracks  []*track // newest first
-	answers []message.ID
+	tracks  []*track     // newest first
 	writes  []message.ID // IDs under which it has written, in order
 
 	Finds, Puts int // round trips so far
@@ -118,7 +117,6 @@ type track struct {
 	unsaved Edits        // nil: none
 	made    []message.ID // of the history that they were made for
 	tried   bool         // the journal was asked
-	asked   int          // number of IDs for which the journal was read
 	seen    int          // length of Replica.writes then
 }
 
@@ -135,7 +133,7 @@ func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
 	if parent != nil {
 		before = parent.ids
 	}
-	r.read(t, h, grown, f)
+	r.read(t, f)
 	list := Edits{}
 	for at, text := range t.known() {
 		if holds(h, at) && (t.unsaved == nil || t.made[at] == t.ids[at]) {
@@ -159,12 +157,6 @@ func (r *Replica) Call(h []message.Message, plan Edits, f Fault) Edits {
 	return list
 }
 
-// Answered records the answer that a process has returned to a history.
-func (r *Replica) Answered(h []message.Message, answer message.Message) {
-	ids := message.IDs(append(slices.Clip(h), answer))
-	r.answers = append(r.answers, ids[len(h)])
-}
-
 // follow returns what is remembered of a history, from the track that has most of it.
 func (r *Replica) follow(ids []message.ID) (t, parent *track, grown bool) {
 	common := 0
@@ -184,12 +176,11 @@ func (r *Replica) follow(ids []message.ID) (t, parent *track, grown bool) {
 	c := *parent
 	c.ids = ids
 	if grown = common == len(parent.ids); !grown {
-		c.asked = min(c.asked, common)
 		if c.early.at >= common {
 			c.early = none()
 		}
 		if c.entry.at >= common {
-			c.entry, c.asked = none(), 0
+			c.entry = none()
 		}
 	}
 	return &c, parent, grown
@@ -222,35 +213,24 @@ func (t *track) known() Edits {
 	return t.entry.edits
 }
 
-// read finds the newest entry, unless the history has grown by an answer of this process and
-// what followed it.
-func (r *Replica) read(t *track, h []message.Message, grown bool, f Fault) {
-	own := grown && t.unsaved == nil && 0 < t.asked && t.asked < len(h) && slices.Contains(r.answers, t.ids[t.asked])
-	for i := t.asked + 1; i < len(h); i++ {
-		own = own && h[i].Role != message.RoleAssistant
-	}
+// read finds the newest entry.
+func (r *Replica) read(t *track, f Fault) {
 	for _, id := range r.writes[t.seen:] {
-		if i := slices.Index(t.ids, id); i >= 0 {
-			own = false
-			if i <= t.early.at {
-				t.early = none()
-			}
+		if i := slices.Index(t.ids, id); i >= 0 && i <= t.early.at {
+			t.early = none()
 		}
 	}
-	if !own {
-		r.Finds += t.reads(f)
-		if t.tried = true; f == Down {
-			return
-		}
-		e := r.journal.find(t.ids, max(t.entry.at, 0))
-		if e != nil {
-			if e.rev != t.entry.rev && !t.unsaved.covers(e.edits) {
-				t.unsaved = nil
-			}
-			t.entry = e
-		}
+	r.Finds += t.reads(f)
+	if t.tried = true; f == Down {
+		return
 	}
-	t.asked, t.seen = len(h), len(r.writes)
+	if e := r.journal.find(t.ids, max(t.entry.at, 0)); e != nil {
+		if e.rev != t.entry.rev && !t.unsaved.covers(e.edits) {
+			t.unsaved = nil
+		}
+		t.entry = e
+	}
+	t.seen = len(r.writes)
 }
 
 // reads returns how often the journal is asked: the first read is repeated if it fails.
@@ -298,7 +278,7 @@ func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edit
 		}
 		r.Finds++
 		if t.entry = r.journal.find(t.ids, at); !maps.Equal(list, t.entry.edits) {
-			t.unsaved, t.asked = nil, len(h)
+			t.unsaved = nil
 			return maps.Clone(t.entry.edits)
 		}
 	}

@@ -50,7 +50,6 @@ type Known struct {
 	tried bool   // the journal was asked
 	asked int    // the journal was read for the first asked IDs
 	seen  uint64 // number of writes of the chain at that time
-	epoch int64  // of the journal at that time
 }
 
 // Unknown is what is known before the first read.
@@ -72,6 +71,8 @@ type Stored struct {
 	At    int // position under whose ID it is kept; -1: there is no entry
 	Entry journal.Entry
 	All   edit.List
+	Steps []journal.Step // that have led to it, as far as they are kept, oldest first
+	Pins  []message.ID   // messages that a person has pinned
 }
 
 // None is no entry.
@@ -79,12 +80,12 @@ var None = Stored{At: -1}
 
 // Refresh returns what is known after a read of the journal. Without others who write, only
 // those IDs are read that are new, or under which the chain has written since. Otherwise all
-// are read from the newest known entry on, since those before it do not matter; but none if
-// own is true and the history has grown by an answer of this chain and what followed it.
+// are read from the newest known entry on, since those before it do not matter: in each call, since
+// another process may have undone an edit.
 //
 // The first read may take longer and is repeated once if it fails: without the edits that were
 // sent before, the provider reads the whole prompt again.
-func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
+func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 	from, seen := l.Recent.Since(k.seen, l.IDs)
 	if from <= k.early.At {
 		k.early = None
@@ -95,7 +96,7 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 		return k, nil
 	case !l.Shared:
 		from = min(from, max(k.asked-1, 0))
-	case !own || !l.Recent.continues(l.History, k.asked) || k.epoch != l.epoch():
+	default:
 		from = max(k.At, 0)
 	}
 	var err error
@@ -108,16 +109,12 @@ func (l Log) Refresh(ctx context.Context, k Known, own bool) (Known, error) {
 		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
 	}
 	if err == nil {
-		k.asked, k.seen, k.epoch, k.Gone = len(l.IDs), seen, l.epoch(), before.At >= 0 && k.At < 0
+		k.asked, k.seen, k.Gone = len(l.IDs), seen, before.At >= 0 && k.At < 0
+	}
+	if k.Entry.Rev != before.Entry.Rev && k.byPerson() {
+		k.early = None
 	}
 	return k, err
-}
-
-func (l Log) epoch() int64 {
-	if j, ok := l.Journal.(journal.Lossy); ok {
-		return j.Epoch()
-	}
-	return 0
 }
 
 // Read returns the newest valid entry under one of the first IDs, from the given one on, or
@@ -142,27 +139,29 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 		if end == before.At && found.Entries[0].Rev == before.Entry.Rev {
 			return before, broken, nil
 		}
-		all, err := l.expand(found.Entries, before)
+		is, err := l.expand(found.Entries, before)
 		if err == nil {
-			return Stored{At: end, Entry: found.Entries[0], All: all}, broken, nil
+			is.At = end
+			return is, broken, nil
 		}
 		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(l.Lead)+end, err))
 	}
 	return before, broken, nil
 }
 
-// expand returns the edits of an entry and of all that it builds on.
-func (l Log) expand(found []journal.Entry, known Stored) (all edit.List, err error) {
+// expand returns an entry with the edits of all that it builds on.
+func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
+	s := Stored{}
 	for i := range found {
 		switch base := found[i].Base; {
 		case base.IsZero():
 			found = found[:i+1]
 		case base == known.Entry.Rev:
-			found, all = found[:i+1], known.All
+			found, s = found[:i+1], known
 		case i == journal.MaxDepth:
-			return nil, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
+			return s, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
 		case i+1 == len(found) || found[i+1].Rev != base:
-			return nil, errors.New("builds on an entry that is missing")
+			return s, errors.New("builds on an entry that is missing")
 		default:
 			continue
 		}
@@ -170,13 +169,26 @@ func (l Log) expand(found []journal.Entry, known Stored) (all edit.List, err err
 	}
 	for _, e := range slices.Backward(found) {
 		if err := e.Check(); err != nil {
-			return nil, err
+			return s, err
 		}
-		if all, err = all.Over(l.WeighAll(e.Edits)); err != nil {
-			return nil, err
+		all, err := s.All.Over(l.WeighAll(e.Edits))
+		if err != nil {
+			return s, err
 		}
+		s = s.with(e, all)
 	}
-	return all, nil
+	return s, nil
+}
+
+// with returns what is stored when an entry is written that builds on this one, or on none.
+func (s Stored) with(e journal.Entry, all edit.List) Stored {
+	s.Entry, s.All = e, all
+	if e.Base.IsZero() {
+		s.Steps, s.Pins = e.Steps, e.Pins
+	} else {
+		s.Steps = append(slices.Clip(s.Steps), e.Steps...)
+	}
+	return s
 }
 
 func (l Log) find(ctx context.Context, ids []message.ID) (found journal.Found, err error) {
@@ -206,13 +218,12 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 // the records of the journal in place of equal ones. What another writer has left out of thinking is left
 // out here, too.
 func (l Log) Write(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, more []journal.Write,
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []Made, more []journal.Write,
 ) (Known, edit.List, error) {
-	const tries = 4
 	at := len(l.IDs) - 1
 	for range tries {
 		all = all.Reuse(known.All)
-		writes, early, err := l.batch(ctx, known, all, thinking)
+		writes, early, err := l.batch(ctx, known, all, thinking, named(made, known.Entry.Rev))
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -228,7 +239,8 @@ func (l Log) Write(
 		}
 		if winner.Rev == writes[0].Entry.Rev {
 			known.seen = l.Recent.add(known.seen, l.IDs, at, early.At)
-			known.Stored, known.early = Stored{At: at, Entry: writes[0].Entry, All: all}, early
+			known.Stored, known.early = known.with(writes[0].Entry, all), early
+			known.At = at
 			return known, all, nil
 		}
 		before, from := known.Stored, at
@@ -246,8 +258,13 @@ func (l Log) Write(
 		}
 		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
 	}
-	return known, nil, fmt.Errorf("write journal: another writer was first %d times", tries)
+	return known, nil, ErrFirst
 }
+
+const tries = 4
+
+// ErrFirst is the error of a write if others write all the time.
+var ErrFirst = fmt.Errorf("write journal: another writer was first %d times", tries)
 
 // readOthers reads what another writer has written. It is an error if the journal has lost what was known: the next call
 // finds out what that means.
@@ -272,12 +289,15 @@ func withLeftOut(t, other *journal.Thinking) *journal.Thinking {
 // batch returns the writes for a list of edits, as a change to what is known, and what is
 // stored before the newest question then.
 func (l Log) batch(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking,
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []Made,
 ) ([]journal.Write, Stored, error) {
 	at, early := len(l.IDs)-1, known.early
-	main, ok := l.on(known.Stored, at, all, thinking)
+	main, ok := l.on(known.Stored, at, all, thinking, made)
 	if !ok {
 		return nil, early, nil
+	}
+	if known.At >= 0 && known.At < at {
+		main.Head = journal.Head{ID: l.IDs[known.At], Rev: known.Entry.Rev}
 	}
 	writes := append(make([]journal.Write, 0, 3), main)
 	question := l.LastUser - 1
@@ -303,25 +323,32 @@ func (l Log) batch(
 		w.Over = early.Entry.Rev
 	case !same:
 		some = some.Reuse(early.All)
-		if w, ok = l.on(early, question, some, thinking); !ok {
+		if w, ok = l.on(early, question, some, thinking, made); !ok {
 			return writes, early, nil
 		}
 	}
-	return append(writes, w), Stored{At: question, Entry: w.Entry, All: some}, nil
+	if w.Entry.Rev == main.Entry.Rev {
+		early = known.Stored
+	}
+	early = early.with(w.Entry, some)
+	early.At = question
+	return append(writes, w), early, nil
 }
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
 // the base has it already. An entry of another conversation is no base.
-func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) (w journal.Write, ok bool) {
+func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, made []Made) (w journal.Write, ok bool) {
 	delta, ok := all.Without(base.All)
 	own := base.Entry.Conversation == l.Name
 	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
-	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name}
+	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made), Pins: base.Pins}
 	_, dry := l.Journal.(*Overlay)
 	if ok && own && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
-		e.Base, e.Depth, e.Edits = base.Entry.Rev, base.Entry.Depth+1, delta.Records()
+		e.Base, e.Depth, e.Edits, e.Pins = base.Entry.Rev, base.Entry.Depth+1, delta.Records(), nil
+	} else {
+		e.Steps = l.latest(append(slices.Clip(base.Steps), e.Steps...))
 	}
 	e.Rev = e.Sum()
 	w = journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}
@@ -331,14 +358,11 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking) 
 	return w, true
 }
 
-// Recent has the places where a chain has written lately, which must be read again, and the
-// IDs of its newest answers. It is safe for concurrent use.
+// Recent has the places where a chain has written lately, which must be read again. It is safe for concurrent use.
 type Recent struct {
-	mu      sync.Mutex
-	recent  []written // the newest last
-	count   uint64    // of all writes
-	answers [64]message.ID
-	next    int // index in answers that is replaced next
+	mu     sync.Mutex
+	recent []written // the newest last
+	count  uint64    // of all writes
 }
 
 type written struct {
@@ -369,36 +393,11 @@ func (r *Recent) add(seen uint64, ids []message.ID, positions ...int) uint64 {
 	return seen
 }
 
-// Answer notes that the chain has returned an answer to a history.
-func (r *Recent) Answer(ids []message.ID, answer message.Message) {
-	id := message.IDs([]message.Message{{}, answer}, ids[len(ids)-1])[1]
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.answers[r.next] = id
-	r.next = (r.next + 1) % len(r.answers)
-}
-
-// continues reports whether the message after the first known ones of a history is an answer of
-// this chain, and no other answer follows.
-func (r *Recent) continues(h *edit.History, known int) bool {
-	if known == 0 || known >= len(h.IDs) {
-		return false
-	}
-	for i := known + 1; i < len(h.Body); i++ {
-		if h.Body[i].Role == message.RoleAssistant {
-			return false
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.answers[:], h.IDs[known])
-}
-
 // Fork makes another one know the same.
 func (r *Recent) Fork(to *Recent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	to.recent, to.count, to.answers, to.next = slices.Clone(r.recent), r.count, r.answers, r.next
+	to.recent, to.count = slices.Clone(r.recent), r.count
 }
 
 // Since returns the smallest position of the history under which the chain has written
@@ -445,22 +444,40 @@ func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids 
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	own := make([]journal.Write, 0, len(writes))
 	for i, w := range writes {
-		found, err := o.Find(ctx, scope, w.First, []message.ID{w.ID})
+		there, err := o.at(ctx, scope, w.First, w.ID)
 		if err != nil {
 			return journal.Entry{}, err
 		}
-		if found.At >= 0 && found.Entries[0].Rev != w.Over && found.Entries[0].Rev != w.Entry.Rev {
+		free := there.Rev.IsZero() || there.Rev == w.Over
+		if w.Head != (journal.Head{}) && there.Rev != w.Entry.Rev {
+			head, err := o.at(ctx, scope, w.First, w.Head.ID)
+			if err != nil {
+				return journal.Entry{}, err
+			}
+			free = free && head.Rev == w.Head.Rev
+		}
+		if !free && there.Rev != w.Entry.Rev {
 			if i == 0 {
-				return found.Entries[0], nil
+				return there, nil
 			}
 			continue
 		}
+		w.Head = journal.Head{}
 		if mine, _ := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID}); mine.At >= 0 {
 			w.Over = mine.Entries[0].Rev
 		}
 		own = append(own, w)
 	}
 	return o.Top.Put(ctx, scope, own)
+}
+
+// at returns the entry under an ID, or the zero Entry.
+func (o *Overlay) at(ctx context.Context, scope string, first, id message.ID) (journal.Entry, error) {
+	found, err := o.Find(ctx, scope, first, []message.ID{id})
+	if err != nil || found.At < 0 {
+		return journal.Entry{}, err
+	}
+	return found.Entries[0], nil
 }
 
 // Delete implements [journal.Journal]. The journal below keeps its entries.

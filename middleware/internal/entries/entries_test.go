@@ -55,7 +55,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
-		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil, nil)
+		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil, nil, nil)
 		require.NoError(t, err)
 		from, _ := l.Recent.Since(0, l.IDs)
 		require.Equal(t, n-1, from, "what was written is to be read again")
@@ -74,16 +74,16 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 		for _, others := range []int{0, 2} { // edits that another process has written since
 			memory := journal.NewMemory(0)
 			before := of(memory, 3)
-			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil, nil)
+			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil, nil, nil)
 			require.NoError(t, err)
 			require.NoError(t, memory.Delete(t.Context(), ""))
 			if others > 0 {
-				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil, nil)
+				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil, nil, nil)
 				require.NoError(t, err)
 			}
 
 			l := of(memory, n)
-			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil, nil)
+			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil, nil, nil)
 			require.NoError(t, err, name)
 			require.Len(t, all, 3, name)
 			fresh, _, err := l.Read(t.Context(), l.IDs, entries.None, 0)
@@ -96,10 +96,10 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
-	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil, nil)
+	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil, nil, nil)
 	require.NoError(t, err)
 	for _, mine := range []int{2, 4} {
-		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil, nil)
+		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil, nil, nil)
 		require.NoError(t, err)
 		require.True(t, got.All.Equal(theirs.All), "a history has the edits of the first writer, if the other has fewer and if it has more")
 	}
@@ -137,10 +137,10 @@ func TestBrokenJournals(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	l := of(memory, 2)
-	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil, nil)
+	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil, nil, nil)
 	require.NoError(t, err)
 	longer := of(memory, 3)
-	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil, nil)
+	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil, nil, nil)
 	require.NoError(t, err)
 
 	longer.Journal = broken{Journal: memory, damaged: longer.IDs[2]}
@@ -160,6 +160,6 @@ func TestBrokenJournals(t *testing.T) {
 	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
 
 	longer.Journal = broken{Journal: journal.NewMemory(0), refuses: true}
-	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil, nil)
+	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil, nil, nil)
 	require.ErrorContains(t, err, "write journal: another writer was first 4 times")
 }

@@ -57,9 +57,9 @@ end $$;
 
 -- Writes entries, each only if its conditions hold; nothing if those of the first do not.
 -- Returns the entry that is kept under the first ID then, if any, or how much a full scope keeps.
-create or replace function laconic_put(
+create or replace function laconic_put_on(
   p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
-  p_data bytea[], p_ttl interval, p_limit bigint
+  p_data bytea[], p_ttl interval, p_limit bigint, p_heads bytea[], p_head_revs bytea[]
 ) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan as $$
 declare
@@ -80,6 +80,19 @@ begin
     update laconic_entries set used = now() where scope = s and rev = any (p_bases) and used < now() - p_ttl / 2;
   end if;
   <<writes>> for i in 1 .. array_length(p_ids, 1) loop
+    if p_heads[i] is not null then
+      -- It is locked until the end: who replaces it waits, or was first.
+      perform from laconic_heads where scope = s and id = p_heads[i] and rev = p_head_revs[i] for update;
+      if not found and not exists (select from laconic_heads where scope = s and id = p_ids[i] and rev = p_revs[i]) then
+        if i = 1 then
+          return query select null::bigint, e.rev, e.base, e.conversation, e.data
+            from laconic_heads h join laconic_entries e using (scope, rev)
+            where scope = s and h.id = p_ids[i] and (p_ttl is null or e.used >= now() - p_ttl);
+          return;
+        end if;
+        continue;
+      end if;
+    end if;
     if p_bases[i] is not null then
       perform from laconic_entries where scope = s and rev = p_bases[i];
       if not found and i = 1 then
@@ -127,6 +140,14 @@ begin
   end if;
   return query select null::bigint, p_revs[1], null::bytea, null::bytea, null::bytea;
 end $$;
+
+-- laconic_put_on without heads, for programs that do not know them.
+create or replace function laconic_put(
+  p_scope bytea, p_ids bytea[], p_overs bytea[], p_revs bytea[], p_bases bytea[], p_conversations bytea[],
+  p_data bytea[], p_ttl interval, p_limit bigint
+) returns table (o_use bigint, o_rev bytea, o_base bytea, o_conversation bytea, o_data bytea) language sql as $$
+  select * from laconic_put_on(p_scope, p_ids, p_overs, p_revs, p_bases, p_conversations, p_data, p_ttl, p_limit, null, null)
+$$;
 
 -- Writes contents for a conversation. Returns how much a full scope keeps, or the handle
 -- that another content has; both are null if all is written.

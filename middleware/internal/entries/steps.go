@@ -1,0 +1,318 @@
+package entries
+
+import (
+	"context"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/journal"
+)
+
+// keptSteps is how many steps an entry without a base has at least.
+const keptSteps = 10
+
+// Made is a step of a middleware that is not written yet, with the records that it has made.
+type Made struct {
+	journal.Step
+
+	Records []*journal.Record
+}
+
+// named returns steps with the IDs that they have on top of an entry.
+func named(made []Made, base message.ID) []Made {
+	made = slices.Clone(made)
+	for i := range made {
+		m := &made[i]
+		m.ID = m.NewID(base, m.Records)
+	}
+	return made
+}
+
+// upTo returns the steps with what they have changed at positions up to one.
+func upTo(at int, made []Made) []journal.Step {
+	var out []journal.Step
+	for _, m := range made {
+		s := m.Step
+		for _, r := range recordsUpTo(at, m.Records) {
+			s.Change.Made = append(s.Change.Made, r.Sum())
+		}
+		if s.Change.Removed = recordsUpTo(at, s.Change.Removed); len(s.Change.Made) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func recordsUpTo(at int, records []*journal.Record) []*journal.Record {
+	return slices.DeleteFunc(slices.Clone(records), func(r *journal.Record) bool { return edit.Last(r) > at })
+}
+
+// latest returns the steps that an entry without a base has: the last ones, and those that hold a middleware off. What was
+// taken back and cannot be made again is left out.
+func (l Log) latest(steps []journal.Step) []journal.Step {
+	question := l.Question()
+	out := make([]journal.Step, 0, keptSteps+1)
+	again := redoable(steps)
+	for i, s := range steps {
+		if i < len(steps)-keptSteps && (s.Kind != journal.StepUndo || s.Change.Question != question) {
+			continue
+		}
+		if s.Kind == journal.StepUndo && !slices.Contains(again, i) {
+			s.Change.Removed = nil
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Question returns the ID of the newest message of the user; zero: there is none.
+func (l Log) Question() message.ID {
+	if l.LastUser < 0 {
+		return message.ID{}
+	}
+	return l.IDs[l.LastUser]
+}
+
+// redoable returns the indexes of the steps whose edits can be made again, the newest first: there is no edit after them.
+func redoable(steps []journal.Step) (out []int) {
+	var made []message.ID // again
+	for i, s := range slices.Backward(steps) {
+		switch s.Kind {
+		case journal.StepEdit:
+			return out
+		case journal.StepRedo:
+			made = append(made, s.Of)
+		case journal.StepUndo:
+			if k := slices.Index(made, s.Of); k >= 0 {
+				made = slices.Delete(made, k, k+1)
+				continue
+			}
+			out = append(out, i)
+		case journal.StepPin, journal.StepUnpin:
+		}
+	}
+	return out
+}
+
+// Undone returns the edits that are not in force.
+func (s Stored) Undone() map[message.ID]bool {
+	undone := map[message.ID]bool{}
+	for _, step := range s.Steps {
+		switch step.Kind {
+		case journal.StepUndo:
+			undone[step.Of] = true
+		case journal.StepRedo:
+			delete(undone, step.Of)
+		case journal.StepEdit, journal.StepPin, journal.StepUnpin:
+		}
+	}
+	return undone
+}
+
+// Held returns the names of the middlewares whose edits were undone after the newest message of the user, which is
+// given, and that have not edited since.
+func (s Stored) Held(question message.ID) (names []string) {
+	var of []message.ID
+	for _, step := range s.Steps {
+		for k := len(of) - 1; k >= 0; k-- {
+			if step.Kind == journal.StepRedo && of[k] == step.Of || step.Kind == journal.StepEdit && names[k] == step.By {
+				of, names = slices.Delete(of, k, k+1), slices.Delete(names, k, k+1)
+			}
+		}
+		if step.Kind == journal.StepUndo && step.Change.Question == question {
+			of, names = append(of, step.Of), append(names, step.By)
+		}
+	}
+	return names
+}
+
+// byPerson reports whether the newest step is one of a person, other than an edit.
+func (s Stored) byPerson() bool {
+	n := len(s.Steps)
+	return n > 0 && s.Steps[n-1].Kind != journal.StepEdit
+}
+
+// ByPerson returns the newest step if it is one of a person, other than an edit; else nil.
+func (s Stored) ByPerson() *journal.Step {
+	if !s.byPerson() {
+		return nil
+	}
+	return &s.Steps[len(s.Steps)-1]
+}
+
+// Undoable returns the newest edit that is in force, or nil: those that no longer have a record are not.
+func (s Stored) Undoable() *journal.Step {
+	undone, sums := s.Undone(), map[message.ID]bool{}
+	for _, it := range s.All {
+		sums[it.Sum()] = true
+	}
+	for i := range slices.Backward(s.Steps) {
+		step := &s.Steps[i]
+		if step.Kind == journal.StepEdit && !undone[step.ID] &&
+			slices.ContainsFunc(step.Change.Made, func(sum message.ID) bool { return sums[sum] }) {
+			return step
+		}
+	}
+	return nil
+}
+
+// Redoable returns the newest step that has taken an edit back which can be made again, or nil.
+func (s Stored) Redoable() *journal.Step {
+	if again := redoable(s.Steps); len(again) > 0 {
+		return &s.Steps[again[0]]
+	}
+	return nil
+}
+
+// WithoutStep returns the edits as they were before one was made, and what that has removed.
+func (l Log) WithoutStep(s Stored, undone *journal.Step, at int) (all edit.List, removed []*journal.Record) {
+	back := recordsUpTo(at, undone.Change.Removed)
+	var runs []message.Run
+	for _, r := range back {
+		runs = append(runs, r.Runs...)
+	}
+	edit.SortRuns(runs)
+	for _, it := range s.All {
+		if !slices.Contains(undone.Change.Made, it.Sum()) {
+			all = append(all, it)
+			continue
+		}
+		removed = append(removed, it.Record)
+		for _, c := range it.Covered {
+			if _, overlaps := edit.Cover(runs, c.Runs); !overlaps {
+				all = append(all, l.Weigh(c))
+			}
+		}
+	}
+	if len(removed) > 0 {
+		all = append(all, l.WeighAll(back)...)
+	}
+	all.Sort()
+	return all, removed
+}
+
+// WithRecords returns the edits with records that were removed, up to a position, and the sums of these. Newer edits stay.
+func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.List, made []message.ID) {
+	back := recordsUpTo(at, removed)
+	all, err := s.All.Over(l.WeighAll(back))
+	if err != nil {
+		return s.All, nil
+	}
+	for _, r := range back {
+		made = append(made, r.Sum())
+	}
+	return all, made
+}
+
+// Amendment is what a person does to the edits of a history.
+type Amendment struct {
+	// Choose returns the step for what is stored.
+	Choose func(s Stored) (journal.Step, error)
+	// Apply returns the edits and the pins that the step leaves of an entry at a position, and sets its Change. changes
+	// is false if the step has no effect there.
+	Apply func(s Stored, step *journal.Step, at int) (all edit.List, pins []message.ID, changes bool)
+}
+
+// Amend writes what a person does: one entry without a base under the newest ID and under that of the entry so far, so that a
+// call that has begun with that one notices it, and one under the ID before the newest question.
+func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
+	at, question := len(l.IDs)-1, l.LastUser-1
+	for range tries {
+		known, _, err := l.Read(ctx, l.IDs, None, 0)
+		if err != nil {
+			return journal.Step{}, err
+		}
+		if known.At >= 0 {
+			l.own(known.Entry.Conversation)
+		}
+		step, err := a.Choose(known)
+		if err != nil {
+			return journal.Step{}, err
+		}
+		main, _ := l.amended(known, a, &step, at)
+		writes := []journal.Write{main}
+		switch {
+		case known.At == at:
+			writes[0].Over = known.Entry.Rev
+		case known.At >= 0:
+			writes[0].Head = journal.Head{ID: l.IDs[known.At], Rev: known.Entry.Rev}
+			main.ID, main.Over = l.IDs[known.At], known.Entry.Rev
+			writes = append(writes, main)
+		}
+		if question >= 0 && question != known.At {
+			early, changes := main, true
+			if early.ID, early.Over = l.IDs[question], (message.ID{}); known.At > question {
+				there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
+				if err != nil {
+					return journal.Step{}, err
+				}
+				of := step
+				if early, changes = l.amended(there, a, &of, question); there.At == question {
+					early.Over = there.Entry.Rev
+				}
+			}
+			if changes {
+				writes = append(writes, early)
+			}
+		}
+		winner, err := l.put(ctx, writes)
+		if err != nil || winner.Rev == writes[0].Entry.Rev {
+			return step, err
+		}
+	}
+	return journal.Step{}, ErrFirst
+}
+
+// own makes a conversation that of what is written; zero: one without a name.
+func (l *Log) own(name message.ID) {
+	if l.Name, l.Conversation = name, name; name.IsZero() {
+		l.Conversation = l.IDs[0]
+	}
+}
+
+// amended returns the write of an amended entry at a position, without a base. The step gets an ID if it has none.
+func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
+	all, pins, changes := a.Apply(s, step, at)
+	if step.ID.IsZero() {
+		step.ID = step.NewID(s.Entry.Rev, nil)
+	}
+	e := journal.Entry{
+		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: l.thinkingAfter(s, all, at),
+		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
+	}
+	e.Rev = e.Sum()
+	return journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}, changes
+}
+
+// thinkingAfter returns what is sent of the thinking with other edits than the stored ones. The end of an edit is a change: all
+// thinking behind it is left out, and so is what may have been written for another branch.
+func (l Log) thinkingAfter(s Stored, all edit.List, at int) *journal.Thinking {
+	was := s.Entry.Thinking
+	if was == nil {
+		return nil
+	}
+	leftOut := edit.Positions(was.LeftOut)
+	if was.Len != s.At+1 || s.At < at && was.Again {
+		leftOut = leftOut.Before(s.At + 1).With(message.Run{First: s.At + 1, Last: at})
+	}
+	if first := l.Stale(all, s.All, leftOut); first <= at {
+		leftOut = leftOut.With(message.Run{First: first, Last: at})
+	}
+	now := *was
+	now.Len, now.LeftOut = at+1, l.Unsent(all, leftOut)
+	now.Again = now.Again || l.Body[at].Role != message.RoleAssistant
+	return &now
+}
+
+// Final returns the steps for the entry of a view that its caller passes back as the history: none of them can be undone
+// there, since the messages before it are gone.
+func (l Log) Final(known Known, made []Made) []journal.Step {
+	steps := append(slices.Clip(known.Steps), upTo(len(l.IDs)-1, named(made, known.Entry.Rev))...)
+	steps = l.latest(steps)
+	for i := range steps {
+		c := &steps[i].Change
+		c.Final, c.Made, c.Removed = true, nil, nil
+	}
+	return steps
+}

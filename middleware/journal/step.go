@@ -1,0 +1,132 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/models"
+)
+
+// StepKind is what a [Step] does.
+type StepKind string
+
+// The kinds of steps.
+const (
+	StepEdit  StepKind = "edit"  // a middleware has edited, once
+	StepUndo  StepKind = "undo"  // an edit was taken back
+	StepRedo  StepKind = "redo"  // an edit that was taken back was made again
+	StepPin   StepKind = "pin"   // messages were pinned
+	StepUnpin StepKind = "unpin" // messages were pinned no longer
+)
+
+// Actor is who has asked for a step.
+type Actor string
+
+// The actors.
+const (
+	ByTrigger Actor = "trigger" // of the middleware
+	ByUser    Actor = "user"    // or the program: it has forced an edit, committed a draft, undone, or pinned
+	ByModel   Actor = "model"   // by a tool
+	ByRefusal Actor = "refusal" // of the provider, which has refused the request as too long
+)
+
+// Step is one edit of a middleware, which may be several records, or what a person has done about edits. It must not be
+// modified.
+type Step struct {
+	ID     message.ID `json:"id"` // equal steps of several processes have the same one
+	Kind   StepKind   `json:"kind"`
+	By     string     `json:"by,omitempty"` // the middleware that has made the edit; "" of pins
+	Of     message.ID `json:"of,omitzero"`  // StepUndo and StepRedo: the edit
+	Actor  Actor      `json:"actor,omitempty"`
+	Why    string     `json:"why,omitempty"` // in words, with numbers
+	Time   time.Time  `json:"time,omitzero"`
+	Before int        `json:"before,omitempty"` // tokens of all that is sent
+	After  int        `json:"after,omitempty"`
+	Cost   Cost       `json:"cost,omitzero"`
+	Undone bool       `json:"-"` // a StepEdit that is not in force; set by those who list steps
+
+	Change Change `json:"change,omitzero"`
+}
+
+// Cost is what was paid for the model calls of an edit, such as those for a summary.
+type Cost struct {
+	Spent models.Cost `json:"spent,omitempty"`
+	Known bool        `json:"known,omitempty"` // false: the price of a call is unknown
+}
+
+// Change is what is needed to take a step back.
+type Change struct {
+	Made     []message.ID `json:"made,omitempty"`    // StepEdit and StepRedo: the [Record.Sum] of the records that it has made
+	Removed  []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
+	Pins     []message.ID `json:"pins,omitempty"`    // StepPin and StepUnpin: the messages
+	Question message.ID   `json:"question,omitzero"` // StepUndo: the newest message of the user; until there is another one, By waits
+
+	// Final means that the messages before the edit are gone, since the caller passes views as its history.
+	Final bool `json:"final,omitempty"`
+}
+
+// NewID returns the ID that belongs to a step on top of an entry, with the records that it makes or takes back.
+func (s *Step) NewID(base message.ID, records []*Record) message.ID {
+	b := append([]byte("laconic step\x00"), base[:]...)
+	own := *s
+	own.ID = message.ID{}
+	b = own.appendTo(b)
+	before := new(Record)
+	for _, r := range records {
+		b = r.appendTo(b, before)
+		before = r
+	}
+	sum := sha256.Sum256(b)
+	return message.ID(sum[:len(message.ID{})])
+}
+
+// appendTo appends for a hash what a step does. When, why and at what price it was made does not count: two processes that make the same
+// edit write the same entry.
+func (s *Step) appendTo(b []byte) []byte {
+	b = append(append(b, '~'), s.ID[:]...)
+	for _, text := range [...]string{string(s.Kind), s.By} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
+	c := &s.Change
+	b = append(append(b, s.Of[:]...), c.Question[:]...)
+	for _, ids := range [...][]message.ID{c.Made, c.Pins} {
+		b = appendIDs(b, ids)
+	}
+	before := new(Record)
+	for _, r := range c.Removed {
+		b = r.appendTo(b, before)
+		before = r
+	}
+	if c.Final {
+		b = append(b, '!')
+	}
+	return b
+}
+
+func appendIDs(b []byte, ids []message.ID) []byte {
+	b = binary.AppendUvarint(b, uint64(len(ids)))
+	for i := range ids {
+		b = append(b, ids[i][:]...)
+	}
+	return b
+}
+
+// Sum returns the hash of a record without those that it covers.
+func (r *Record) Sum() message.ID {
+	own := *r
+	own.Covered = nil
+	sum := sha256.Sum256(own.appendTo(nil, new(Record)))
+	return message.ID(sum[:len(message.ID{})])
+}
+
+func checkSteps(steps []Step) error {
+	for i := range steps {
+		if err := checkRecords(steps[i].Change.Removed); err != nil {
+			return fmt.Errorf("step %d: %w", i, err)
+		}
+	}
+	return nil
+}
