@@ -9,7 +9,6 @@ import (
 
 	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 )
 
@@ -23,18 +22,17 @@ import (
 
 // call is what a request carries through the layers of a chain.
 type call struct {
-	chain      *chain        // the chain whose Env holds; nil if no chain has been entered
-	protect    []string      // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
-	rememberer *chain        // the chain that remembers the edits before the model call; nil outside of chains
-	view       *View         // the view, once an editing middleware has run
-	observers  *observers    // who receives events
-	dry        *dryRun       // collects the views of a dry run; nil in a real call
-	repairers  []*repairing  // they have the last word on the view
-	tooLong    bool          // the provider has refused the attempt before as too long
-	declares   bool          // a layer declares Tools in place of none, and reports each change of them
-	asker      journal.Actor // who has set Force; "": the user
-	editor     string        // name of the editor that has run last
-	last       string        // name of an editor that repairs as well, so no other one should run after it
+	chain      *chain       // the chain whose Env holds; nil if no chain has been entered
+	protect    []string     // tools whose calls and results stay: Env.Protect, and Options.Protect of the editors so far
+	rememberer *chain       // the chain that remembers the edits before the model call; nil outside of chains
+	view       *View        // the view, once an editing middleware has run
+	observers  *observers   // who receives events
+	dry        *dryRun      // collects the views of a dry run; nil in a real call
+	repairers  []*repairing // they have the last word on the view
+	tooLong    bool         // the provider has refused the attempt before as too long
+	declares   bool         // a layer declares Tools in place of none, and reports each change of them
+	editor     string       // name of the editor that has run last
+	last       string       // name of an editor that repairs as well, so no other one should run after it
 
 	run     *run                     // what is measured of it; nil outside of chains
 	begun   *observers               // the innermost of those that an outer chain has told that the model is called; nil: none

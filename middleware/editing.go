@@ -396,8 +396,10 @@ func (p *proposal) step(why string) entries.Made {
 		Before: v.size.Tokens, After: p.after.size.Tokens, Cost: p.price,
 	}}
 	switch {
+	case p.forced && v.req.Asked:
+		s.Actor = journal.ByModel
 	case p.forced:
-		s.Actor = cmp.Or(v.req.asker, journal.ByUser)
+		s.Actor = journal.ByUser
 	case v.req.tooLong:
 		s.Actor = journal.ByRefusal
 	}

@@ -138,14 +138,6 @@ func (internals) Ask(
 	return resp, &now.call, err
 }
 
-// ForcedBy returns the request with the edits of the named middlewares forced, and with who has asked for that; see
-// [journal.Step].
-func (internals) ForcedBy(r *Request, actor journal.Actor, names ...string) *Request {
-	forced := *r
-	forced.Force, forced.asker = append(slices.Clip(r.Force), names...), actor
-	return &forced
-}
-
 // Paid adds what was paid for model calls to the price of the edit that is being made in a context; see [journal.Step].
 func (internals) Paid(ctx context.Context, c journal.Cost) {
 	if p, ok := ctx.Value(priceKey{}).(*journal.Cost); ok {

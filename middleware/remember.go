@@ -56,7 +56,9 @@ func publish(v *View, st state) *View {
 	st.keep(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
-	w.session, w.unsaved, w.thinking, w.steps = &s, false, nil, nil
+	if w.session, w.unsaved, w.thinking = &s, false, nil; v.req.dry == nil { // a draft is still to be written
+		w.steps = nil
+	}
 	return &w
 }
 

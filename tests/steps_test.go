@@ -1,0 +1,322 @@
+package tests
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/internal/testkit/replicas"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/steps"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+	_ "github.com/laconic-go/laconic/store/redisstore" // redis:
+	_ "github.com/laconic-go/laconic/store/sqlstore"   // sqlite:, postgres:
+)
+
+// stEditor is an editor of the model: it does what the plan in the Params of a request asks it for, as far as that is allowed.
+func stEditor(name string) middleware.Middleware {
+	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		p, _ := v.Request().Params.(stPlan)
+		free := func(i int) bool { return v.Protected(i)&(middleware.ProtectWhole|middleware.ProtectNewest) == 0 }
+		texts := map[string]map[int]string{"one": p.one, "two": p.two}[name]
+		var plan middleware.Plan
+		first, last := -1, -1
+		for i := range v.Len() {
+			s := v.Span(i)
+			s.First, s.Last = s.First-1, s.Last-1
+			text := texts[s.First]
+			edited := s.Edit != nil && s.Edit.Kind == journal.Rewrite && s.Edit.Middleware == "one"
+			if text != "" && free(i) && (name == "one" && s.Edit == nil || name == "two" && edited) {
+				r, _ := v.At(i).Parts[0].(message.ToolResult)
+				r.Text = text
+				plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+			}
+			if name != "fold" || p.text == "" || s.Last < p.fold[0] || s.First > p.fold[1] {
+				continue
+			}
+			alone := s.Edit != nil && s.Edit.Kind == journal.Fold && s.First == p.fold[0] && s.Last == p.fold[1]
+			if s.First < p.fold[0] || s.Last > p.fold[1] || !free(i) || alone {
+				return nil, nil
+			}
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+		if first >= 0 {
+			plan.Edits = append(plan.Edits, middleware.FoldOf(first, last, message.User(p.text)))
+		}
+		return &plan, nil
+	}, middleware.Options{Strict: true, PauseAfter: -1})
+}
+
+// stWorld is a conversation with its forks, in two processes, and the model of it.
+type stWorld struct {
+	*rapid.T
+
+	env    middleware.Env
+	truth  stJournal
+	chains [2]middleware.Middleware
+	models [2]*stProcess
+	talk   replicas.Talk
+	tree   [][]message.Message
+	newest int
+	drafts []stDrafted
+	log    []string
+	again  int // edits planned again in the turn in which they were undone
+}
+
+type stDrafted struct {
+	process, node int
+	draft         *stDraft
+	real          *middleware.DraftResult
+}
+
+func (w *stWorld) start(i int) {
+	w.chains[i], w.models[i] = middleware.With(w.env, stEditor("one"), stEditor("two"), stEditor("fold")), &stProcess{}
+	w.drafts = slices.DeleteFunc(w.drafts, func(d stDrafted) bool { return d.process == i })
+}
+
+func (w *stWorld) say(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+
+func (w *stWorld) told() string { return strings.Join(w.log, "\n") }
+
+func (w *stWorld) roll(what string, n int) int { return rapid.IntRange(0, n-1).Draw(w.T, what) }
+
+// node returns a history: mostly the newest.
+func (w *stWorld) node() int {
+	if w.roll("node", 3) > 0 {
+		return w.newest
+	}
+	return w.roll("any node", len(w.tree))
+}
+
+// plan returns what the editors are asked for in a call.
+func (w *stWorld) plan(h stHistory) (p stPlan) {
+	p.one, p.two = map[int]string{}, map[int]string{}
+	var rounds []int // in the body: their first messages
+	for i, m := range h.body {
+		if m.Role != message.RoleTool {
+			continue
+		}
+		rounds = append(rounds, i-1)
+		switch w.roll("edit", 6) {
+		case 0:
+			p.one[i] = w.talk.Text("one") + strings.Repeat(" one", 30)
+		case 1:
+			p.two[i] = w.talk.Text("two")
+		}
+	}
+	if len(rounds) > 0 && w.roll("fold", 3) == 0 {
+		first := w.roll("first round", len(rounds))
+		last := first
+		for last+1 < len(rounds) && rounds[last+1] == rounds[last]+2 && w.roll("more", 3) > 0 {
+			last++
+		}
+		p.fold, p.text = [2]int{rounds[first], rounds[last] + 1}, w.talk.Text("fold")
+	}
+	if w.roll("force", 8) == 0 {
+		p.force = []string{rapid.SampledFrom([]string{"one", "two", "fold"}).Draw(w.T, "forced")}
+	}
+	return p
+}
+
+func (w *stWorld) step() {
+	ctx, n, i := context.Background(), w.node(), w.roll("process", 2)
+	h := stHistoryOf(w.tree[n])
+	switch what := w.roll("what", 16); {
+	case what < 6:
+		w.call(i, n)
+	case what < 8:
+		w.say("undo in history %d", n)
+		want := w.truth.undo(h)
+		got, err := steps.Undo(ctx, w.env, w.tree[n])
+		w.same(want, got, err)
+	case what < 9:
+		w.say("redo in history %d", n)
+		want := w.truth.redo(h)
+		got, err := steps.Redo(ctx, w.env, w.tree[n])
+		w.same(want, got, err)
+	case what < 11:
+		id, unpin := h.ids[w.roll("message", len(h.ids))], what == 10
+		if pins := w.truth.find(h.ids).pins; unpin && len(pins) > 0 {
+			id = pins[0]
+		}
+		do := steps.Pin
+		if unpin {
+			do = steps.Unpin
+		}
+		err := do(ctx, w.env, w.tree[n], id)
+		if !slices.Contains(h.ids, id) {
+			require.ErrorIs(w, err, middleware.Invalid)
+			return
+		}
+		w.say("pin %v of %s in history %d", !unpin, id, n)
+		require.NoError(w, err, w.told())
+		w.truth.pin(h, id, unpin)
+	case what < 12:
+		w.say("process %d restarts", i)
+		w.start(i)
+	case what < 14:
+		p := w.plan(h)
+		d := stDrafted{process: i, node: n}
+		_, d.draft = w.models[i].call(w.truth, h, p, true)
+		var err error
+		d.real, err = middleware.Draft(ctx, w.chains[i], &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force})
+		require.NoError(w, err, w.told())
+		w.say("draft %d of process %d in history %d: %v", len(w.drafts), i, n, p)
+		w.drafts = append(w.drafts, d)
+		w.sent(d.real.After.Messages(), h, d.draft.list, d.draft.known.pins)
+	case len(w.drafts) > 0:
+		k := w.roll("draft", len(w.drafts))
+		d := w.drafts[k]
+		w.drafts = slices.Delete(w.drafts, k, k+1)
+		h := stHistoryOf(w.tree[d.node])
+		w.say("commit of a draft of process %d in history %d", d.process, d.node)
+		want := w.models[d.process].commit(w.truth, h, d.draft)
+		if err := d.real.Commit(ctx); want {
+			require.NoError(w, err, w.told())
+		} else {
+			require.ErrorIs(w, err, middleware.Outdated, w.told())
+		}
+	}
+	w.history(n)
+}
+
+// same compares the step of a person.
+func (w *stWorld) same(want string, got steps.Step, err error) {
+	if want == "" {
+		require.ErrorIs(w, err, steps.ErrNothing, w.told())
+		return
+	}
+	require.NoError(w, err, w.told())
+	require.Equal(w, want, got.By, w.told())
+	w.say("… of %s", got.By)
+}
+
+// call calls a model, and continues the history with its answer.
+func (w *stWorld) call(i, n int) {
+	h := stHistoryOf(w.tree[n])
+	p := w.plan(h)
+	held := w.truth.find(h.ids).held(h.ids[h.lastUser])
+	list, made := w.models[i].call(w.truth, h, p, false)
+	w.say("process %d calls with history %d of %d messages, plan %v", i, n, len(h.ids), p)
+	var sent []message.Message
+	answer := w.talk.Asks()
+	if w.roll("says", 4) == 0 {
+		answer = w.talk.Says()
+	}
+	_, err := w.chains[i](func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		sent = req.Messages
+		return &middleware.Response{Message: answer}, nil
+	})(context.Background(), &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force}, nil)
+	require.NoError(w, err, w.told())
+	w.sent(sent, h, list, w.truth.find(h.ids).pins)
+	for _, s := range made.steps {
+		if slices.Contains(held, s.by) && !slices.Contains(p.force, s.by) {
+			w.again++
+		}
+	}
+	if w.newest = n; w.roll("go on", 6) > 0 {
+		w.newest = len(w.tree)
+		w.tree = append(w.tree, w.talk.After(w.tree[n], answer))
+	}
+}
+
+func (w *stWorld) sent(sent []message.Message, h stHistory, list []*stEdit, pins []message.ID) {
+	var got []string
+	for _, m := range sent[1:] {
+		if got = append(got, stText(m)); m.Hints.Pinned {
+			got[len(got)-1] += "!"
+		}
+	}
+	require.Equal(w, h.render(list, pins), got, w.told())
+}
+
+// history compares the steps and the pins.
+func (w *stWorld) history(n int) {
+	h := stHistoryOf(w.tree[n])
+	e := w.truth.find(h.ids)
+	all, err := steps.History(context.Background(), w.env, w.tree[n])
+	require.NoError(w, err)
+	var got []string
+	for _, s := range all {
+		got = append(got, strings.TrimSpace(fmt.Sprint(s.Kind, " ", s.By, " ", s.Undone)))
+	}
+	require.Equal(w, e.history(), got, w.told())
+	var want []message.ID
+	for _, id := range h.ids {
+		if slices.Contains(e.pins, id) {
+			want = append(want, id)
+		}
+	}
+	pins, err := steps.Pinned(context.Background(), w.env, w.tree[n])
+	require.NoError(w, err)
+	require.Equal(w, want, pins, w.told())
+}
+
+// TestSteps compares calls, drafts, undo, redo, pins, forks and restarts of two processes, in any order, with the reference
+// model. LACONIC_SOAK is the number of runs in memory; the databases have a tenth.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	for name, j := range stJournals(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			again, runs := 0, 0
+			check := func(t *rapid.T) {
+				w := &stWorld{T: t, env: middleware.Env{Journal: j, Scope: rand.Text()}, truth: stJournal{}}
+				if name == "memory" {
+					w.env.Journal = journal.NewMemory(0)
+				}
+				w.tree = [][]message.Message{{message.System("s"), w.talk.Question()}}
+				w.start(0)
+				w.start(1)
+				for range rapid.IntRange(4, 24).Draw(t, "steps") {
+					w.step()
+				}
+				again, runs = again+w.again, runs+1
+			}
+			n, _ := strconv.Atoi(os.Getenv("LACONIC_SOAK"))
+			if name != "memory" {
+				n /= 10
+			}
+			for range max(1, n/100) {
+				rapid.Check(t, check)
+			}
+			require.Zero(t, again, "edits that were undone are not planned again in the turn")
+			t.Logf("%d runs", runs)
+		})
+	}
+}
+
+// stJournals returns the journals to test: those of servers that are there.
+func stJournals(t *testing.T) map[string]journal.Journal {
+	t.Helper()
+	urls := map[string]string{"sqlite": "sqlite:" + filepath.Join(t.TempDir(), "laconic.db") + "?synchronous=off"}
+	for name, env := range map[string]string{"postgres": "LACONIC_POSTGRES", "redis": "LACONIC_REDIS"} {
+		if url := os.Getenv(env); url != "" {
+			urls[name] = url
+		}
+	}
+	all := map[string]journal.Journal{"memory": nil}
+	for name, url := range urls {
+		e, err := engine.Open(t.Context(), url, engine.Options{Limits: store.Limits{Timeout: time.Minute}})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, e.Close()) })
+		all[name] = e.Journal()
+	}
+	return all
+}
+
