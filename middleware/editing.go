@@ -354,7 +354,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 		why += inParentheses(trigger)
 	}
 	if held := v.session.held; len(held) > 0 && !p.forced && l.opts.ForWindow {
-		why += fmt.Sprintf("; edits of %s were undone in this turn, and without this one the request would not fit", strings.Join(held, ", "))
+		why += "; edits of " + strings.Join(held, ", ") + " were undone in this turn, and without this one the request would not fit"
 	}
 	p.after.steps = append(slices.Clip(v.steps), p.step(why))
 	if v.req.observers != nil {

@@ -203,9 +203,10 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	}
 	s.overtaken = !same && ch.Grown
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
-	if s.held = found.Held(s.log.Question()); !slices.Equal(found.Pins, st.Pins) {
+	if !slices.Equal(found.Pins, st.Pins) {
 		st.result = edit.Result{}
 	}
+	s.held = found.Held(s.log.Question())
 	s.pin(found.Pins)
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
@@ -230,11 +231,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		why := "another call or process has changed the edits of this conversation since the call before; its edits are used"
-		if p := found.ByPerson(); p != nil {
-			why = string(p.Kind) + ": " + p.Why
-		}
-		s.reported = s.reportTaken(ctx, req, known, st.list, why)
+		s.reported = s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
 	}
 	return nil
 }
@@ -271,6 +268,14 @@ func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Kn
 		Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
 	})
 	k.Skipped = nil
+}
+
+// whyChanged returns why the edits are others than in the call before, by what the journal has.
+func whyChanged(found entries.Stored) string {
+	if p := found.ByPerson(); p != nil {
+		return string(p.Kind) + " of edits of " + p.By + ": " + p.Why
+	}
+	return "another call or process has changed the edits of this conversation since the call before; its edits are used"
 }
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.

@@ -355,7 +355,15 @@ func (h stHistory) full(edits []*stEdit, pins []message.ID, steps []*stStep) *st
 	const kept = 10
 	e := &stEntry{edits: edits, pins: pins}
 	for i, s := range steps {
-		if i >= len(steps)-kept || s.kind == "undo" && s.question == h.ids[h.lastUser] {
+		newer, later := 0, false // edits after it; whether a step after it undoes the same edit, or makes it again
+		for _, o := range steps[i+1:] {
+			if o.kind == "edit" {
+				newer++
+			}
+			later = later || o.of != "" && o.of == s.of
+		}
+		holds := s.kind == "undo" && (s.question == h.ids[h.lastUser] || !later && newer < kept)
+		if i >= len(steps)-kept || s.kind == "edit" && newer < kept || holds {
 			e.steps = append(e.steps, s)
 		}
 	}

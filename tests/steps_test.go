@@ -76,6 +76,7 @@ type stWorld struct {
 	drafts []stDrafted
 	log    []string
 	again  int // edits planned again in the turn in which they were undone
+	done   map[string]int
 }
 
 type stDrafted struct {
@@ -89,7 +90,9 @@ func (w *stWorld) start(i int) {
 	w.drafts = slices.DeleteFunc(w.drafts, func(d stDrafted) bool { return d.process == i })
 }
 
-func (w *stWorld) say(format string, args ...any) { w.log = append(w.log, fmt.Sprintf(format, args...)) }
+func (w *stWorld) say(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
 
 func (w *stWorld) told() string { return strings.Join(w.log, "\n") }
 
@@ -166,6 +169,7 @@ func (w *stWorld) step() {
 		w.say("pin %v of %s in history %d", !unpin, id, n)
 		require.NoError(w, err, w.told())
 		w.truth.pin(h, id, unpin)
+		w.done["pin"]++
 	case what < 12:
 		w.say("process %d restarts", i)
 		w.start(i)
@@ -188,8 +192,10 @@ func (w *stWorld) step() {
 		want := w.models[d.process].commit(w.truth, h, d.draft)
 		if err := d.real.Commit(ctx); want {
 			require.NoError(w, err, w.told())
+			w.done["commit"]++
 		} else {
 			require.ErrorIs(w, err, middleware.Outdated, w.told())
+			w.done["outdated"]++
 		}
 	}
 	w.history(n)
@@ -204,6 +210,7 @@ func (w *stWorld) same(want string, got steps.Step, err error) {
 	require.NoError(w, err, w.told())
 	require.Equal(w, want, got.By, w.told())
 	w.say("… of %s", got.By)
+	w.done[string(got.Kind)]++
 }
 
 // call calls a model, and continues the history with its answer.
@@ -225,6 +232,7 @@ func (w *stWorld) call(i, n int) {
 	require.NoError(w, err, w.told())
 	w.sent(sent, h, list, w.truth.find(h.ids).pins)
 	for _, s := range made.steps {
+		w.done["edit"]++
 		if slices.Contains(held, s.by) && !slices.Contains(p.force, s.by) {
 			w.again++
 		}
@@ -274,9 +282,9 @@ func TestSteps(t *testing.T) {
 	for name, j := range stJournals(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			again, runs := 0, 0
+			again, runs, done := 0, 0, map[string]int{}
 			check := func(t *rapid.T) {
-				w := &stWorld{T: t, env: middleware.Env{Journal: j, Scope: rand.Text()}, truth: stJournal{}}
+				w := &stWorld{T: t, env: middleware.Env{Journal: j, Scope: rand.Text()}, truth: stJournal{}, done: done}
 				if name == "memory" {
 					w.env.Journal = journal.NewMemory(0)
 				}
@@ -296,7 +304,7 @@ func TestSteps(t *testing.T) {
 				rapid.Check(t, check)
 			}
 			require.Zero(t, again, "edits that were undone are not planned again in the turn")
-			t.Logf("%d runs", runs)
+			t.Logf("%d runs: %v", runs, done)
 		})
 	}
 }
@@ -319,4 +327,3 @@ func stJournals(t *testing.T) map[string]journal.Journal {
 	}
 	return all
 }
-

@@ -105,9 +105,9 @@ var journalCases = []storageCase[journal.Journal]{
 	{"head", "a write with a head is stored only if the ID of the head points at its revision, or if the write is stored already", steps(
 		put("s", 10, write(1, 0, 10)), put("s", 0, behind(1, 9, write(2, 0, 20))), put("s", 0, behind(7, 10, write(2, 0, 20))),
 		find("s", []byte{2}, -1), put("s", 20, behind(1, 10, on(10, write(2, 0, 20)))), find("s", []byte{2}, 0, 20, 10),
-		put("s", 20, behind(1, 9, write(2, 20, 21))), put("s", 20, behind(1, 10, write(2, 9, 21))), find("s", []byte{2}, 0, 20, 10),
+		put("s", 20, behind(1, 9, write(2, 20, 21))), put("s", 20, behind(1, 10, write(2, 9, 21))), find("s", []byte{1, 2}, 1, 20, 10),
 		put("s", 30, behind(1, 10, write(3, 0, 30)), write(1, 10, 30)), find("s", []byte{1}, 0, 30),
-		put("s", 30, behind(1, 10, write(3, 0, 30)), write(1, 10, 30)), put("s", 0, behind(1, 10, on(10, write(4, 0, 40)))),
+		put("s", 30, behind(1, 10, write(3, 0, 30)), write(1, 9, 30)), put("s", 0, behind(1, 10, on(10, write(4, 0, 40)))),
 		put("s", 50, write(5, 0, 50), behind(1, 10, write(6, 0, 60)), behind(1, 30, write(7, 0, 70))),
 		find("s", []byte{6}, -1), find("s", []byte{7}, 0, 70),
 	)},
@@ -211,7 +211,8 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		ID: message.ID{1}, Kind: journal.StepUndo, By: "a", Of: message.ID{2}, Actor: journal.ByUser, Why: "why", Before: 3, After: 2,
 		Time: time.Date(2026, 7, 1, 12, 0, 0, 5, time.UTC), Cost: journal.Cost{Spent: 7, Known: true},
 		Change: journal.Change{Question: message.ID{3}, Made: []message.ID{{4}}, Removed: []*journal.Record{{
-			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}}, Parts: []message.Part{message.Text{Text: "x"}},
+			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},
+			Parts: []message.Part{message.Text{Text: "x"}},
 		}}},
 	}}}
 	e.Rev = e.Sum()

@@ -158,25 +158,22 @@ var errSame = errors.New("nothing changes")
 func pin(ctx context.Context, env middleware.Env, history []message.Message, kind journal.StepKind, ids []message.ID) error {
 	_, err := amend(ctx, env, history, func(l entries.Log) entries.Amendment {
 		next := func(s entries.Stored) []message.ID {
+			others := slices.DeleteFunc(slices.Clone(s.Pins), func(id message.ID) bool { return slices.Contains(ids, id) })
 			if kind == journal.StepUnpin {
-				return slices.DeleteFunc(slices.Clone(s.Pins), func(id message.ID) bool { return slices.Contains(ids, id) })
+				return others
 			}
-			all := slices.Clone(s.Pins)
 			for _, id := range ids {
-				if !slices.Contains(all, id) {
-					all = append(all, id)
+				if !slices.Contains(others, id) {
+					others = append(others, id)
 				}
 			}
-			return all
+			return others
 		}
 		return entries.Amendment{
 			Choose: func(s entries.Stored) (Step, error) {
-				for _, id := range ids {
-					if !slices.Contains(l.IDs, id) {
-						return Step{}, &middleware.Error{
-							Kind: middleware.Invalid, Op: "steps", Err: fmt.Errorf("the history has no message with the ID %s", id),
-						}
-					}
+				if k := slices.IndexFunc(ids, func(id message.ID) bool { return !slices.Contains(l.IDs, id) }); k >= 0 {
+					err := fmt.Errorf("the history has no message with the ID %s", ids[k])
+					return Step{}, &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
 				}
 				if len(next(s)) == len(s.Pins) {
 					return Step{}, errSame

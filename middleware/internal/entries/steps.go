@@ -9,7 +9,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// keptSteps is how many steps an entry without a base has at least.
+// keptSteps is how many steps, and how many edits, an entry without a base has at least.
 const keptSteps = 10
 
 // Made is a step of a middleware that is not written yet, with the records that it has made.
@@ -48,21 +48,33 @@ func recordsUpTo(at int, records []*journal.Record) []*journal.Record {
 	return slices.DeleteFunc(slices.Clone(records), func(r *journal.Record) bool { return edit.Last(r) > at })
 }
 
-// latest returns the steps that an entry without a base has: the last ones, and those that hold a middleware off. What was
-// taken back and cannot be made again is left out.
+// latest returns the steps that an entry without a base has: the last ones, the last edits and which of them are undone, and
+// those that hold a middleware off. What was taken back and cannot be made again is left out.
 func (l Log) latest(steps []journal.Step) []journal.Step {
-	question := l.Question()
+	question, again := l.Question(), redoable(steps)
 	out := make([]journal.Step, 0, keptSteps+1)
-	again := redoable(steps)
-	for i, s := range steps {
-		if i < len(steps)-keptSteps && (s.Kind != journal.StepUndo || s.Change.Question != question) {
-			continue
+	edits, decided := 0, map[message.ID]bool{} // edits of which a newer step says whether they are undone
+	for i, s := range slices.Backward(steps) {
+		stays := i >= len(steps)-keptSteps
+		switch s.Kind {
+		case journal.StepEdit:
+			edits++
+			stays = stays || edits <= keptSteps
+		case journal.StepUndo:
+			stays = stays || s.Change.Question == question || !decided[s.Of] && edits < keptSteps
+			decided[s.Of] = true
+			if !slices.Contains(again, i) {
+				s.Change.Removed = nil
+			}
+		case journal.StepRedo:
+			decided[s.Of] = true
+		case journal.StepPin, journal.StepUnpin:
 		}
-		if s.Kind == journal.StepUndo && !slices.Contains(again, i) {
-			s.Change.Removed = nil
+		if stays {
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -115,7 +127,7 @@ func (s Stored) Undone() map[message.ID]bool {
 func (s Stored) Held(question message.ID) (names []string) {
 	var of []message.ID
 	for _, step := range s.Steps {
-		for k := len(of) - 1; k >= 0; k-- {
+		for k := range slices.Backward(of) {
 			if step.Kind == journal.StepRedo && of[k] == step.Of || step.Kind == journal.StepEdit && names[k] == step.By {
 				of, names = slices.Delete(of, k, k+1), slices.Delete(names, k, k+1)
 			}
@@ -224,7 +236,7 @@ func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
 			return journal.Step{}, err
 		}
 		if known.At >= 0 {
-			l.own(known.Entry.Conversation)
+			l = l.own(known.Entry.Conversation)
 		}
 		step, err := a.Choose(known)
 		if err != nil {
@@ -240,17 +252,20 @@ func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
 			main.ID, main.Over = l.IDs[known.At], known.Entry.Rev
 			writes = append(writes, main)
 		}
-		if question >= 0 && question != known.At {
-			early, changes := main, true
-			if early.ID, early.Over = l.IDs[question], (message.ID{}); known.At > question {
-				there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
-				if err != nil {
-					return journal.Step{}, err
-				}
-				of := step
-				if early, changes = l.amended(there, a, &of, question); there.At == question {
-					early.Over = there.Entry.Rev
-				}
+		switch {
+		case question < 0, question == known.At:
+		case known.At < question: // there is the same
+			main.ID, main.Over = l.IDs[question], message.ID{}
+			writes = append(writes, main)
+		default:
+			there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
+			if err != nil {
+				return journal.Step{}, err
+			}
+			of := step
+			early, changes := l.amended(there, a, &of, question)
+			if there.At == question {
+				early.Over = there.Entry.Rev
 			}
 			if changes {
 				writes = append(writes, early)
@@ -264,11 +279,12 @@ func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
 	return journal.Step{}, ErrFirst
 }
 
-// own makes a conversation that of what is written; zero: one without a name.
-func (l *Log) own(name message.ID) {
+// own returns the journal with the conversation of what is written; zero: one without a name.
+func (l Log) own(name message.ID) Log {
 	if l.Name, l.Conversation = name, name; name.IsZero() {
 		l.Conversation = l.IDs[0]
 	}
+	return l
 }
 
 // amended returns the write of an amended entry at a position, without a base. The step gets an ID if it has none.

@@ -1,0 +1,350 @@
+package tests
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/steps"
+)
+
+// stAgent is an agent whose editor edits what it is told in each call.
+type stAgent struct {
+	t       require.TestingT
+	env     middleware.Env
+	history []message.Message
+	sent    []message.Message
+	events  middlewaretest.Recorder
+	model   middleware.Model
+	rounds  int
+	answers middleware.Model
+}
+
+func newStAgent(t require.TestingT, env middleware.Env, mws ...middleware.Middleware) *stAgent {
+	a := &stAgent{t: t, env: env, history: []message.Message{message.System("s"), message.User("Read all files.")}}
+	a.answers = func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		call := message.ToolCall{ID: fmt.Sprint("call", a.rounds), Name: "read", Arguments: "{}"}
+		return &middleware.Response{Message: message.Assistant(call)}, nil
+	}
+	a.start(mws...)
+	return a
+}
+
+func (a *stAgent) start(mws ...middleware.Middleware) {
+	mws = append([]middleware.Middleware{a.events.Middleware()}, mws...)
+	a.model = middleware.With(a.env, mws...)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		a.sent = middlewaretest.Clone(req.Messages)
+		return a.answers(ctx, req, emit)
+	})
+}
+
+// call sends the history, and appends the answer and its result.
+func (a *stAgent) call(req middleware.Request) {
+	req.Messages = a.history
+	resp, err := a.model(context.Background(), &req, nil)
+	require.NoError(a.t, err)
+	a.rounds++
+	a.history = append(slices.Clip(a.history), resp.Message)
+	for c := range resp.Message.Calls() {
+		a.history = append(a.history, message.Result(c.ID, "read", strings.Repeat(fmt.Sprint("line of file ", a.rounds, "\n"), 40)))
+	}
+}
+
+func (a *stAgent) undo() steps.Step {
+	s, err := steps.Undo(context.Background(), a.env, a.history)
+	require.NoError(a.t, err)
+	return s
+}
+
+// cleared returns the positions of the results that were sent cleared.
+func (a *stAgent) cleared() (at []int) {
+	for i, m := range a.sent {
+		for r := range m.Results() {
+			if r.Text == "-" {
+				at = append(at, i)
+			}
+		}
+	}
+	return at
+}
+
+// stClear is an editor that clears the results at the positions that Params lists. before is called when it plans.
+func stClear(name string, before func()) middleware.Middleware {
+	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if before != nil {
+			before()
+		}
+		var plan middleware.Plan
+		wanted, _ := v.Request().Params.([]int)
+		for _, at := range wanted {
+			for r := range v.At(at).Results() {
+				if r.Text != "-" && at < v.Len()-1 && v.Protected(at)&middleware.ProtectWhole == 0 {
+					plan.Edits = append(plan.Edits, middleware.RewriteOf(at, message.Result(r.CallID, r.Name, "-").Parts...))
+				}
+			}
+		}
+		return &plan, nil
+	}, middleware.Options{Strict: true, PauseAfter: -1})
+}
+
+func at(positions ...int) middleware.Request { return middleware.Request{Params: positions} }
+
+// A chain that goes on with its own answers sees an undo by another process in its next call, and its next edit does not bring
+// the undone one back. The middleware waits for the next message of the user.
+func TestUndoByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for name, j := range stJournals(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if j == nil {
+				j = journal.NewMemory(0)
+			}
+			env := middleware.Env{Journal: j, Scope: rand.Text()}
+			a := newStAgent(t, env, stClear("clear", nil), stClear("other", nil))
+			for range 4 {
+				a.call(at())
+			}
+			before := a.history
+			a.call(at(3, 5))
+			require.Equal(t, []int{3, 5}, a.cleared())
+			a.call(at())
+			undone := a.undo()
+			require.Equal(t, "clear", undone.By)
+			require.Less(t, undone.Before, undone.After, "what is sent becomes longer")
+			a.call(at(3, 5))
+			require.Equal(t, []int{3, 5}, a.cleared(), "the other editor clears")
+			s, err := steps.History(t.Context(), env, a.history)
+			require.NoError(t, err)
+			require.Equal(t, "other", s[0].By)
+			a.undo()
+			a.call(at(3, 5))
+			require.Empty(t, a.cleared(), "both wait")
+			require.Equal(t, before, a.sent[:len(before)], "byte for byte")
+			a.call(middleware.Request{Params: []int{7}, Force: []string{"clear"}})
+			require.Equal(t, []int{7}, a.cleared(), "what was undone does not come back with another edit")
+			a.call(at(3))
+			require.Equal(t, []int{3, 7}, a.cleared(), "a forced edit ends the wait")
+			a.undo()
+			a.call(at(3))
+			require.Equal(t, []int{7}, a.cleared())
+			a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("Again."))
+			a.call(at(3))
+			require.Equal(t, []int{3, 7}, a.cleared(), "so does a message of the user")
+		})
+	}
+}
+
+// An edit that a call plans while another process takes back what it builds on is not written.
+func TestUndoDuringACall(t *testing.T) {
+	t.Parallel()
+	for name, j := range stJournals(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if j == nil {
+				j = journal.NewMemory(0)
+			}
+			env := middleware.Env{Journal: j, Scope: rand.Text()}
+			var during func()
+			a := newStAgent(t, env, stClear("clear", func() {
+				if do := during; do != nil {
+					during = nil
+					do()
+				}
+			}))
+			for range 4 {
+				a.call(at())
+			}
+			a.call(at(3))
+			early := a.history
+			a.call(at())
+			during = func() {
+				_, err := steps.Undo(context.Background(), env, early)
+				require.NoError(t, err)
+			}
+			a.call(at(5))
+			require.Empty(t, a.cleared(), "the edit of the call is on top of the undone one, so it is not made")
+			a.call(at())
+			require.Empty(t, a.cleared())
+			s, err := steps.History(t.Context(), env, a.history)
+			require.NoError(t, err)
+			require.Len(t, s, 2, "the edit and its undo")
+		})
+	}
+}
+
+// TestStepsOfAnEarlierProcess reads the steps after a restart.
+func TestStepsOfAnEarlierProcess(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	env := middleware.Env{Journal: journal.NewMemory(0), Clock: func() time.Time { return now }}
+	a := newStAgent(t, env, stClear("clear", nil))
+	for i := range 14 {
+		a.call(at(max(1, 2*i-1)))
+		if i == 13 {
+			a.call(middleware.Request{Params: []int{2*i + 1}, Force: []string{"clear"}})
+		}
+	}
+	s, err := steps.History(t.Context(), env, a.history)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(s), 10)
+	for i, step := range s {
+		require.Equal(t, journal.StepEdit, step.Kind)
+		require.Equal(t, "clear", step.By)
+		require.Equal(t, now, step.Time)
+		require.Greater(t, step.Before, step.After)
+		require.Equal(t, journal.Cost{Known: true}, step.Cost, "no model was called")
+		if i == 0 {
+			require.Equal(t, journal.ByUser, step.Actor)
+		} else {
+			require.Equal(t, journal.ByTrigger, step.Actor)
+		}
+	}
+	for range 10 {
+		a.undo()
+	}
+	for range 10 {
+		_, err := steps.Redo(t.Context(), env, a.history)
+		require.NoError(t, err)
+	}
+	_, err = steps.Redo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrNothing)
+	was := a.sent
+	a.start(stClear("clear", nil))
+	a.call(at())
+	require.Equal(t, was, a.sent[:len(was)])
+}
+
+// fit edits in the turn of an undo if the request would not fit otherwise, and says so.
+func TestFitAfterAnUndo(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	a := newStAgent(t, env, stClear("clear", nil), fit.New(fit.Options{}))
+	for range 5 {
+		a.call(at())
+	}
+	a.call(at(3, 5, 7, 9))
+	a.undo()
+	req := at(3, 5, 7, 9)
+	req.Budget = &middleware.Budget{Window: 600}
+	a.call(req)
+	edited := a.events.Events(middleware.Edited)
+	edited = edited[len(edited)-1:]
+	require.Equal(t, fit.Name, edited[0].By)
+	require.Contains(t, edited[0].Why, "edits of clear were undone in this turn, and without this one the request would not fit")
+}
+
+// Of a caller that passes views back as its history, the messages before an edit are gone.
+func TestUndoOfAView(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0), HistoryIsView: true}
+	a := newStAgent(t, env, stClear("clear", nil))
+	for range 3 {
+		a.call(at())
+	}
+	a.call(at(3))
+	a.history = slices.Concat(a.sent, a.history[len(a.sent):])
+	s, err := steps.History(t.Context(), env, a.history)
+	require.NoError(t, err)
+	require.Len(t, s, 1)
+	_, err = steps.Undo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrGone)
+	_, err = steps.Undo(t.Context(), middleware.Env{}, a.history)
+	require.ErrorIs(t, err, middleware.Invalid)
+}
+
+// oldEntry was written before entries had steps.
+const oldEntry = `{"rev":"REV","edits":[{"middleware":"clear","kind":"rewrite",` +
+	`"runs":[{"First":2,"Last":2}],"id":"ID","history_len":5,"rewrite":{"role":"","parts":[` +
+	`{"type":"result","id":"call0","name":"read","text":"-"}]}}]}`
+
+// An entry without steps has the revision that it always had. It is in force, and cannot be undone.
+func TestEntryWithoutSteps(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	a := newStAgent(t, env, stClear("clear", nil))
+	a.call(at())
+	a.call(at())
+	ids := message.IDs(a.history[1:])
+	text := strings.NewReplacer("REV", "574bbc3c8a1537f1184430013ffeb963", "ID", ids[2].String()).Replace(oldEntry)
+	var e journal.Entry
+	require.NoError(t, json.Unmarshal([]byte(text), &e))
+	require.NoError(t, e.Check(), "the revision is %s", e.Sum())
+	_, err := env.Journal.Put(t.Context(), "", []journal.Write{{ID: ids[4], First: ids[0], Conversation: ids[0], Entry: e}})
+	require.NoError(t, err)
+	a.call(at())
+	require.Equal(t, []int{3}, a.cleared())
+	s, err := steps.History(t.Context(), env, a.history)
+	require.NoError(t, err)
+	require.Empty(t, s)
+	_, err = steps.Undo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrNothing)
+	a.call(at(5))
+	require.Equal(t, []int{3, 5}, a.cleared())
+	a.undo()
+	a.call(at())
+	require.Equal(t, []int{3}, a.cleared(), "what is older remains")
+}
+
+// TestUndoWithBoundThinking undoes, makes again, pins and edits at random with a model that refuses void thinking.
+func TestUndoWithBoundThinking(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		ctx, env := context.Background(), middleware.Env{Journal: journal.NewMemory(0)}
+		a := newStAgent(t, env, stClear("clear", nil), stClear("other", nil))
+		thinks := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			call := message.ToolCall{ID: fmt.Sprint("call", a.rounds), Name: "read", Arguments: "{}"}
+			return &middleware.Response{Message: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, call)}, nil
+		}
+		strict := middlewaretest.Strict(middlewaretest.BoundThinking, thinks)
+		a.answers = strict.Model()
+		done := map[string]int{}
+		for range rapid.IntRange(5, 30).Draw(t, "steps") {
+			h := a.history
+			if rapid.IntRange(0, 3).Draw(t, "as it was sent") == 0 && len(h) > 4 {
+				h = h[:len(h)-2]
+			}
+			var err error
+			switch what := rapid.IntRange(0, 9).Draw(t, "what"); what {
+			case 0, 1:
+				if _, err = steps.Undo(ctx, env, h); err == nil {
+					done["undo"]++
+				}
+			case 2:
+				_, err = steps.Redo(ctx, env, h)
+			case 3, 4:
+				ids := message.IDs(h[1:])
+				pin := steps.Pin
+				if what == 4 {
+					pin = steps.Unpin
+				}
+				err = pin(ctx, env, h, ids[rapid.IntRange(0, len(ids)-1).Draw(t, "pin")])
+			case 5:
+				a.start(stClear("clear", nil), stClear("other", nil))
+			default:
+				wanted := 2*rapid.IntRange(0, len(a.history)/2).Draw(t, "at") + 1
+				req := at(wanted)
+				if req.Model = "claude-opus-5-5"; wanted >= len(a.history) {
+					req.Params = []int{}
+				}
+				a.call(req)
+			}
+			if err != nil {
+				require.ErrorIs(t, err, steps.ErrNothing)
+			}
+		}
+		require.Empty(t, strict.Refused(), "no thinking is void")
+	})
+}
