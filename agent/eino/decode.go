@@ -22,6 +22,16 @@ import (
 // text as an error.
 const ErrorKey = "laconic.error"
 
+// PinnedKey is the key in the Extra of a message of eino that pins it, by the value true: no middleware changes or removes it.
+// A person pins a message in a running conversation with package steps.
+const PinnedKey = "laconic.pinned"
+
+// isPinned reports whether a message has the key.
+func isPinned(f *schema.Message) bool {
+	pinned, _ := f.Extra[PinnedKey].(bool)
+	return pinned
+}
+
 // Import converts messages of eino. The result shares no memory with them but
 // strings. An error is of kind [middleware.Invalid] and has the position of the
 // message: one that is nil, has an unknown role, or a part that is unknown and
@@ -44,7 +54,7 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 	if f == nil {
 		return message.Message{}, errors.New("nil, want a message")
 	}
-	m := message.Message{Name: f.Name, Usage: usageOf(f)}
+	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: message.Hints{Pinned: isPinned(f)}}
 	var ok bool
 	if m.Role, ok = roleOf(f.Role); !ok {
 		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
@@ -82,7 +92,8 @@ func (c codec) Same(f *schema.Message, m *message.Message) (same, whole bool) {
 }
 
 func (c codec) same(f *schema.Message, m *message.Message) bool {
-	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) {
+	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) ||
+		isPinned(f) != m.Hints.Pinned {
 		return false
 	}
 	if !hasLists(f) {

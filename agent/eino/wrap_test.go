@@ -418,3 +418,20 @@ func TestWarningsNameOptions(t *testing.T) {
 		require.NotContains(t, e.Why, "Request.")
 	}
 }
+
+// A message with the key is sent as it is, from the call on that finds it.
+func TestPinnedKey(t *testing.T) {
+	t.Parallel()
+	history := long(10)
+	inner := newFake(says(say("done")))
+	chat := eino.Wrap(inner, clearing())
+	whole := history[3].Content
+	for _, pinned := range []bool{false, true, false} {
+		history[3].Extra = map[string]any{eino.PinnedKey: pinned}
+		_, err := chat.Generate(t.Context(), history)
+		require.NoError(t, err)
+		sent := inner.asked[len(inner.asked)-1]
+		require.Equal(t, pinned, sent[3].Content == whole, "pinned: %v", pinned)
+		require.NotEqual(t, whole, sent[5].Content)
+	}
+}

@@ -17,7 +17,12 @@ import (
 )
 
 // codec is the [foreign.Importer] and [foreign.Exporter] of langchaingo's messages.
-type codec struct{}
+type codec struct {
+	pinned func(m llms.MessageContent) bool // of [Options]; nil: no message is pinned
+}
+
+// pins reports whether a message is pinned.
+func (c codec) pins(f llms.MessageContent) bool { return c.pinned != nil && c.pinned(f) }
 
 // roleOf returns our role. For every provider of langchaingo, a generic message is one
 // of a user and a function message one of a tool. An unknown role is not changed, and
@@ -37,8 +42,10 @@ func roleOf(t llms.ChatMessageType) message.Role {
 }
 
 // Import implements [foreign.Importer].
-func (codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
-	m := message.Message{Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts))}
+func (c codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
+	m := message.Message{
+		Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts)), Hints: message.Hints{Pinned: c.pins(f)},
+	}
 	for i, p := range f.Parts {
 		part, err := partOf(p, before, m.Parts)
 		if err != nil {
@@ -164,8 +171,8 @@ func isObject(s string) bool {
 }
 
 // Same implements [foreign.Importer].
-func (codec) Same(f llms.MessageContent, m *message.Message) (is, whole bool) {
-	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role {
+func (c codec) Same(f llms.MessageContent, m *message.Message) (is, whole bool) {
+	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role || c.pins(f) != m.Hints.Pinned {
 		return false, false
 	}
 	whole = true

@@ -43,6 +43,10 @@ type Options struct {
 	// Conversation returns the name of the conversation of a call, such as the ID of the session that the program keeps in
 	// its context; see middleware.Request. nil: conversations have no names.
 	Conversation func(ctx context.Context) string
+
+	// Pinned returns whether a message is pinned: no middleware changes or removes it. It is called for all messages in each
+	// call, so it must be fast. nil: none is. A person pins a message in a running conversation with package steps.
+	Pinned func(m llms.MessageContent) bool
 }
 
 // Wrap returns a model that answers like inner and passes each call of
@@ -84,7 +88,7 @@ func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model
 			panic("langchaingo: Wrap: " + err.Error())
 		}
 	}
-	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{})}
+	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{o.Pinned})}
 	w.chain = middleware.Chain(mws...)(w.ask)
 	if r, ok := inner.(llms.ReasoningModel); ok {
 		return &reasoning{wrapped: w, model: r}

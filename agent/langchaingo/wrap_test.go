@@ -3,7 +3,9 @@ package langchaingo_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -213,4 +215,28 @@ func TestEditsKeepTheRest(t *testing.T) {
 	now, err := json.Marshal(history)
 	require.NoError(t, err)
 	require.Equal(t, was, now, "the caller's own is not written to")
+}
+
+func TestPinned(t *testing.T) {
+	t.Parallel()
+	inner := gives(says("ok"), says("ok"))
+	pinned := func(m llms.MessageContent) bool {
+		r, ok := m.Parts[0].(llms.ToolCallResponse)
+		return ok && r.ToolCallID == "c0"
+	}
+	llm := langchaingo.Options{Pinned: pinned}.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: 1}))
+	history := []llms.MessageContent{human("Read all.")}
+	for i := range 4 {
+		id := fmt.Sprint("c", i)
+		call := llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: "read", Arguments: "{}"}}
+		history = append(history, llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{call}},
+			result(id, "read", strings.Repeat("line ", 100)))
+	}
+	for range 2 {
+		_, err := llm.GenerateContent(t.Context(), history)
+		require.NoError(t, err)
+		sent := inner.last().msgs
+		require.Equal(t, history[2], sent[2])
+		require.NotEqual(t, history[4], sent[4])
+	}
 }

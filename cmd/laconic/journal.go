@@ -105,11 +105,8 @@ func (j *journaled) run(ctx context.Context, args []string, std stdio) (err erro
 	case reseal && len(j.keys) == 0:
 		return usagef("reseal needs --key, first the new key, then the old ones, or none for rows that are not encrypted")
 	}
-	if path, ok := strings.CutPrefix(args[1], "sqlite:"); ok { // it would be created
-		path, _, _ = strings.Cut(path, "?")
-		if _, err := os.Stat(strings.TrimPrefix(path, "//")); err != nil {
-			return err
-		}
+	if err := mustExist(args[1]); err != nil {
+		return err
 	}
 	o := engine.Options{Ciphers: j.keys}
 	if vacuum {

@@ -77,7 +77,8 @@ type action func(ctx context.Context, args []string, std stdio) error
 // commands returns all commands except help and version, in the order of the help.
 func commands() []command {
 	return []command{
-		applyCommand, replayCommand, tuneCommand, countCommand, convertCommand, modelsCommand, journalCommand, serveCommand, mcpCommand,
+		applyCommand, replayCommand, tuneCommand, countCommand, convertCommand, modelsCommand, journalCommand, historyCommand, undoCommand,
+		serveCommand, mcpCommand,
 	}
 }
 

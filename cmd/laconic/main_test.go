@@ -103,7 +103,7 @@ func TestUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 2, "laconic: no command: want apply, replay, tune, count, convert, models, journal, serve, mcp, help or version; see laconic help\n"},
+		{"", 2, "laconic: no command: want apply, replay, tune, count, convert, models, journal, history, undo, serve, mcp, help or version; see laconic help\n"},
 		{"aply", 2, "laconic: no command \"aply\": want apply"},
 		{"help aply", 2, "laconic: no command \"aply\": want apply"},
 		{"apply", 2, "laconic: apply: no chain: want --chain FILE; see laconic help apply\n"},
