@@ -27,7 +27,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients browser otel examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt lint test race clients browser otel interactive examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -39,6 +39,7 @@ lint: $(GOLANGCI) ## run the linters
 	@echo "== golangci-lint"
 	@$(GOLANGCI) run ./...
 	@cd otel && $(GOLANGCI) run --config ../.golangci.yml --disable depguard,gomoddirectives ./...
+	@cd examples/interactive && $(GOLANGCI) run --config ../../.golangci.yml --disable depguard,gomoddirectives ./...
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
@@ -93,6 +94,7 @@ tidy:
 	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/peers && $(GO) mod tidy -diff
 	@cd otel && $(GO) mod tidy -diff
+	@cd examples/interactive && $(GO) mod tidy -diff
 
 .PHONY: gofumpt
 gofumpt: $(GOFUMPT)
@@ -136,6 +138,11 @@ clients: ## test with the clients of providers and with frameworks, of Go and of
 otel: ## test the module for OpenTelemetry
 	@echo "== otel"
 	@cd otel && $(GO) test -race ./...
+
+.PHONY: interactive
+interactive: ## test the terminal view in a pseudo terminal
+	@echo "== interactive"
+	@cd examples/interactive && $(GO) test -race ./...
 
 .PHONY: browser
 browser: ## test the page in Chromium; without one, the tests are skipped

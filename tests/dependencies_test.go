@@ -27,6 +27,7 @@ func TestDependenciesPage(t *testing.T) {
 	want := find("tests/clients/go.mod", direct)
 	maps.Copy(want, find("otel/go.mod", direct))
 	maps.Copy(want, find("tests/browser/go.mod", direct))
+	maps.Copy(want, find("examples/interactive/go.mod", direct))
 	delete(want, module)
 	maps.Copy(want, find("go.mod", direct))
 	tools := find("Makefile", `(?m)^(GOLANGCI|GOFUMPT|GOVULNCHECK)_VERSION *:= *(v\S+)$`)

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain lets the test binary be the command.
+func TestMain(m *testing.M) {
+	if os.Getenv("INTERACTIVE_TEST") != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// terminal is the command in a pseudo terminal.
+type terminal struct {
+	t      *testing.T
+	file   *os.File
+	screen *vt.SafeEmulator
+	ended  chan error
+
+	mu  sync.Mutex
+	raw bytes.Buffer // all that was written
+}
+
+func start(t *testing.T, width, height int, env []string, args ...string) *terminal {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(append(os.Environ(), "INTERACTIVE_TEST=1", "TERM=xterm-256color", "NO_COLOR=", "COLORTERM="), env...)
+	file, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
+	require.NoError(t, err)
+	p := &terminal{t: t, file: file, screen: vt.NewSafeEmulator(width, height), ended: make(chan error, 1)}
+	var reading sync.WaitGroup
+	reading.Go(func() { // until the command has ended
+		b := make([]byte, 4096)
+		for {
+			n, err := file.Read(b)
+			p.mu.Lock()
+			p.raw.Write(b[:n])
+			p.mu.Unlock()
+			_, _ = p.screen.Write(b[:n])
+			if err != nil {
+				return
+			}
+		}
+	})
+	reading.Go(func() { _, _ = io.Copy(file, p.screen) }) // the answers of the terminal
+	go func() { p.ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = p.screen.Close()
+		reading.Wait()
+		_ = file.Close()
+	})
+	return p
+}
+
+// rows returns the lines of the screen.
+func (p *terminal) rows() []string {
+	rows := strings.Split(ansi.Strip(p.screen.Render()), "\n")
+	for i := range rows {
+		rows[i] = strings.TrimRight(rows[i], " \r")
+	}
+	return rows
+}
+
+// press sends a key and waits until the screen has a text.
+func (p *terminal) press(key, text string) string {
+	p.t.Helper()
+	if key != "" {
+		_, err := p.file.WriteString(key)
+		require.NoError(p.t, err)
+	}
+	seen := ""
+	require.Eventually(p.t, func() bool {
+		seen = strings.Join(p.rows(), "\n")
+		return strings.Contains(seen, text)
+	}, 20*time.Second, 5*time.Millisecond, "the screen should have %q after %q", text, key)
+	return seen
+}
+
+var item = regexp.MustCompile(`^[ >] *\d+ [█▚▓▒░▞] `)
+
+// whole checks that each line of the list is a line of the screen, below a head and above the keys.
+func (p *terminal) whole(width, height int) {
+	p.t.Helper()
+	rows := p.rows()
+	require.Len(p.t, rows, height)
+	require.Regexp(p.t, `^[\d,]+ tokens of [\d,]+, \d+ %$`, rows[0])
+	require.Regexp(p.t, `^[█▚▓▒░▞]+·+$`, rows[1])
+	require.True(p.t, strings.HasSuffix(rows[height-1], "q quit"), "%q", rows)
+	items := 0
+	for _, row := range rows {
+		require.LessOrEqual(p.t, ansi.StringWidth(row), width)
+		if item.MatchString(row) {
+			items++
+		}
+	}
+	require.GreaterOrEqual(p.t, items, 3, "%s", strings.Join(rows, "\n"))
+	require.Zero(p.t, p.screen.ScrollbackLen(), "a line that wraps would scroll")
+}
+
+func TestTerminal(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{60, 20}, {40, 15}} {
+		width, height := size[0], size[1]
+		p := start(t, width, height, nil)
+		p.press("", "q quit")
+		for i := range 7 {
+			p.press("n", fmt.Sprintf(">%3d ", 2*i+3))
+		}
+		p.press("", "Draft: 4,190 → 2,210 tokens (-47 %)")
+		for _, name := range []string{"terminal.md", "terminal.zh-CN.md"} {
+			text, err := os.ReadFile("../../docs/" + name)
+			require.NoError(t, err)
+			if width == 60 {
+				require.Contains(t, string(text), strings.Join(p.rows(), "\n"), "the picture on the page is what the terminal shows")
+			}
+		}
+		p.whole(width, height)
+		p.press("y", "accepted; u takes it back") // the first key
+		p.whole(width, height)
+		p.press("u", "undo: contextedit") // the second: six are allowed
+		p.whole(width, height)
+		require.Contains(t, p.rows()[0], "4,190 tokens")
+		require.NoError(t, pty.Setsize(p.file, &pty.Winsize{Cols: 50, Rows: 18}))
+		p.screen.Resize(50, 18)
+		p.press("n", "> 17 ")
+		p.whole(50, 18)
+		p.press("q", "")
+		require.NoError(t, <-p.ended)
+		require.Regexp(t, `\x1b\[[\d;]*3[1-6]m`, p.raw.String(), "it has colours")
+	}
+}
+
+func TestNoColor(t *testing.T) {
+	t.Parallel()
+	p := start(t, 60, 20, []string{"NO_COLOR=1"}, "-from", "16")
+	p.press("", "Draft: ")
+	p.press("y", "accepted")
+	p.press("o", "esc back")
+	p.press("\x1b", "q quit")
+	p.press("q", "")
+	require.NoError(t, <-p.ended)
+	for _, style := range regexp.MustCompile(`\x1b\[[\d;:]*m`).FindAllString(p.raw.String(), -1) {
+		require.NotRegexp(t, `[\[;](3|4|9|10)[0-7]|[34]8[;:]`, style, "a colour, though NO_COLOR is set")
+	}
+}
+
+func TestEditor(t *testing.T) {
+	t.Parallel()
+	editor := filepath.Join(t.TempDir(), "editor")
+	require.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf 'these are my words\\n' > \"$2\"\n"), 0o700))
+	p := start(t, 60, 20, []string{"VISUAL=", "EDITOR=" + editor + " -x"}, "-from", "16")
+	p.press("", "Draft: ")
+	p.press("e", "the edit is changed")
+	p.press("y", "accepted")
+	p.press("\x1b[H", ">  0") // home
+	for _, row := range []string{">  1", ">  2", ">  3"} {
+		p.press("j", row)
+	}
+	p.press("\r", "cleared by contextedit")
+	require.Contains(t, p.press("\x1b[F", "these are my words"), "── sent in its place ──") // end
+}
+
+func TestFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "conversation.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"model":"gpt-4.1","messages":[
+		{"role":"user","content":"Look \u001b[31mhere\u202e \u0000!"},
+		{"role":"assistant","content":"编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。"}]}`), 0o600))
+	p := start(t, 40, 15, nil, "-file", path)
+	seen := p.press("", "q quit")
+	require.Contains(t, seen, `\x1b[31mh…`)
+	require.Contains(t, seen, "编译完成，没有…", "cut between two characters, in the last column")
+	p.press("n", "the conversation is over")
+
+	var text strings.Builder
+	require.ErrorContains(t, run(t.Context(), []string{"-file", path + "x"}, &text), "no such file")
+	require.ErrorContains(t, run(t.Context(), []string{"-chain", path}, &text), "chain")
+	require.Error(t, run(t.Context(), []string{"-help"}, &text))
+	require.Contains(t, text.String(), "-window tokens")
+}
