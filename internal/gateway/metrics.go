@@ -112,7 +112,7 @@ func newMetrics() *metrics {
 }
 
 // event counts what the chain reports.
-func (m *metrics) event(_ context.Context, e middleware.Event) {
+func (m *metrics) event(ctx context.Context, e middleware.Event) {
 	switch e.Kind { //nolint:exhaustive // the others are not counted
 	case middleware.Edited:
 		m.edits.add(1, e.By)
@@ -121,7 +121,7 @@ func (m *metrics) event(_ context.Context, e middleware.Event) {
 		m.tokensAfter.add(float64(e.After))
 	case middleware.Failed:
 		if e.Reason == "journal" { // errors of the archive are counted where it is called
-			m.storeErrors.add(1, "journal")
+			exchangeOf(ctx).fails(m, "journal", e.Err)
 		}
 	}
 	if e.Warning() {
