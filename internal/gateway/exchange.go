@@ -249,6 +249,7 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	if d.Retried {
 		m.retries.add(1)
 	}
+	m.compactions.add(float64(d.Compacts))
 	if x.decision != nil && d.Reason == "" {
 		m.added.observe(d.Added)
 	}
