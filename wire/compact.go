@@ -49,6 +49,7 @@ func (c compactor) Compact(ctx context.Context, v *middleware.View, n int, instr
 	data, err := io.ReadAll(io.LimitReader(resp.Body, longest))
 	c.mu.Lock()
 	c.provider += time.Since(start)
+	c.decision.Compacts++
 	c.mu.Unlock()
 	switch {
 	case err != nil:

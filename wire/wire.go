@@ -72,6 +72,7 @@ type Decision struct {
 	Native   string        // what the provider edits, such as context_management: then only edits for the window are made; "": nothing
 	Edited   bool          // other bytes were sent than the client has written
 	Retried  bool          // the provider was asked more than once
+	Compacts int           // requests for compactions that were made for it, by package native
 	BytesIn  int64         // of the body that the client has written; negative: not known
 	BytesOut int64         // of the body that was sent last
 	Added    time.Duration // until the answer began, without the time of the provider

@@ -121,7 +121,7 @@ type countedArchive struct {
 func (a countedArchive) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
 	err := a.Store.Put(ctx, conversation, contents)
 	if err != nil {
-		a.metrics.storeErrors.add(1, "archive")
+		exchangeOf(ctx).fails(a.metrics, "archive", err)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (a countedArchive) Put(ctx context.Context, conversation message.ID, conten
 func (a countedArchive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
 	c, err := a.Store.Get(ctx, h)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		a.metrics.storeErrors.add(1, "archive")
+		exchangeOf(ctx).fails(a.metrics, "archive", err)
 	}
 	return c, err
 }

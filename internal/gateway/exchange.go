@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/laconic-go/laconic/store/engine"
 	"github.com/laconic-go/laconic/wire"
 )
 
@@ -48,7 +49,8 @@ type exchange struct {
 
 	mu            sync.Mutex // middlewares may ask concurrently
 	decision      *wire.Decision
-	before, after int // tokens; 0: not counted
+	before, after int    // tokens; 0: not counted
+	lost          string // the store that has failed, and how: "archive: full"; "": none
 }
 
 type exchangeKey struct{}
@@ -71,6 +73,14 @@ func (x *exchange) weigh(before, after int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.before, x.after = before, after
+}
+
+// fails notes and counts that a store has failed.
+func (x *exchange) fails(m *metrics, store string, err error) {
+	m.storeErrors.add(1, store)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.lost = store + ": " + classOf(err)
 }
 
 // passed returns the label of the reason why the request passed untouched; "": it went through the chain.
@@ -193,10 +203,16 @@ func classOf(err error) string {
 		return "certificate"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return "timeout"
+	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "is full"): // of a folder, of a database
+		return "full"
+	case errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS), strings.Contains(err.Error(), "disk I/O"):
+		return "disk"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection_refused"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection_broken"
+	case errors.Is(err, engine.ErrNotConnected):
+		return "not_connected"
 	}
 	return other
 }
@@ -233,13 +249,14 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	if d.Retried {
 		m.retries.add(1)
 	}
+	m.compactions.add(float64(d.Compacts))
 	if x.decision != nil && d.Reason == "" {
 		m.added.observe(d.Added)
 	}
 	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request",
 		slog.String("route", x.route.Name), slog.String("format", format), slog.String("result", result),
 		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why),
-		slog.String("native", d.Native), slog.String("failure", x.failure),
+		slog.String("native", d.Native), slog.String("failure", x.failure), slog.String("store", x.lost),
 		slog.Bool("retried", d.Retried), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
 		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut),
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))

@@ -31,6 +31,7 @@ var (
 	TokensAfterSeries  = Series{"laconic_tokens_after_total", "counter", "Prompt tokens that were sent.", nil}
 	EditsSeries        = Series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}
 	RetriesSeries      = Series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}
+	CompactionsSeries  = Series{"laconic_compactions_total", "counter", "Requests for compactions that native has made.", nil}
 	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
 	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
 	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
@@ -82,7 +83,7 @@ func outcome(err error) string {
 type metrics struct {
 	all []interface{ write(w *strings.Builder) }
 
-	requests, passed, tokensBefore, tokensAfter, edits, retries, storeErrors, warnings, reloads, active *counter
+	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions, storeErrors, warnings, reloads, active *counter
 
 	added *histogram
 }
@@ -99,6 +100,7 @@ func newMetrics() *metrics {
 		{&m.tokensAfter, TokensAfterSeries},
 		{&m.edits, EditsSeries},
 		{&m.retries, RetriesSeries},
+		{&m.compactions, CompactionsSeries},
 		{&m.storeErrors, StoreErrorsSeries},
 		{&m.warnings, WarningsSeries},
 		{&m.reloads, ReloadsSeries},
@@ -112,7 +114,7 @@ func newMetrics() *metrics {
 }
 
 // event counts what the chain reports.
-func (m *metrics) event(_ context.Context, e middleware.Event) {
+func (m *metrics) event(ctx context.Context, e middleware.Event) {
 	switch e.Kind { //nolint:exhaustive // the others are not counted
 	case middleware.Edited:
 		m.edits.add(1, e.By)
@@ -121,7 +123,7 @@ func (m *metrics) event(_ context.Context, e middleware.Event) {
 		m.tokensAfter.add(float64(e.After))
 	case middleware.Failed:
 		if e.Reason == "journal" { // errors of the archive are counted where it is called
-			m.storeErrors.add(1, "journal")
+			exchangeOf(ctx).fails(m, "journal", e.Err)
 		}
 	}
 	if e.Warning() {

@@ -139,7 +139,9 @@ func TestNativeEditor(t *testing.T) {
 				require.GreaterOrEqual(t, compactions, 2, "a compaction is compacted")
 				require.Greater(t, behind, 15)
 				require.Len(t, p.Requests(), 31+compactions)
-				require.Contains(t, get(t, s.url+"/metrics").body, `laconic_edits_total{middleware="native"}`)
+				metrics := get(t, s.url+"/metrics").body
+				require.Contains(t, metrics, `laconic_edits_total{middleware="native"}`)
+				require.Contains(t, metrics, fmt.Sprintf("laconic_compactions_total %d\n", compactions))
 			})
 		}
 	}

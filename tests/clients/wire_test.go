@@ -9,7 +9,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/anthropics/anthropic-sdk-go"
 	anthropicoption "github.com/anthropics/anthropic-sdk-go/option"
@@ -214,6 +216,103 @@ func TestConcurrentConversations(t *testing.T) {
 			require.Equal(t, all, w.events[middleware.Called])
 			require.Zero(t, w.events[middleware.Missed], "%v", w.why)
 			require.LessOrEqual(t, len(s.refused()), 8, "%v", s.refused())
+		})
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// body reads by a function.
+type body struct {
+	read func(p []byte) (int, error)
+	io.Closer
+}
+
+func (b body) Read(p []byte) (int, error) { return b.read(p) }
+
+// A body of a request that comes byte by byte, and without a length, is edited as any other.
+func TestSlowRequests(t *testing.T) {
+	t.Parallel()
+	for name, c := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w := serve(t, c.api, 30), newWatch()
+			opts, mws := w.chain()
+			rt := wire.Transport(nil, opts, mws...)
+			slow := roundTripper(func(req *http.Request) (*http.Response, error) {
+				req = req.Clone(req.Context())
+				req.ContentLength, req.GetBody, req.Body = -1, nil, body{iotest.OneByteReader(req.Body).Read, req.Body}
+				return rt.RoundTrip(req)
+			})
+			last, requests, err := run(t.Context(), c.loop(t, s.url, &http.Client{Transport: slow}, true))
+			require.NoError(t, err, "%v %v", w.why, s.refused())
+			require.NotEmpty(t, last)
+			require.LessOrEqual(t, len(s.refused()), 1, "%v", s.refused())
+			require.Equal(t, requests, w.events[middleware.Called])
+			require.Less(t, w.decisions[requests-1].BytesOut, w.decisions[requests-1].BytesIn)
+		})
+	}
+}
+
+// While a stream of a client has stopped in its middle, other requests by the same http.Client are answered, and then the
+// stream goes on. A stream that the client leaves costs nothing but its own answer.
+func TestRequestsDuringAStream(t *testing.T) {
+	t.Parallel()
+	for name, c := range clients {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, w := serve(t, c.api, 4), newWatch()
+			opts, mws := w.chain()
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			var first atomic.Bool
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				resp, err := http.DefaultTransport.RoundTrip(req)
+				if err == nil && first.CompareAndSwap(false, true) {
+					stream, reads := resp.Body, 0
+					resp.Body = body{func(p []byte) (int, error) {
+						if reads++; reads == 2 {
+							close(begun)
+							select {
+							case <-goOn:
+							case <-req.Context().Done():
+								return 0, req.Context().Err()
+							}
+						}
+						return stream.Read(p[:min(len(p), 50)])
+					}, stream}
+				}
+				return resp, err
+			})
+			hc := &http.Client{Transport: wire.Transport(base, opts, mws...)}
+			for _, leave := range []bool{false, true} {
+				begun, goOn = make(chan struct{}), make(chan struct{})
+				first.Store(false)
+				ctx, cancel := context.WithCancel(t.Context())
+				stopped := make(chan error, 1)
+				next := c.loop(t, s.url, hc, true)
+				go func() { _, err := next(ctx); stopped <- err }()
+				<-begun
+				last, _, err := run(t.Context(), c.loop(t, s.url, hc, leave))
+				require.NoError(t, err, "%v %v", w.why, s.refused())
+				require.NotEmpty(t, last)
+				if leave {
+					cancel()
+					require.Error(t, <-stopped)
+					continue
+				}
+				close(goOn)
+				require.NoError(t, <-stopped)
+				last, _, err = run(ctx, next)
+				cancel()
+				require.NoError(t, err)
+				require.NotEmpty(t, last)
+			}
+			require.Empty(t, s.refused())
+			w.mu.Lock() // the stream that was left may have an event still
+			defer w.mu.Unlock()
+			require.Zero(t, w.events[middleware.Missed], "%v", w.why)
 		})
 	}
 }

@@ -23,6 +23,9 @@ func (l *ledger) parts() {
 		}
 	}
 	for i, m := range l.call.Sent {
+		if m.IsCompaction() {
+			continue // the provider has made it
+		}
 		for _, p := range m.Parts {
 			for _, k := range l.keys(p) {
 				had[k]--
