@@ -324,11 +324,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 		}
 	}
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
-	undone := func(it edit.Item) bool { // or a pin has ended it
-		return st.At >= 0 && s.opened.State.All.Has(it) && !st.All.Has(it)
-	}
-	if !same && (!v.list.Covers(s.Holding(st.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone) ||
-		!slices.Equal(then.Pins, st.Pins)) || editedAfter(c, s.IDs, v.list) {
+	if !same && outdated(v, &s, then, st.Stored) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.unwritten == nil && v.list.Equal(st.list) {
@@ -358,6 +354,13 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 		}
 	}
 	return nil
+}
+
+// outdated reports whether the journal has other edits or pins than when a draft was made, besides those inside what it folds.
+func outdated(v *View, s *session, then, now entries.Stored) bool {
+	undone := func(it edit.Item) bool { return now.At >= 0 && then.All.Has(it) && !now.All.Has(it) }
+	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone) ||
+		!slices.Equal(then.Pins, now.Pins)
 }
 
 var errOutdated = &Error{

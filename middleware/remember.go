@@ -40,7 +40,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 	if !w.list.Equal(v.list) {
 		before, s := v.session.opened.State.list, w.session
 		first := s.reportTaken(ctx, v.req, before, w.list,
-			"another call or process has changed the edits of this conversation first; its edits are used, others are made in the next call")
+			"another call or process has changed the edits of this conversation first; its edits are used, others come in the next call")
 		w.reported = min(w.reported, first)
 	}
 	if len(w.attempts) > 0 {

@@ -90,7 +90,7 @@ func (w *stWorld) start(i int) {
 	w.drafts = slices.DeleteFunc(w.drafts, func(d stDrafted) bool { return d.process == i })
 }
 
-func (w *stWorld) say(format string, args ...any) {
+func (w *stWorld) sayf(format string, args ...any) {
 	w.log = append(w.log, fmt.Sprintf(format, args...))
 }
 
@@ -143,12 +143,12 @@ func (w *stWorld) step() {
 	case what < 6:
 		w.call(i, n)
 	case what < 8:
-		w.say("undo in history %d", n)
+		w.sayf("undo in history %d", n)
 		want := w.truth.undo(h)
 		got, err := steps.Undo(ctx, w.env, w.tree[n])
 		w.same(want, got, err)
 	case what < 9:
-		w.say("redo in history %d", n)
+		w.sayf("redo in history %d", n)
 		want := w.truth.redo(h)
 		got, err := steps.Redo(ctx, w.env, w.tree[n])
 		w.same(want, got, err)
@@ -166,12 +166,12 @@ func (w *stWorld) step() {
 			require.ErrorIs(w, err, middleware.Invalid)
 			return
 		}
-		w.say("pin %v of %s in history %d", !unpin, id, n)
+		w.sayf("pin %v of %s in history %d", !unpin, id, n)
 		require.NoError(w, err, w.told())
 		w.truth.pin(h, id, unpin)
 		w.done["pin"]++
 	case what < 12:
-		w.say("process %d restarts", i)
+		w.sayf("process %d restarts", i)
 		w.start(i)
 	case what < 14:
 		p := w.plan(h)
@@ -180,7 +180,7 @@ func (w *stWorld) step() {
 		var err error
 		d.real, err = middleware.Draft(ctx, w.chains[i], &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force})
 		require.NoError(w, err, w.told())
-		w.say("draft %d of process %d in history %d: %v", len(w.drafts), i, n, p)
+		w.sayf("draft %d of process %d in history %d: %v", len(w.drafts), i, n, p)
 		w.drafts = append(w.drafts, d)
 		w.sent(d.real.After.Messages(), h, d.draft.list, d.draft.known.pins)
 	case len(w.drafts) > 0:
@@ -188,7 +188,7 @@ func (w *stWorld) step() {
 		d := w.drafts[k]
 		w.drafts = slices.Delete(w.drafts, k, k+1)
 		h := stHistoryOf(w.tree[d.node])
-		w.say("commit of a draft of process %d in history %d", d.process, d.node)
+		w.sayf("commit of a draft of process %d in history %d", d.process, d.node)
 		want := w.models[d.process].commit(w.truth, h, d.draft)
 		if err := d.real.Commit(ctx); want {
 			require.NoError(w, err, w.told())
@@ -209,7 +209,7 @@ func (w *stWorld) same(want string, got steps.Step, err error) {
 	}
 	require.NoError(w, err, w.told())
 	require.Equal(w, want, got.By, w.told())
-	w.say("… of %s", got.By)
+	w.sayf("… of %s", got.By)
 	w.done[string(got.Kind)]++
 }
 
@@ -219,7 +219,7 @@ func (w *stWorld) call(i, n int) {
 	p := w.plan(h)
 	held := w.truth.find(h.ids).held(h.ids[h.lastUser])
 	list, made := w.models[i].call(w.truth, h, p, false)
-	w.say("process %d calls with history %d of %d messages, plan %v", i, n, len(h.ids), p)
+	w.sayf("process %d calls with history %d of %d messages, plan %v", i, n, len(h.ids), p)
 	var sent []message.Message
 	answer := w.talk.Asks()
 	if w.roll("says", 4) == 0 {

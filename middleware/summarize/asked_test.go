@@ -16,7 +16,9 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/steps"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
@@ -141,7 +143,9 @@ func TestPaidIsAddedUp(t *testing.T) {
 			script = append(script, middlewaretest.Give(c.answers[len(c.answers)-1]))
 		}
 		small := middlewaretest.Script(script...)
-		_, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
+		env := middleware.Env{Journal: journal.NewMemory(0)}
+		_, events := fold(t, middleware.With(env, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}),
+			summarize.Options{})), history(8))
 		require.GreaterOrEqual(t, len(small.Requests()), 3, name)
 		var made []middleware.Event
 		want := c.answers[0].Usage
@@ -162,6 +166,9 @@ func TestPaidIsAddedUp(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, cost, reportOf(made[0]).Cost, name)
 		require.Equal(t, cost, costOf(events, summarize.Attempted), name)
+		done, err := steps.History(t.Context(), env, history(8))
+		require.NoError(t, err)
+		require.Equal(t, journal.Cost{Spent: cost, Known: true}, done[0].Cost, "%s: the price of the step", name)
 	}
 
 	// A provider that reports nothing is counted.

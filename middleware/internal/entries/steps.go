@@ -229,7 +229,7 @@ type Amendment struct {
 // Amend writes what a person does: one entry without a base under the newest ID and under that of the entry so far, so that a
 // call that has begun with that one notices it, and one under the ID before the newest question.
 func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
-	at, question := len(l.IDs)-1, l.LastUser-1
+	at := len(l.IDs) - 1
 	for range tries {
 		known, _, err := l.Read(ctx, l.IDs, None, 0)
 		if err != nil {
@@ -252,24 +252,12 @@ func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
 			main.ID, main.Over = l.IDs[known.At], known.Entry.Rev
 			writes = append(writes, main)
 		}
-		switch {
-		case question < 0, question == known.At:
-		case known.At < question: // there is the same
-			main.ID, main.Over = l.IDs[question], message.ID{}
-			writes = append(writes, main)
-		default:
-			there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
-			if err != nil {
-				return journal.Step{}, err
-			}
-			of := step
-			early, changes := l.amended(there, a, &of, question)
-			if there.At == question {
-				early.Over = there.Entry.Rev
-			}
-			if changes {
-				writes = append(writes, early)
-			}
+		early, changes, err := l.amendedEarly(ctx, known.At, main, a, step)
+		if err != nil {
+			return journal.Step{}, err
+		}
+		if changes {
+			writes = append(writes, early)
 		}
 		winner, err := l.put(ctx, writes)
 		if err != nil || winner.Rev == writes[0].Entry.Rev {
@@ -277,6 +265,29 @@ func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
 		}
 	}
 	return journal.Step{}, ErrFirst
+}
+
+// amendedEarly returns the write under the ID before the newest question, if there is one and the step has an effect there. main
+// is that of the newest entry so far, which is at a position.
+func (l Log) amendedEarly(
+	ctx context.Context, at int, main journal.Write, a Amendment, step journal.Step,
+) (early journal.Write, changes bool, err error) {
+	question := l.LastUser - 1
+	if question < 0 || question == at {
+		return early, false, nil
+	}
+	if at < question { // there is the same
+		main.ID, main.Over = l.IDs[question], message.ID{}
+		return main, true, nil
+	}
+	there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
+	if err != nil {
+		return early, false, err
+	}
+	if early, changes = l.amended(there, a, &step, question); there.At == question {
+		early.Over = there.Entry.Rev
+	}
+	return early, changes, nil
 }
 
 // own returns the journal with the conversation of what is written; zero: one without a name.
