@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/steps"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -80,9 +81,14 @@ func TestCompact(t *testing.T) {
 			script := slices.Concat([]middleware.Model{read, asksToKeep("too early")}, slices.Repeat([]middleware.Model{read}, 4),
 				[]middleware.Model{asksToKeep(noted)}, slices.Repeat([]middleware.Model{read}, 4), []middleware.Model{middlewaretest.Say("Done.")})
 			model := middlewaretest.Script(script...)
-			chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, asked, editor, fit.New(fit.Options{}))
+			env := middleware.Env{Counter: tokens.Chars4{}, Journal: journal.NewMemory(0)}
+			chain := middleware.With(env, asked, editor, fit.New(fit.Options{}))
 			end, edits := runAgent(t, react.Agent{Model: chain(model.Model()), Tools: []agent.Tool{reads(), compact}, Budget: &middleware.Budget{Window: 100_000}},
 				message.User("Why does the build fail?"))
+
+			done, err := steps.History(t.Context(), env, end.History)
+			require.NoError(t, err)
+			require.Equal(t, journal.ByModel, done[len(done)-1].Actor, "the journal has who asked")
 
 			answers := resultsOf(end.History, agent.CompactTool)
 			require.Regexp(t, `^\[not yet: 1\d\d\d tokens are in the context; a compaction is made from 5000 on if you ask, and at 10000 without\]$`, answers[0])

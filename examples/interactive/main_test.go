@@ -34,10 +34,10 @@ type terminal struct {
 	t      *testing.T
 	file   *os.File
 	screen *vt.SafeEmulator
-	ended  chan error
+	cmd    *exec.Cmd
 
-	mu  sync.Mutex
-	raw bytes.Buffer // all that was written
+	reading sync.WaitGroup
+	raw     bytes.Buffer // all that was written, when reading has ended
 }
 
 func start(t *testing.T, width, height int, env []string, args ...string) *terminal {
@@ -48,26 +48,28 @@ func start(t *testing.T, width, height int, env []string, args ...string) *termi
 	cmd.Env = append(append(os.Environ(), "INTERACTIVE_TEST=1", "TERM=xterm-256color", "NO_COLOR=", "COLORTERM="), env...)
 	file, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
 	require.NoError(t, err)
-	p := &terminal{t: t, file: file, screen: vt.NewSafeEmulator(width, height), ended: make(chan error, 1)}
-	var reading sync.WaitGroup
-	reading.Go(func() { // until the command has ended
+	p := &terminal{t: t, file: file, screen: vt.NewSafeEmulator(width, height), cmd: cmd}
+	p.reading.Go(func() { // until the command has ended
 		b := make([]byte, 4096)
 		for {
 			n, err := file.Read(b)
-			p.mu.Lock()
 			p.raw.Write(b[:n])
-			p.mu.Unlock()
 			_, _ = p.screen.Write(b[:n])
 			if err != nil {
 				return
 			}
 		}
 	})
-	reading.Go(func() { _, _ = io.Copy(file, p.screen) }) // the answers of the terminal
-	go func() { p.ended <- cmd.Wait() }()
+	var answering sync.WaitGroup
+	answering.Go(func() { _, _ = io.Copy(file, p.screen) }) // the answers of the terminal
 	t.Cleanup(func() {
-		_ = p.screen.Close()
-		reading.Wait()
+		cancel()
+		_ = cmd.Wait()
+		p.reading.Wait()
+		if in, ok := p.screen.InputPipe().(io.Closer); ok { // Close of the emulator is not safe while it is read
+			_ = in.Close()
+		}
+		answering.Wait()
 		_ = file.Close()
 	})
 	return p
@@ -95,6 +97,15 @@ func (p *terminal) press(key, text string) string {
 		return strings.Contains(seen, text)
 	}, 20*time.Second, 5*time.Millisecond, "the screen should have %q after %q", text, key)
 	return seen
+}
+
+// quit ends the command, and returns all that it has written.
+func (p *terminal) quit() string {
+	p.t.Helper()
+	p.press("q", "")
+	require.NoError(p.t, p.cmd.Wait())
+	p.reading.Wait()
+	return p.raw.String()
 }
 
 var item = regexp.MustCompile(`^[ >] *\d+ [█▚▓▒░▞] `)
@@ -145,9 +156,7 @@ func TestTerminal(t *testing.T) {
 		p.screen.Resize(50, 18)
 		p.press("n", "> 17 ")
 		p.whole(50, 18)
-		p.press("q", "")
-		require.NoError(t, <-p.ended)
-		require.Regexp(t, `\x1b\[[\d;]*3[1-6]m`, p.raw.String(), "it has colours")
+		require.Regexp(t, `\x1b\[[\d;]*3[1-6]m`, p.quit(), "it has colours")
 	}
 }
 
@@ -158,9 +167,7 @@ func TestNoColor(t *testing.T) {
 	p.press("y", "accepted")
 	p.press("o", "esc back")
 	p.press("\x1b", "q quit")
-	p.press("q", "")
-	require.NoError(t, <-p.ended)
-	for _, style := range regexp.MustCompile(`\x1b\[[\d;:]*m`).FindAllString(p.raw.String(), -1) {
+	for _, style := range regexp.MustCompile(`\x1b\[[\d;:]*m`).FindAllString(p.quit(), -1) {
 		require.NotRegexp(t, `[\[;](3|4|9|10)[0-7]|[34]8[;:]`, style, "a colour, though NO_COLOR is set")
 	}
 }

@@ -75,7 +75,7 @@ func (m *Model) of(ctx context.Context, history []message.Message, d *middleware
 		}
 	}
 	for i, id := range message.IDs(shown) {
-		s.rows = append(s.rows, row{Message: shown[i], id: id, fate: "removed", plan: -1, pinned: shown[i].Hints.Pinned})
+		s.rows = append(s.rows, row{Message: shown[i], id: id, fate: "removed", by: "the chain", plan: -1, pinned: shown[i].Hints.Pinned})
 	}
 	s.place(d.Before)
 	for k, e := range d.Edits {

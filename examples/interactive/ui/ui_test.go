@@ -22,6 +22,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // conversation has so many rounds whose results are these texts, in turn.
@@ -163,6 +164,15 @@ func TestSummary(t *testing.T) {
 	require.Contains(t, screen(m), "folded by summarize")
 	keys(t, m, "enter", "end")
 	require.Contains(t, screen(m), "已压缩 14 条消息")
+}
+
+// TestRemoved: an edit that leaves nothing in its place has no message that names its author.
+func TestRemoved(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, conversation(12, strings.Repeat("a line of the log\n", 100)), trim.New(trim.Options{Threshold: 0.3, Target: 0.2}))
+	require.Contains(t, screen(m), "trim: ")
+	keys(t, m, "y", "home", "down", "down")
+	require.Regexp(t, `> +2 ▒ assistant +0  (removed by the chain|folded by trim) read_log`, screen(m))
 }
 
 // TestEdit changes texts of a draft by a command in place of an editor. The command is run as Bubble Tea would.
