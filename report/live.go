@@ -71,7 +71,7 @@ type talk struct {
 // Listen opens the page, on this machine only: it listens on 127.0.0.1, demands the token of [Live.URL], and refuses requests
 // for other hosts, as another page of the browser could send them.
 //
-// The page is open until Close; when ctx ends, it tells nothing more.
+// The page is open until Close; when ctx ends, it shows nothing new.
 func Listen(ctx context.Context, o Options) (*Live, error) {
 	if o.Port < 0 || o.Port > 65535 || o.Calls < 0 {
 		return nil, fmt.Errorf("report: port %d and %d calls, want 0 to 65535 and 0 or more", o.Port, o.Calls)
@@ -100,7 +100,7 @@ func Listen(ctx context.Context, o Options) (*Live, error) {
 	return l, nil
 }
 
-// URL returns the address of the page. It contains the token: whoever has it, and runs on this machine, may read the page.
+// URL returns the address of the page. It contains the token: every program on this machine that has it may read the page.
 func (l *Live) URL() string { return "http://" + l.host + "/" + l.token + "/" }
 
 // Close closes the page, and waits until nothing of it runs. Chains that it watched go on.
@@ -205,7 +205,7 @@ type running struct {
 // key is the key of the running call in a context.
 type key struct{}
 
-// Watch returns the chain, with the page behind it. It changes no request, no answer and no error. Drafts are not shown.
+// Watch returns the chain, observed by the page. It changes no request, no answer and no error. Drafts are not shown.
 func (l *Live) Watch(chain middleware.Middleware) middleware.Middleware {
 	note := func(ctx context.Context, e middleware.Event) {
 		if r, ok := ctx.Value(key{}).(*running); ok {

@@ -187,7 +187,7 @@ func align(history, sent []message.Message) (before place, places []place) {
 		first++
 	}
 	i, j := len(history)-1, len(sent)-1
-	var between []message.Message // what is sent behind message i and is not of the history, the last one first
+	var between []message.Message // what is sent after message i and is not of the history, the last one first
 	put := func(i int) {
 		slices.Reverse(between)
 		if i < 0 {

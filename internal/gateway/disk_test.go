@@ -27,7 +27,7 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the fil
 	p, err := fakeprovider.Start(fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"m": 8000}})
 	require.NoError(t, err)
 	chain := strings.Replace(clears, "archive: memory", "journal: sqlite:"+dir+"/edits.db\narchive: sqlite:"+dir+"/archive.db", 1)
-	t.Run("requests", func(t *testing.T) { //nolint:paralleltest // as above
+	t.Run("requests", func(t *testing.T) {
 		s := listen(t, chain, p.Root, gateway.Options{Secret: []byte("0123456789abcdef")})
 		conversation := 0
 		ask := func() (line string) {

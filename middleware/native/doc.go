@@ -7,11 +7,11 @@
 //		fit.New(fit.Options{}),
 //	)
 //
-// When the trigger is met, one more request asks the provider to compact all messages before a place where an answer begins,
-// and what it returns stands in their place in this call and all later ones. It is opaque to laconic, no other editor changes
-// it, and a later compaction covers it. The thinking of the answers that are kept stays valid: it is the only fold that voids
-// none. With Responses a line beside it says how many messages were compacted, with a handle if the chain has an archive,
-// since nobody but the provider can read it.
+// When the trigger is met, one more request asks the provider to compact all messages before an answer, and replaces them by
+// what it returns, in this call and all later ones. The compaction is opaque to laconic, no other editor changes it, and a later
+// compaction covers it. The thinking of the answers that are kept remains valid: it is the only fold that voids none. Only OpenAI
+// can read its compactions, so with Responses a line after it has the number of messages, and a handle if the chain has an
+// archive.
 //
 // It costs a request with the whole prompt, mostly read from the cache, and the tokens of the summary. A failure is an event of
 // kind [middleware.Failed], and the view is as it was; so is a request by a client of another API, with an event of kind

@@ -93,9 +93,9 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}, nil
 }
 
-// cut returns the view position of the first message that is kept: an answer directly behind a message of the user or a
+// cut returns the view position of the first message that is kept: an answer directly after a message of the user or a
 // result, when no call is open, with everything before it free to go. The provider binds the thinking that follows to this
-// place. It is lead if there is none.
+// place. It is lead if there is no such message.
 func (e *editor) cut(v *middleware.View, lead int) int {
 	end := lead
 	open := map[string]bool{}

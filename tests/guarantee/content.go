@@ -44,7 +44,11 @@ func (l *ledger) parts() {
 // keys returns what must not change about a part, as comparable parts.
 func (l *ledger) keys(p message.Part) []message.Part {
 	switch p := p.(type) {
-	case message.Thinking, message.Media, message.Opaque:
+	case message.Opaque:
+		if p.Kind != "compaction" { // which the provider makes
+			return []message.Part{p}
+		}
+	case message.Thinking, message.Media:
 		return []message.Part{p}
 	case message.ToolCall:
 		if l.sound {

@@ -2,7 +2,6 @@ package lineup
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -34,7 +33,8 @@ func (provider) Compact(_ context.Context, v *middleware.View, n int, _ string) 
 			msgs = append(msgs, m)
 		}
 	}
-	block := message.Assistant(message.Opaque{Kind: "compaction", Data: fmt.Sprintf(`{"type":"compaction","content":"%s"}`, message.IDs(all)[n-1])})
+	content := message.IDs(all)[n-1].String()
+	block := message.Assistant(message.Opaque{Kind: "compaction", Data: `{"type":"compaction","content":"` + content + `"}`})
 	block.Hints.Pinned = true
 	return append(msgs, block), nil
 }
