@@ -22,7 +22,9 @@ var (
 
 // shellOf reads a command line, roughly: in doubt, its exit code hides others.
 func shellOf(command string) (s shell) {
-	command = scripts.ReplaceAllString(heredocs(command), "$1 ")
+	if command = heredocs(command); strings.Contains(command, "sh -") {
+		command = scripts.ReplaceAllString(command, "$1 ")
+	}
 	for by := "start"; by != "" && command != ""; {
 		var simple string
 		simple, by, command = nextCommand(command)

@@ -132,7 +132,7 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addFiles(c.use.files, written)
 	case ok && c.use.kind == plans:
 		s.addPlan(c.ToolCall, r.Text)
-	case ok && c.use.kind == acts && what != c.Name:
+	case ok && c.use.kind == acts && c.Name != "":
 		s.done.put(entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
 	}
 	s.addError(by, what, res.fault)

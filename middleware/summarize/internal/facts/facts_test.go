@@ -280,11 +280,12 @@ func TestDone(t *testing.T) {
 	t.Parallel()
 	h := join(
 		call("cancel_pending_order", `{"order_id":"#W5918442","reason":"no longer needed"}`, `{"status": "cancelled", "refund": "to the card &amp; the gift card", "items": 3}`),
+		call("make_payment", "{}", "150.0 USD were paid"),
 		call("get_order", `{"order_id":"#W5918442"}`, "{}"), call("calculate", `{"expression":"1 + 1"}`, "2"), call("search_flights", `{"to":"LIS"}`, "[]"),
 		broken("book_room", `{"nights":3}`, "Error: no room"), call("think", `{"thought":"hm"}`, ""),
 		call("bash", `{"command":"cd /srv && ls -la | head"}`, "a\nb"), call("bash", `{"command":"sed -n 1,9p a.go"}`, "x"), call("bash", `{"command":"grep -r x . && make &amp;&amp; make y"}`, "exit code 0"),
 	)
-	require.Equal(t, []string{`cancel_pending_order(order_id: #W5918442, reason: no longer needed) → {"status": "cancelled", "refund": "to the card & the gift c…`}, under(section(h), "Done:"))
+	require.Equal(t, []string{`cancel_pending_order(order_id: #W5918442, reason: no longer needed) → {"status": "cancelled", "refund": "to the card & the gift c…`, "make_payment → 150.0 USD were paid"}, under(section(h), "Done:"))
 	require.Equal(t, []string{"grep -r x . && make && make y → ok"}, commands(collect(h)))
 	again := &facts.Set{}
 	again.Resume(section(h))

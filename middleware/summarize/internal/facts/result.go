@@ -50,10 +50,14 @@ var patterns = func() map[string][]pattern {
 // shows returns a line of an output that matches a pattern of a kind, or "".
 func shows(kind, output string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
+	absent := ""                  // the newest stem that the output does not have
 	for _, p := range patterns[kind] {
 		rest := output
-		for range most {
+		for n := 0; n < most && p.stem != absent; n++ {
 			at := strings.Index(rest, p.stem)
+			if at < 0 && n == 0 {
+				absent = p.stem
+			}
 			if at < 0 {
 				break
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
 // Reason is why an attempt failed.
@@ -390,11 +391,11 @@ func prefixOf(text, list string) string {
 // markup are characters before the first word of a heading or an item.
 const markup = "#*_>-+` \t\n\"'“”「『【["
 
-// fold returns a text in lower case, with plain apostrophes, letters of usual width and single spaces. Its lines remain,
+// fold returns a text in lower case, with plain apostrophes, characters of usual width and single spaces. Its lines remain,
 // but for blank ones.
 func fold(s string) string {
 	var lines []string
-	for line := range strings.Lines(strings.Map(plain, s)) {
+	for line := range strings.Lines(strings.ToLower(lex.Fold(apostrophes.Replace(s)))) {
 		if line = oneSpace(line); line != "" {
 			lines = append(lines, line)
 		}
@@ -402,12 +403,4 @@ func fold(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-func plain(r rune) rune {
-	switch {
-	case strings.ContainsRune("’‘‛ʼ＇´′", r):
-		return '\''
-	case 'Ａ' <= r && r <= 'Ｚ' || 'ａ' <= r && r <= 'ｚ':
-		r -= 'Ａ' - 'A'
-	}
-	return unicode.ToLower(r)
-}
+var apostrophes = strings.NewReplacer("‘", "'", "‛", "'", "´", "'", "′", "'")

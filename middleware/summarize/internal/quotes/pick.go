@@ -13,7 +13,7 @@ import (
 // Options define how much is kept.
 type Options struct {
 	Tokens   int            // of the section, at most, by Counter
-	Counter  tokens.Counter // is asked for one piece at a time, and for the section
+	Counter  tokens.Counter // is asked for one passage at a time, and for the section
 	Language text.Language  // of the heading; "": English
 }
 
@@ -29,6 +29,7 @@ const (
 const Standing = "(standing order) "
 
 const (
+	bullet  = "\n- "
 	indent  = "  "  // of the further lines of an item
 	gap     = "[…]" // the line for what is left out of a message
 	english = "(there is more, for which there is no room)"
@@ -38,25 +39,26 @@ const (
 // Text returns the section with its heading, without a line break at its end, or "" if there is
 // nothing to keep or no room. The same set gives the same text.
 func (s *Set) Text(o Options) string {
-	heading, more := o.Language.Headings().Quotes, "\n- "+english
-	if o.Language == text.Chinese {
-		more = "\n- " + chinese
+	p := picker{Set: s, all: slices.Clone(s.all), count: o.Counter.Count}
+	p.markOrders()
+	p.markChanged()
+	for _, m := range p.said {
+		if !m.repeated {
+			p.want(m)
+		}
 	}
-	for room := o.Tokens; ; {
-		p := picker{Set: s, all: slices.Clone(s.all), count: o.Counter.Count, missing: s.missing}
-		p.pick(room - p.count(heading+more) - 2)
+	heading, more := o.Language.Headings().Quotes, bullet+text.Pick(o.Language, english, chinese)
+	for room := o.Tokens - p.count(heading+more); ; {
+		missing := p.choose(room) || s.missing
 		lines := p.lines()
 		if len(lines) == 0 {
 			return ""
 		}
 		section := heading
-		if p.missing {
+		if missing {
 			section += more
 		}
-		for _, l := range lines {
-			section += "\n- " + strings.ReplaceAll(strings.TrimRight(l, " \t\n"), "\n", "\n"+indent)
-		}
-		section = strings.ReplaceAll(section, "\n"+indent+"\n", "\n\n")
+		section += bullet + strings.Join(lines, bullet)
 		over := p.count(section) - o.Tokens
 		if over <= 0 {
 			return section
@@ -65,246 +67,151 @@ func (s *Set) Text(o Options) string {
 	}
 }
 
-// picker takes pieces as long as there is room.
+// picker decides what is kept.
 type picker struct {
 	*Set
 
-	all     []piece
-	count   func(string) int
-	missing bool // a rule has no room
+	all   []passage
+	count func(string) int
+	cost  int // of all that is wanted
 }
 
-// pick takes all that is wanted, or of that what is worth most.
-func (p *picker) pick(room int) {
-	p.markOrders()
-	p.markChanged()
-	all := 0
-	for _, m := range p.said {
-		if !m.repeated {
-			all += p.want(m)
-		}
-	}
-	for i := range p.all {
-		s := &p.all[i]
-		if s.taken = s.wanted && all <= room; s.wanted && !s.taken {
-			s.rank = s.judge()
-		}
-	}
-	for r := order; r > none; r-- {
-		for i := len(p.all) - 1; i >= 0; i-- {
-			s := &p.all[i]
-			if !s.wanted || s.taken || s.rank != r {
-				continue
-			}
-			room -= p.takeOrDemote(i, room)
-		}
-	}
-}
-
-// takeOrDemote takes a piece, or ranks it anew if there is no room. A line of code has the same rank without its mark, and
-// costs less: it is tried again. The cost is returned, 0 if nothing is taken.
-func (p *picker) takeOrDemote(i, room int) int {
-	s := &p.all[i]
-	before, marked := s.rank, s.mark != ""
-	if cost := p.take(i, room); cost > 0 {
-		return cost
-	}
-	p.missing = p.missing || before == rule
-	p.demote(i)
-	if marked && s.rank == before {
-		return p.take(i, room)
-	}
-	return 0
-}
-
-// demote ranks a piece anew that had no room: it is a standing order no more, and costs as much as one that never was.
-func (p *picker) demote(i int) {
-	s := &p.all[i]
-	if s.mark == Standing {
-		s.mark = ""
-		s.cost = p.costOf(i)
-	}
-	s.rank = s.judge()
-}
-
-// costOf returns the tokens of a piece, with the beginning of its line if it begins one.
-func (p *picker) costOf(i int) int {
-	s := &p.all[i]
-	if i == p.said[s.of].from || s.mark != "" {
-		return p.count(s.text) + p.count("\n- "+s.mark)
-	}
-	return p.count(s.text)
-}
-
-// markOrders finds which pieces are standing orders. An order that is a piece word for word, as in an earlier section, is
-// no other.
+// markOrders marks the passages that are standing orders. An order that is a passage word for word, as in an earlier section,
+// is no other one.
 func (p *picker) markOrders() {
-	const enough = 24 // bytes of an order that is a part of a sentence
+	const enough = 24 // bytes of an order in a passage, or of a passage in an order
 	for _, o := range p.orders {
-		exact := slices.ContainsFunc(p.all, func(s piece) bool { return oneLine(s.text) == o })
+		exact := slices.ContainsFunc(p.all, func(s passage) bool { return oneLine(s.text) == o })
 		for i := range p.all {
 			line := oneLine(p.all[i].text)
-			in := strings.Contains(line, o) && (2*len(o) >= len(line) || len(o) >= enough) || strings.Contains(o, line)
-			if (line == o || !exact && in) && !read(lower(line)).isCourtesy() {
+			in := strings.Contains(line, o) && (2*len(o) >= len(line) || len(o) >= enough)
+			if !read(line).isCourtesy() && (line == o || !exact && (in || strings.Contains(o, line))) {
 				p.all[i].mark = Standing
 			}
 		}
 	}
 }
 
-// want marks what is wanted of a message: of a long one, both ends and what is strange in its middle. It returns the cost.
-func (p *picker) want(m said) (cost int) {
+// want marks what is wanted of a message: of a long one both ends, and what is strange in its middle.
+func (p *picker) want(m message) {
 	all := p.all[m.from:m.to]
-	size := 0
+	size, before := 0, 0
 	for i := range all {
 		all[i].cost = p.count(all[i].text)
 		size += all[i].cost
 	}
-	left, isLong := size, !m.resumed && size > whole // left: from here to the end
-	lead := false                                    // the line above a list is wanted
-	var inside []*piece
+	isLong := !m.resumed && size > whole
 	for i := range all {
 		s := &all[i]
-		atEnd := i == 0 || i == len(all)-1 || size-left+s.cost <= end || left <= end
-		left -= s.cost
-		lead = lead && s.item
-		s.wanted = (!isLong || atEnd || lead || s.mark == Standing) && strings.TrimSpace(s.text) != gap
-		lead = lead || s.wanted && endsIn(s.text, ":", "：")
-		if !s.wanted && !s.code {
-			inside = append(inside, s)
-		}
+		atEnd := i == 0 || i == len(all)-1 || before+s.cost <= end || size-before <= end
+		s.wanted = (!isLong || atEnd || s.mark == Standing) && strings.TrimSpace(s.text) != gap
+		before += s.cost
 	}
 	if isLong {
-		wantStrange(inside, wordsOf(all))
+		wantStrange(all)
 	}
 	for i := range all {
 		s := &all[i]
-		if i == 0 || s.mark != "" {
-			s.cost += p.count("\n- " + s.mark)
+		s.cost += p.markCost(m.from + i)
+		if s.wanted {
+			p.cost += s.cost
 		}
-		cost += s.cost * count(s.wanted)
 	}
-	return cost
 }
 
-func count(is bool) int {
-	if is {
-		return 1
+// markCost returns the tokens of the beginning of the line that a passage begins, or 0.
+func (p *picker) markCost(i int) int {
+	if s := &p.all[i]; i == p.said[s.of].from || s.mark != "" {
+		return p.count(bullet + s.mark)
 	}
 	return 0
 }
 
+// wantStrange marks the passages most of whose words occur nowhere else in their message: a paste repeats its words, and
+// what the user adds to it has others, in any language. If there is room left, rules follow.
+func wantStrange(all []passage) {
+	const least = 0.4 // of the words
+	inAll := map[string]int{}
+	for _, s := range all {
+		countWords(inAll, s.text)
+	}
+	var strange []*passage
+	for i := range all {
+		s, own, n := &all[i], map[string]int{}, 0
+		countWords(own, s.text)
+		for w, k := range own {
+			if inAll[w] == k {
+				n++
+			}
+		}
+		s.strange = float64(n) / float64(max(1, len(own)))
+		if !s.wanted && !s.code && (s.strange >= least || judge(s.text) == rule) {
+			strange = append(strange, s)
+		}
+	}
+	slices.SortStableFunc(strange, func(a, b *passage) int { return cmp.Compare(b.strange, a.strange) })
+	room := middle
+	for _, s := range strange {
+		if s.wanted = s.cost <= room; s.wanted {
+			room -= s.cost
+		}
+	}
+}
+
 var word = regexp.MustCompile(`\p{Han}|[\p{L}\p{M}'’-]+`)
 
-// wordsOf counts the words, and the Chinese characters, of pieces.
-func wordsOf(all []piece) map[string]int {
-	n := map[string]int{}
-	for _, s := range all {
-		for _, w := range word.FindAllString(strings.ToLower(s.text), -1) {
-			n[w]++
-		}
-	}
-	return n
-}
-
-// block is a sentence, or a short list with the line above it.
-type block struct {
-	pieces  []piece
-	of      []*piece
-	cost    int
-	strange float64 // the share of its words that occur nowhere else in its message
-}
-
-// wantStrange marks the sentences whose words occur nowhere else in their message, those with most of them first: what
-// somebody pastes repeats its words, and what the user writes into it has others, in any language. A short list is judged as
-// a whole. If there is room left, rules follow.
-func wantStrange(inside []*piece, elsewhere map[string]int) {
-	const least = 0.4 // of the words
-	blocks := blocksOf(inside)
-	for i := range blocks {
-		own, n := wordsOf(blocks[i].pieces), 0
-		for w, k := range own {
-			n += count(elsewhere[w] == k)
-		}
-		blocks[i].strange = float64(n) / float64(max(1, len(own)))
-	}
-	slices.SortStableFunc(blocks, func(a, b block) int { return cmp.Compare(b.strange, a.strange) })
-	room := middle
-	for _, b := range blocks {
-		if b.cost <= room && (b.strange >= least || judge(b.pieces[0].text) == rule) {
-			room -= b.cost
-			for _, s := range b.of {
-				s.wanted = true
-			}
-		}
+// countWords adds the words, and the Chinese characters, of a text.
+func countWords(n map[string]int, said string) {
+	for _, w := range word.FindAllString(strings.ToLower(said), -1) {
+		n[w]++
 	}
 }
 
-// blocksOf joins the items of a list, and the line above it, as long as they are short.
-func blocksOf(inside []*piece) (blocks []block) {
-	for _, s := range inside {
-		if last := len(blocks) - 1; last >= 0 && s.item && blocks[last].cost+s.cost <= middle {
-			b := &blocks[last]
-			if before := b.pieces[len(b.pieces)-1]; before.item || endsIn(before.text, ":", "：") {
-				b.pieces, b.of, b.cost = append(b.pieces, *s), append(b.of, s), b.cost+s.cost
+// choose takes of what is wanted what is worth most, as far as there is room. It reports whether a rule has no room.
+func (p *picker) choose(room int) (missing bool) {
+	for i := range p.all {
+		p.all[i].taken = false
+		if p.cost > room && p.all[i].rank == unknown {
+			p.judge(i)
+		}
+	}
+	for r := order; r >= unknown; r-- {
+		for i := range slices.Backward(p.all) {
+			s := &p.all[i]
+			if !s.wanted || s.taken || s.rank != r {
 				continue
 			}
+			room -= p.take(i, room)
+			if !s.taken && r == order { // it is treated like one that never was an order
+				s.cost -= p.markCost(i)
+				s.mark = ""
+				s.cost += p.markCost(i)
+				p.judge(i)
+			}
+			missing = missing || r == rule && !s.taken
 		}
-		blocks = append(blocks, block{pieces: []piece{*s}, of: []*piece{s}, cost: s.cost})
 	}
-	return blocks
+	return missing
 }
 
-// judge returns the rank of a piece.
-func (s *piece) judge() rank {
-	r := judge(s.text)
-	switch {
-	case s.code:
-		return other
-	case s.mark == Standing:
-		return order
-	case s.mark != "":
-		return other
-	case r == request && s.cost > brief:
-		return long
-	}
-	return r
-}
-
-// take takes a piece and those that it refers to, and returns their cost. It returns 0 if there is no room.
+// take takes a passage with those that it refers to, and returns their cost. It returns 0 if there is no room.
 func (p *picker) take(i, room int) (cost int) {
-	const most = 4
-	if p.all[i].cost > room {
-		return 0
+	first := i
+	for p.all[first].refers {
+		first--
 	}
-	chain, from := []int{i}, p.said[p.all[i].of].from
-	for k := i; len(chain) < most && k > from && p.refersBack(k); chain = append(chain, k) {
-		k--
-		for p.all[i].item && k > from && p.all[k].item {
-			k--
+	for _, s := range p.all[first : i+1] {
+		if !s.taken {
+			cost += s.cost
 		}
-	}
-	chain = slices.DeleteFunc(chain, func(k int) bool { return p.all[k].taken })
-	for _, k := range chain {
-		cost += p.all[k].cost
 	}
 	if cost > room {
 		return 0
 	}
-	for _, k := range chain {
+	for k := first; k <= i; k++ {
 		p.all[k].taken = true
 	}
 	return cost
-}
-
-// refersBack reports whether a piece is not understood without the one before it, or the line above its list.
-func (p *picker) refersBack(i int) bool {
-	s, before := &p.all[i], &p.all[i-1]
-	if s.code || before.code || s.item {
-		return !s.code && s.item
-	}
-	said := read(lower(strings.TrimSpace(s.text)))
-	return !strings.HasSuffix(before.text, "\n\n") && (said.begins("links") || said.has("pronouns"))
 }
 
 // lines returns what is taken. Neighbours in a message are one line, as they were written.
@@ -324,6 +231,10 @@ func (p *picker) lines() (lines []string) {
 			lines = append(lines, s.mark+strings.TrimLeft(s.text, " \t\n"))
 		}
 		before = i
+	}
+	for i, l := range lines {
+		l = strings.ReplaceAll(strings.TrimRight(l, " \t\n"), "\n", "\n"+indent)
+		lines[i] = strings.ReplaceAll(l, "\n"+indent+"\n", "\n\n")
 	}
 	return lines
 }

@@ -1,14 +1,14 @@
-// Package quotes keeps what the user said, word for word, as far as there is room.
+// Package quotes keeps the user's words, as they are, as far as there is room.
 //
 //	s := &quotes.Set{}
 //	s.Add("Budget cap is $500 total. Never exceed it without approval. Thanks!")
 //	section := s.Text(quotes.Options{Tokens: 3000, Counter: counter})
 //
-// Every message of at most 150 tokens is kept as it is. Of a longer one the first and the last 75 tokens are kept, in whole
-// sentences, and from its middle at most 300 tokens of the sentences most of whose words are nowhere else in it. If all this
-// does not fit, sentences are chosen by rank, of equal rank the newest; see [rank]. A sentence that refers to the one before
-// it, and an item of a list, is kept with that. A sentence whose value a later message replaces is marked as changed. What
-// programs write in the user's name is not kept. Of a message the first and the last 16 KiB are read.
+// Every message of at most 150 tokens is kept as it is. Of a longer one the first and the last 75 tokens are kept, and from
+// its middle at most 300 tokens of the passages most of whose words occur nowhere else in it. If all this does not fit,
+// passages are chosen by rank, of equal rank the newest; see [rank]. A passage is a sentence with those that refer to it, a
+// short list with the line before it, or a line of code. A passage whose value a later message replaces is marked as changed.
+// What programs write in the user's name is not kept. Of a message the first and the last 16 KiB are read.
 package quotes
 
 import (
@@ -25,32 +25,36 @@ import (
 
 // Set holds the messages of the user. The zero value is empty. It is not safe for concurrent use.
 type Set struct {
-	said    []said         // oldest first
-	all     []piece        // of all messages, in order
+	said    []message      // oldest first
+	all     []passage      // of all messages, in order
 	newest  map[string]int // position of the newest message with a text
 	orders  []string       // standing orders, each as one line
 	missing bool           // an earlier section had no room for all rules
 }
 
-// said is a message of the user, or a line of an earlier section.
-type said struct {
-	from, to int  // its pieces
+// message is a message of the user, or a line of an earlier section.
+type message struct {
+	from, to int  // its passages
 	resumed  bool // from an earlier section: it is not shortened again
 	repeated bool // a later message is the same
 }
 
-// piece is a sentence, or a line.
-type piece struct {
-	text string // as it was written, with the white space around it
+const longest = 1 << 9 // bytes of a passage
+
+// passage is what is kept or left out as a whole.
+type passage struct {
+	text string // as it was written, with the white space after it
 	of   int    // position of its message
-	item bool   // it begins a list item
-	code bool   // it is code, or output of a program, without a comment
+	code bool   // a line of code, or of the output of a program, without a comment
+	list bool   // it ends with an item of a list
 
 	// what [Set.Text] decides
-	wanted, taken bool   // it is kept if all fits, and as it fits
-	mark          string // before it, or ""
-	cost          int    // in tokens
+	wanted, taken bool    // it is kept if all fits, and as it fits
+	mark          string  // before it, or ""
+	cost          int     // in tokens
+	strange       float64 // the share of its words that occur nowhere else in its message
 	rank          rank
+	refers        bool // it is not understood without the passage before it
 }
 
 // Add adds a text of the user. Texts are added oldest first. Of a summary that the caller passes
@@ -64,7 +68,7 @@ func (s *Set) Add(said string) {
 	s.add(said, false)
 }
 
-// Order lists the lines, word for word apart from white space, that are standing orders. The pieces
+// Order lists the lines, word for word apart from white space, that are standing orders. The passages
 // that they are in, or consist of, come first and are marked.
 func (s *Set) Order(lines ...string) {
 	for _, o := range lines {
@@ -133,32 +137,27 @@ func (s *Set) add(whole string, resumed bool) {
 		s.newest = map[string]int{}
 	}
 	s.newest[whole] = len(s.said)
-	m := said{from: len(s.all), resumed: resumed}
+	m := message{from: len(s.all), resumed: resumed}
 	s.divide(whole)
 	m.to = len(s.all)
 	s.said = append(s.said, m)
 }
 
-// divide appends the pieces of a message.
+// divide appends the passages of a message.
 func (s *Set) divide(whole string) {
-	const longest = 1 << 9 // bytes
 	from, fenced := len(s.all), false
 	for part := range text.Pieces(whole) {
-		bare, last := strings.TrimSpace(part), len(s.all)-1
-		if bare == "" && last >= from {
-			s.all[last].text += part
-			continue
-		}
-		fence := strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~")
+		line := strings.TrimSpace(part)
+		fence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 		fenced = fenced != fence
-		p := piece{of: len(s.said), item: text.MarkOf(bare) > 0}
-		said := comment(bare) != ""
-		p.code = !said && (fence || fenced || isCode(bare))
-		if last >= from && !p.code && !p.item && s.all[last].goesOn(bare) {
+		p := passage{of: len(s.said), list: text.MarkOf(line) > 0}
+		if last := len(s.all) - 1; last >= from && (line == "" || !fence && !fenced && s.all[last].goesOn(line, len(part))) {
 			s.all[last].text += part
+			s.all[last].list = s.all[last].list || p.list
 			continue
 		}
-		p.code = p.code || !said && !p.item && (part[0] == '\t' || strings.HasPrefix(part, "  "))
+		indented := part[0] == '\t' || strings.HasPrefix(part, "  ")
+		p.code = line != "" && comment(line) == "" && (fence || fenced || indented && !p.list || isCode(line))
 		for part != "" {
 			p.text = shorten.Head(part, longest)
 			part = part[len(p.text):]
@@ -167,13 +166,18 @@ func (s *Set) divide(whole string) {
 	}
 }
 
-// goesOn reports whether a line continues the sentence of a piece.
-func (s *piece) goesOn(line string) bool {
-	before := strings.TrimRight(s.text, " \t")
-	if s.code || !strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "\n\n") {
+// goesOn reports whether a line belongs to a passage: it continues its sentence or its list.
+func (s *passage) goesOn(line string, size int) bool {
+	before := strings.TrimSpace(s.text)
+	switch {
+	case s.code || before == gap || line == gap || len(s.text)+size > longest:
+		return false
+	case text.MarkOf(line) > 0:
+		return s.list || endsIn(before, ":", "：")
+	case strings.HasSuffix(s.text, "\n\n") || isCode(line):
 		return false
 	}
-	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(before))
+	last, _ := utf8.DecodeLastRuneInString(before)
 	next, _ := utf8.DecodeRuneInString(line)
-	return unicode.IsLower(next) && (unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',')
+	return strings.HasSuffix(s.text, "\n") && unicode.IsLower(next) && (unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',')
 }

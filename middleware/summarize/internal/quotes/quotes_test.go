@@ -121,7 +121,7 @@ func TestRoom(t *testing.T) {
 	require.Equal(t, said, pick(3000))
 	require.Equal(t, []string{"(there is more, for which there is no room)", "The folder has old reports. Never delete it.", "Always answer in French."}, pick(50),
 		"what a sentence refers to is kept with it")
-	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(76))
+	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "Thanks a lot!", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(76))
 	require.Empty(t, pick(10))
 }
 

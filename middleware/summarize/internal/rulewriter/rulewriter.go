@@ -38,18 +38,18 @@ func (o Options) wording() *wording { return text.Pick(o.Language, &english, &ch
 type wording struct {
 	topics, conclusions, technical, fence string
 
-	state, before, question, call string // of the state of the work
+	state, before, question, asked, call string // of the state of the work
 }
 
 var english = wording{
 	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
 	state: "The assistant said last:", before: "The assistant said before:",
-	question: "Open question of the assistant: ", call: "Call without a result: ",
+	question: "Open question of the assistant: ", asked: "Question that the user has answered: ", call: "Call without a result: ",
 }
 
 var chinese = wording{
 	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
-	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", call: "尚无结果的调用: ",
+	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", asked: "用户已回答的问题: ", call: "尚无结果的调用: ",
 }
 
 // Limits of a summary. Lengths are in code points.

@@ -254,6 +254,8 @@ func TestState(t *testing.T) {
 		"a short text":           {[]message.Message{say("Done.")}, "The assistant said last:\nDone."},
 		"a short text later":     {[]message.Message{say(long), say("Draft PR created: 189")}, "The assistant said before:\n" + long + "\nThe assistant said last: Draft PR created: 189"},
 		"a question later":       {[]message.Message{say(long), say("Shall I?")}, "The assistant said before:\n" + long + "\nOpen question of the assistant: Shall I?"},
+		"an answered question":   {[]message.Message{say(long), say("Shall I?"), message.User("yes")}, "The assistant said before:\n" + long + "\nQuestion that the user has answered: Shall I?"},
+		"an answered long text":  {[]message.Message{say(long + " Shall I?"), message.User("yes"), call, message.Result("c", "rename", "ok")}, "The assistant said before:\n" + long + " Shall I?"},
 		"a call later":           {[]message.Message{say(long), call}, "The assistant said last:\n" + long + "\nCall without a result: rename {\"to\":\"my_extension.py\"}"},
 		"an answered call":       {[]message.Message{say(long), call, message.Result("c", "rename", "ok")}, "The assistant said last:\n" + long},
 		"a text of a summary":    {[]message.Message{say("The assistant said before:\n" + long)}, "The assistant said last:\n" + long},

@@ -1,7 +1,6 @@
 package rulewriter
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -14,54 +13,95 @@ import (
 func State(msgs []message.Message, o Options) string {
 	const most = 300 // tokens
 	w := o.wording()
-	said, short, open := newest(msgs, o, w)
-	heading := w.state
-	if short != said {
-		label := w.state + " "
-		if strings.HasSuffix(short, "?") || strings.HasSuffix(short, "？") {
-			label = w.question
-		}
-		heading, open = w.before, strings.TrimSuffix(label+text.Line(short, longestLine)+"\n"+open, "\n")
+	long, short, open := newest(msgs, o)
+	if open != "" {
+		open = "\n" + w.call + open
 	}
-	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+"\n"+open))
-	switch cut := ends(said, room, o); {
-	case cut != "":
-		return strings.TrimSuffix(heading+"\n"+cut+"\n"+open, "\n")
-	case o.fits(open):
+	if short.text != long.text {
+		open = "\n" + w.label(short) + text.Line(short.text, longestLine) + open
+	}
+	heading := w.before
+	if short == long && !long.answered {
+		heading = w.state
+	}
+	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+open))
+	if cut := ends(long.text, room, o); cut != "" {
+		return heading + "\n" + cut + open
+	}
+	if open = strings.TrimPrefix(open, "\n"); o.fits(open) {
 		return open
 	}
 	return ""
 }
 
-// newest returns the newest long text of the assistant, or its newest text if none is long; the newest text; and a line for
-// the newest call, if it has no result.
-func newest(msgs []message.Message, o Options, w *wording) (said, short, open string) {
-	const long = 200 // bytes
-	answered := map[string]bool{}
-	for i, m := range slices.Backward(msgs) {
-		for r := range m.Results() {
-			answered[r.CallID] = true
-		}
-		if o.Done != nil && o.Done() || len(said) >= long {
+// utterance is a text of the assistant.
+type utterance struct {
+	text     string
+	question bool // its last line has one
+	answered bool // so it has, and the user has written since, or the work went on
+}
+
+// label returns what is before a short text.
+func (w *wording) label(u utterance) string {
+	switch {
+	case u.answered:
+		return w.asked
+	case u.question:
+		return w.question
+	}
+	return w.state + " "
+}
+
+// newest returns the newest long text of the assistant, or its newest text if none is long; the newest text; and the newest
+// call, if it has no result.
+func newest(msgs []message.Message, o Options) (long, short utterance, open string) {
+	const least = 200 // bytes of a long text
+	replied := false
+	for _, m := range slices.Backward(msgs) {
+		if o.Done != nil && o.Done() || len(long.text) >= least {
 			break
 		}
+		if raw := m.Text(); m.Role == message.RoleAssistant && (short.text == "" || len(raw) >= least) {
+			long = utteranceOf(raw, replied)
+			if short.text == "" {
+				short = long
+			}
+		}
+		replied = replied || m.Role == message.RoleUser || m.Role == message.RoleTool
+	}
+	if len(long.text) < least {
+		long = short
+	}
+	return long, short, openCall(msgs)
+}
+
+// utteranceOf returns a text of the assistant, without the heading that it has in an earlier summary.
+func utteranceOf(raw string, replied bool) utterance {
+	said := strings.TrimSpace(text.Clean(raw))
+	for _, w := range []wording{english, chinese} {
+		said = strings.TrimPrefix(strings.TrimPrefix(said, w.before+"\n"), w.state+"\n")
+	}
+	question := strings.ContainsAny(said[strings.LastIndexByte(said, '\n')+1:], "?？")
+	return utterance{said, question, question && replied}
+}
+
+// openCall returns a call at the end of the messages that has no result, or "".
+func openCall(msgs []message.Message) (open string) {
+	results := map[string]bool{}
+	for _, m := range slices.Backward(msgs) {
+		for r := range m.Results() {
+			results[r.CallID] = true
+		}
 		for c := range m.Calls() {
-			if i >= len(msgs)-1-len(answered) && !answered[c.ID] {
-				open = w.call + text.Line(c.Name+" "+c.Arguments, longestLine)
+			if !results[c.ID] {
+				open = text.Line(c.Name+" "+c.Arguments, longestLine)
 			}
 		}
-		if m.Role == message.RoleAssistant {
-			said = strings.TrimSpace(text.Clean(m.Text()))
-			for _, of := range []wording{english, chinese} { // of an earlier summary
-				said = strings.TrimPrefix(strings.TrimPrefix(said, of.before+"\n"), of.state+"\n")
-			}
-			short = cmp.Or(short, said)
+		if m.Role != message.RoleTool {
+			break
 		}
 	}
-	if len(said) < long {
-		said = short
-	}
-	return said, short, open
+	return open
 }
 
 // ends returns a text, or as many sentences of its beginning and of its end as have room, in equal parts.

@@ -120,12 +120,15 @@ func isVisible(r rune) bool {
 // row. Invalid bytes become U+FFFD, and [Marks] get round brackets.
 func Clean(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && !isVisible(r) {
-			return -1
+		if r >= ' ' && r <= '~' || r == '\n' || r == '\t' || isVisible(r) {
+			return r
 		}
-		return r
+		return -1
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
-	return WithoutMarks(blankLines.ReplaceAllString(blankEnds.ReplaceAllString(text, "\n"), "\n\n"))
+	if strings.Contains(text, "\n") {
+		text = blankLines.ReplaceAllString(blankEnds.ReplaceAllString(text, "\n"), "\n\n")
+	}
+	return WithoutMarks(text)
 }
 
 var blankEnds, blankLines = regexp.MustCompile(`[ \t]+\n`), regexp.MustCompile(`\n{3,}`)
