@@ -23,9 +23,6 @@ func (l *ledger) parts() {
 		}
 	}
 	for i, m := range l.call.Sent {
-		if m.IsCompaction() {
-			continue // the provider has made it
-		}
 		for _, p := range m.Parts {
 			for _, k := range l.keys(p) {
 				had[k]--
@@ -44,11 +41,7 @@ func (l *ledger) parts() {
 // keys returns what must not change about a part, as comparable parts.
 func (l *ledger) keys(p message.Part) []message.Part {
 	switch p := p.(type) {
-	case message.Opaque:
-		if p.Kind != "compaction" { // which the provider makes
-			return []message.Part{p}
-		}
-	case message.Thinking, message.Media:
+	case message.Thinking, message.Media, message.Opaque:
 		return []message.Part{p}
 	case message.ToolCall:
 		if l.sound {

@@ -15,7 +15,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -36,11 +35,6 @@ type Editor struct {
 
 // Editors are all of them.
 var Editors = []Editor{
-	{native.Name, func(roll Roll) middleware.Middleware {
-		return provided(native.New(native.Options{
-			Trigger: when("compacting by the provider", roll), Keep: roll("keep", 8), MinCalls: roll("calls between", 4),
-		}), provider{})
-	}},
 	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
 	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
 	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
