@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -347,4 +349,69 @@ func TestUndoWithBoundThinking(t *testing.T) {
 		}
 		require.Empty(t, strict.Refused(), "no thinking is void")
 	})
+}
+
+// Several processes call, undo and make again at the same time: none gets another error than that there is nothing to do, or
+// that others were first.
+func TestUndoAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, j := range stJournals(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if j == nil {
+				j = journal.NewMemory(0)
+			}
+			env := middleware.Env{Journal: j, Scope: rand.Text()}
+			a := newStAgent(t, env, stClear("clear", nil))
+			for i := range 6 {
+				a.call(at(max(1, 2*i-1)))
+			}
+			h := a.history
+			var wg sync.WaitGroup
+			for range 2 {
+				wg.Go(func() {
+					if _, err := steps.Undo(t.Context(), env, h); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			all, err := steps.History(t.Context(), env, h)
+			require.NoError(t, err)
+			undone := 0
+			for _, s := range all {
+				if s.Undone {
+					undone++
+				}
+			}
+			require.Contains(t, []int{1, 2}, undone, "of the same state, both take the same edit back")
+
+			for n := range 4 {
+				wg.Go(func() {
+					b := newStAgent(t, env, stClear("clear", nil))
+					b.history = h
+					for i := range 8 {
+						do := steps.Undo
+						if (n+i)%2 == 0 {
+							do = steps.Redo
+						}
+						_, err := do(t.Context(), env, h)
+						if err != nil && middleware.KindOf(err) != middleware.Outdated && !errors.Is(err, steps.ErrNothing) {
+							t.Error(err)
+						}
+						req := at(2*(i%6) + 1)
+						req.Force = []string{"clear"}
+						req.Messages = h
+						if _, err := b.model(t.Context(), &req, nil); err != nil {
+							t.Error(err)
+						}
+						for _, e := range b.events.Events(middleware.Failed) {
+							t.Error(e)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		})
+	}
 }
