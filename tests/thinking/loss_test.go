@@ -84,6 +84,8 @@ func (l *leaky) put(scope string, w journal.Write) bool {
 	switch {
 	case taken && old == rev:
 		return true
+	case w.Head != (journal.Head{}) && l.at[place{scope, w.Head.ID}].id != w.Head.Rev:
+		return false
 	case taken && old.id != w.Over, !w.Entry.Base.IsZero() && !based:
 		return false
 	}
