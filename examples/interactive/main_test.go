@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -85,18 +86,15 @@ func (p *terminal) rows() []string {
 }
 
 // press sends a key and waits until the screen has a text.
-func (p *terminal) press(key, text string) string {
+func (p *terminal) press(key, text string) {
 	p.t.Helper()
 	if key != "" {
 		_, err := p.file.WriteString(key)
 		require.NoError(p.t, err)
 	}
-	seen := ""
 	require.Eventually(p.t, func() bool {
-		seen = strings.Join(p.rows(), "\n")
-		return strings.Contains(seen, text)
+		return strings.Contains(strings.Join(p.rows(), "\n"), text)
 	}, 20*time.Second, 5*time.Millisecond, "the screen should have %q after %q", text, key)
-	return seen
 }
 
 // quit ends the command, and returns all that it has written.
@@ -113,19 +111,21 @@ var item = regexp.MustCompile(`^[ >] *\d+ [█▚▓▒░▞] `)
 // whole checks that each line of the list is a line of the screen, below a head and above the keys.
 func (p *terminal) whole(width, height int) {
 	p.t.Helper()
-	rows := p.rows()
-	require.Len(p.t, rows, height)
-	require.Regexp(p.t, `^[\d,]+ tokens of [\d,]+, \d+ %$`, rows[0])
-	require.Regexp(p.t, `^[█▚▓▒░▞]+·+$`, rows[1])
-	require.True(p.t, strings.HasSuffix(rows[height-1], "q quit"), "%q", rows)
-	items := 0
-	for _, row := range rows {
-		require.LessOrEqual(p.t, ansi.StringWidth(row), width)
-		if item.MatchString(row) {
-			items++
+	require.EventuallyWithT(p.t, func(t *assert.CollectT) { // a frame may come in several pieces
+		rows := p.rows()
+		require.Len(t, rows, height)
+		require.Regexp(t, `^[\d,]+ tokens of [\d,]+, \d+ %$`, rows[0])
+		require.Regexp(t, `^[█▚▓▒░▞]+·+$`, rows[1])
+		require.True(t, strings.HasSuffix(rows[height-1], "q quit"), "%q", rows)
+		items := 0
+		for _, row := range rows {
+			require.LessOrEqual(t, ansi.StringWidth(row), width)
+			if item.MatchString(row) {
+				items++
+			}
 		}
-	}
-	require.GreaterOrEqual(p.t, items, 3, "%s", strings.Join(rows, "\n"))
+		require.GreaterOrEqual(t, items, 3, "%s", strings.Join(rows, "\n"))
+	}, 20*time.Second, 5*time.Millisecond)
 	require.Zero(p.t, p.screen.ScrollbackLen(), "a line that wraps would scroll")
 }
 
@@ -139,19 +139,18 @@ func TestTerminal(t *testing.T) {
 			p.press("n", fmt.Sprintf(">%3d ", 2*i+3))
 		}
 		p.press("", "Draft: 4,190 → 2,210 tokens (-47 %)")
+		p.whole(width, height)
 		for _, name := range []string{"terminal.md", "terminal.zh-CN.md"} {
 			text, err := os.ReadFile("../../docs/" + name)
 			require.NoError(t, err)
-			if width == 60 {
-				require.Contains(t, string(text), strings.Join(p.rows(), "\n"), "the picture on the page is what the terminal shows")
-			}
+			require.Eventually(t, func() bool { return width != 60 || strings.Contains(string(text), strings.Join(p.rows(), "\n")) },
+				20*time.Second, 5*time.Millisecond, "the picture on the page should be what the terminal shows")
 		}
-		p.whole(width, height)
 		p.press("y", "accepted; u takes it back") // the first key
 		p.whole(width, height)
 		p.press("u", "undo: contextedit") // the second: six are allowed
 		p.whole(width, height)
-		require.Contains(t, p.rows()[0], "4,190 tokens")
+		p.press("", "4,190 tokens of")
 		require.NoError(t, pty.Setsize(p.file, &pty.Winsize{Cols: 50, Rows: 18}))
 		p.screen.Resize(50, 18)
 		p.press("n", "> 17 ")
@@ -185,7 +184,7 @@ func TestEditor(t *testing.T) {
 		p.press("j", row)
 	}
 	p.press("\r", "cleared by contextedit")
-	require.Contains(t, p.press("\x1b[F", "these are my words"), "── sent in its place ──") // end
+	p.press("\x1b[F", "── sent in its place ──\nthese are my words") // end
 }
 
 func TestFile(t *testing.T) {
@@ -195,9 +194,8 @@ func TestFile(t *testing.T) {
 		{"role":"user","content":"Look \u001b[31mhere\u202e \u0000!"},
 		{"role":"assistant","content":"编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。"}]}`), 0o600))
 	p := start(t, 40, 15, nil, "-file", path)
-	seen := p.press("", "q quit")
-	require.Contains(t, seen, `\x1b[31mh…`)
-	require.Contains(t, seen, "编译完成，没有…", "cut between two characters, in the last column")
+	p.press("", `\x1b[31mh…`)
+	p.press("", "编译完成，没有…\n") // cut between two characters, in the last column
 	p.press("n", "the conversation is over")
 
 	var text strings.Builder
