@@ -33,19 +33,3 @@ func TestIdentifiers(t *testing.T) {
 		require.Equal(t, c.want, digest.Identifiers(c.text), c.name)
 	}
 }
-
-func TestFault(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"a.go:3: error: undefined: x": "error: undefined: x",
-		"KeyError: 'x'":               "KeyError: 'x'",
-		"错误：没有这个订单":                   "错误：没有这个订单",
-		"the terror of it":            "",
-		"std::error::x":               "",
-		"":                            "",
-	} {
-		msg, ok := digest.Fault(line)
-		require.Equal(t, want, msg, "the message in %q", line)
-		require.Equal(t, want != "", ok, "whether there is one in %q", line)
-	}
-}

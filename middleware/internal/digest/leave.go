@@ -19,9 +19,8 @@ type Result struct {
 	Frees  int    // its tokens less those of its placeholder, by the counter of the view
 }
 
-// Leave adds lines of at most the given number of tokens to the placeholders of
-// results, and returns how many tokens that adds to each: fewer than it frees. The
-// edits are rewrites of the view with a placeholder in place of each result; their
+// Leave adds lines of at most the given number of tokens to the placeholders of results, and returns how many tokens that
+// adds to each: fewer than it frees. The edits are rewrites of the view with a placeholder in place of each result; their
 // parts are changed. Facts that the view has with these edits are left out.
 func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most int) []int {
 	now := make(map[int][]message.Part, len(edits))
@@ -51,19 +50,14 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 	return added
 }
 
-// clearedBy returns the text of a result that is cleared. If a middleware replaced
-// it before, a fact must be in the text that the model has seen and in what the
-// tool returned. The indexes find results in the view and in the history.
+// clearedBy returns the text of a result that is cleared. If a middleware replaced it before, a fact must be in the text
+// that the model has seen and in what the tool returned. The indexes find results in the view and in the history.
 func clearedBy(v *middleware.View, r Result, seen, given *shorten.Index) Cleared {
 	c := Cleared{Text: textOf(seen, v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
-	s := v.Span(r.At)
-	if s.Edit == nil {
-		return c
-	}
-	if s.Edit.Kind == journal.Rewrite {
+	if s := v.Span(r.At); s.Edit != nil && s.Edit.Kind == journal.Rewrite {
 		c.Of = textOf(given, v.History()[s.First], r.CallID)
 	}
 	return c
@@ -78,9 +72,8 @@ func textOf(index *shorten.Index, m message.Message, callID string) string {
 	return strings.Join(texts, "\n")
 }
 
-// keptBy returns the texts of the view once some messages have other parts, and apart from
-// these the results that are not cleared yet. Thinking is left out: most providers do not
-// show it to the model again.
+// keptBy returns the texts of the view once some messages have other parts, and apart from these the results that are not
+// cleared yet. Thinking is left out: most providers do not show it to the model again.
 func keptBy(v *middleware.View, now map[int][]message.Part) (kept, uncleared []string) {
 	kept = make([]string, 0, v.Len())
 	for i, m := range v.Messages() {
@@ -107,8 +100,8 @@ const (
 	afterSentence = "Some facts: "
 )
 
-// Placeholder returns the placeholder of a cleared result with its line. What is
-// there already comes first, so that a handle keeps its place:
+// Placeholder returns the placeholder of a cleared result with its line. What is there already comes first, so that a handle
+// keeps its place:
 //
 //	[cleared]                         [cleared; some facts: total: 54.04]
 //	[cleared: recall kqvmzhtwrcxa]    [cleared: recall kqvmzhtwrcxa; some facts: total: 54.04]
@@ -133,8 +126,7 @@ func Placeholder(text, line string) string {
 	}
 }
 
-// Most returns about how many tokens a line of the given length adds to a
-// placeholder, with the words before it.
+// Most returns about how many tokens a line of the given length adds to a placeholder, with the words before it.
 func Most(by tokens.Counter, line int) int { return line + by.Count(" ["+someFacts) + 1 }
 
 // IsPlaceholder reports whether a text is one line in brackets, and not JSON. An unedited text may be so as well.
@@ -142,8 +134,8 @@ func IsPlaceholder(text string) bool {
 	return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") && !strings.Contains(text, "\n") && !json.Valid([]byte(text))
 }
 
-// imitates reports whether a text looks like a part of a placeholder: a handle, or
-// the beginning of a line. A tool must not be able to write one.
+// imitates reports whether a text looks like a part of a placeholder: a handle, or the beginning of a line. A tool must not
+// be able to write one.
 func imitates(text string) bool {
 	return len(archived.In(text)) > 0 || hasLine(text)
 }

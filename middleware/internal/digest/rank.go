@@ -2,276 +2,180 @@ package digest
 
 import (
 	"cmp"
+	_ "embed" // for words.txt
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/tokens"
 )
 
 // fact is a string in a text that an agent can need again word for word.
 type fact struct {
 	text  string
-	label string // its key, if that can be part of a line; "": none
 	kind  kind
-	role  role // of its key
-	whole bool // it is all of a value
-
-	id    int32 // of its string in the pool
-	seq   int   // its index among the facts of its text
+	key   string // "": it needs none, or has none
+	worth int
+	mark  int // index in the pool
+	seq   int // index among the facts of its text
 	score int
 }
 
-// needsLabel reports whether a fact has little meaning without its key.
-func (f *fact) needsLabel() bool {
-	if f.label == "" {
-		return false
-	}
-	switch f.kind {
-	case number, amount, date, code, text, hash:
-		return true
-	case id: // credit_card_7815826 has its kind in it
-		t := traitsOf(f.text)
-		return (f.whole || f.role > otherKey) && t.n[lower] < 3
-	default:
-		return false
-	}
+// kind is the kind of a fact, mostly by its shape.
+type kind = lex.Shape
+
+const (
+	none   = lex.ShapeNone
+	number = lex.ShapeNumber
+	link   = lex.ShapeLink
+	path   = lex.ShapePath
+	id     = lex.ShapeID
+	symbol = lex.ShapeSymbol
+	code   = lex.ShapeCode
+	amount = lex.ShapeMoney
+	date   = lex.ShapeDate
+)
+
+// The kinds that are no shapes.
+const (
+	text  = lex.Shapes + iota // all of a value
+	fault                     // the message of an error
+	lines                     // lines 601-1116: the numbers before the lines of a listing
+	kinds
+)
+
+// worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
+// them hardly changes what is kept of recorded conversations.
+var worths = [kinds]int{
+	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, lines: 1000,
 }
 
-// isPhrase reports whether a text has several words.
-func isPhrase(text string) bool { return strings.IndexByte(text, ' ') >= 0 }
+//go:embed words.txt
+var words string
 
-// merge adds what another place of the same fact adds to it.
-func (f *fact) merge(g *fact) {
-	if f.role <= otherKey && g.role > f.role {
-		f.label, f.role = g.label, g.role
+var lists = lex.Lists(words, " ")
+
+// The values of ids identify something.
+var ids, keys = lists["id"].Numbers(), lists["key"].Numbers()
+
+// lastWord returns the word by which a key is known: id of order_id and of orderId.
+func lastWord(key string) string {
+	from := len(key)
+	for from > 0 && (key[from-1] >= utf8.RuneSelf || lex.InName(key, from-1) && key[from-1] != '_') {
+		from--
+		if b := key[from]; 'A' <= b && b <= 'Z' && from > 0 && 'a' <= key[from-1] && key[from-1] <= 'z' {
+			break
+		}
 	}
-	f.whole = f.whole || g.whole
+	return strings.ToLower(key[from:])
 }
 
-// pool holds the facts of several texts. Equal strings have one id.
+// worthOf returns the worth of a fact by its kind, and by what a value of its key is worth.
+func worthOf(w string, k kind, keyed int) int {
+	const long = 6 // digits
+	own := worths[k]
+	switch {
+	case k == symbol, k == text:
+		keyed /= 2
+	case k == number && len(w) >= long && !strings.ContainsAny(w, ".:"):
+		own *= 5
+	}
+	return max(own, keyed)
+}
+
+// needsKey reports whether a fact has little meaning without a key.
+func needsKey(w string, k kind) bool {
+	const short = 3 // letters: credit_card_7815826 has its kind in front
+	return k == number || k >= code && k <= text || k == id && len(w)-len(strings.TrimLeft(w, "abcdefghijklmnopqrstuvwxyz")) < short
+}
+
+// pool holds the facts of several texts.
 type pool struct {
-	texts []string // by id
-	facts [][]fact // of each cleared text
+	facts [][]fact       // of each cleared text, each once
+	index map[string]int // of the marks, by the text of a fact
+	marks []mark
 }
+
+// mark is where else a fact is.
+type mark struct {
+	at int // the last cleared text that has it
+	in int // passing or shown
+}
+
+const (
+	passing = 1 + iota // in a result that may be cleared later
+	shown              // in what stays
+)
 
 func newPool(cleared []Cleared) *pool {
-	p := &pool{facts: make([][]fact, len(cleared))}
-	ids := map[string]int32{}
-	var last []int // by id: seq of the fact that had the string last
-	seq := 0
+	p := &pool{index: map[string]int{}}
 	for i, c := range cleared {
-		var facts []fact
-		first := seq
-		scan(c.Text, func(f fact) {
-			id, ok := ids[f.text]
-			switch {
-			case !ok:
-				id = int32(len(p.texts))
-				ids[f.text] = id
-				p.texts, last = append(p.texts, f.text), append(last, seq)
-			case last[id] >= first:
-				facts[last[id]-first].merge(&f)
-				return
-			}
-			f.id, f.seq, last[id] = id, seq, seq
-			facts = append(facts, f)
-			seq++
-		})
-		p.facts[i] = refine(within(facts, c.Of))
+		p.facts = append(p.facts, p.factsOf(c, i))
 	}
 	return p
 }
 
-// within returns the facts that occur in a text, or all if the text is "".
-func within(facts []fact, text string) []fact {
-	if text == "" {
-		return facts
+// factsOf returns the facts of text i, each once. A code with the key of an identifier identifies something, too: {"seats":
+// ["12A", "AB"]}.
+func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
+	of, isID := map[string]bool{}, map[string]bool{}
+	if c.Of != "" {
+		scan(c.Of, func(w string, _ kind, _ string, _ int) { of[w] = true })
 	}
-	all := make([]string, len(facts))
-	for k := range facts {
-		all[k] = facts[k].text
-	}
-	find := newFinder(all)
-	for _, part := range legible(text) {
-		find.mark(find.shown, part)
-	}
-	kept := facts[:0]
-	for k, f := range facts {
-		if find.shown[k] {
-			kept = append(kept, f)
+	scan(c.Text, func(w string, k kind, key string, keyed int) {
+		if k == none || c.Of != "" && !of[w] {
+			return
 		}
-	}
-	return kept
+		n, known := p.index[w]
+		if known && p.marks[n].at == i {
+			return
+		}
+		if !known {
+			n = len(p.marks)
+			p.index[w], p.marks = n, append(p.marks, mark{})
+		}
+		p.marks[n].at = i
+		if k == id && key != "" {
+			isID[key] = true
+		} else if k == code && isID[key] {
+			k = id
+		}
+		if !needsKey(w, k) {
+			key = ""
+		}
+		facts = append(facts, fact{text: w, kind: k, key: key, worth: worthOf(w, k, keyed), mark: n, seq: len(facts)})
+	})
+	return facts
 }
 
-// refine uses what the facts of a text show about each other. A code with the key
-// of an identifier is an identifier: {"seats": ["12A", "AB"]}. The bare kind of an
-// identifier, as credit_card of credit_card_7815826, is not a fact.
-func refine(facts []fact) []fact {
-	keysOfID, kindsOfID := map[string]bool{}, map[string]bool{}
-	for i := range facts {
-		if f := &facts[i]; f.kind == id {
-			keysOfID[f.label] = keysOfID[f.label] || f.whole
-			if bare := strings.TrimRight(f.text, digits); bare != f.text {
-				kindsOfID[strings.TrimRight(bare, "_-#")] = true
+// look marks the facts that texts have, too.
+func (p *pool) look(texts []string, as int) {
+	for _, text := range texts {
+		scan(text, func(w string, _ kind, _ string, _ int) {
+			if n, ok := p.index[w]; ok {
+				p.marks[n].in = max(p.marks[n].in, as)
 			}
-		}
+		})
 	}
-	if len(keysOfID) == 0 {
-		return facts
-	}
-	for i := range facts {
-		if f := &facts[i]; f.kind == code && f.whole && f.label != "" && keysOfID[f.label] {
-			f.kind = id
-		}
-	}
-	return slices.DeleteFunc(facts, func(f fact) bool { return kindsOfID[f.text] && f.kind != id })
-}
-
-// role is what a key shows about its value.
-type role uint8
-
-const (
-	noKey    role = iota
-	otherKey      // the key shows nothing
-	idKey
-	dateKey
-	amountKey // also contacts
-	placeKey  // also codes
-	nameKey
-	roles
-)
-
-// keys are the last words of telling keys, in several languages, and what the value
-// of such a key is worth, as in [worths].
-var keys = [roles]struct {
-	worth int
-	words string
-}{
-	idKey: {300, "id ids uid uuid guid key keys token sku number numbers num no nr ref reference hash sha digest " +
-		"commit isbn barcode serial order orders invoice ticket tracking account card iban vin handle user username login " +
-		"编号 单号 号码 号 订单 订单号 账号 卡号 流水号 番号 nummer numero número"},
-	dateKey: {300, "date dates time day at on dob birthday birthdate deadline due expires expiry expiration created " +
-		"updated modified start end timestamp since until 日期 时间 生日 期限 datum fecha"},
-	amountKey: {150, "price prices amount amounts total subtotal cost costs fee fees balance sum tax payment refund " +
-		"discount salary rate value qty quantity email emails mail phone phones tel telephone mobile fax contact " +
-		"价格 金额 总价 总额 费用 余额 总计 合计 单价 税额 数量 preis betrag prix montant precio importe " +
-		"邮箱 电话 手机 手机号 联系方式 telefon teléfono"},
-	placeKey: {100, "path paths file files url urls uri link links href src filename dir directory folder repo repository " +
-		"branch host hostname domain ip endpoint code codes zip postcode postal status version port pin otp " +
-		"路径 链接 文件 网址 目录 代码 编码 邮编 版本 版本号 端口 验证码"},
-	nameKey: {40, "name names title titles first last label person people author owner customer city address street " +
-		"country product item brand model 姓名 客户 用户 名称 名字 标题 作者 城市 地址 国家 产品 商品 品牌 型号"},
-}
-
-var roleOfWord = func() map[string]role {
-	m := map[string]role{}
-	for r, k := range keys {
-		for w := range strings.FieldsSeq(k.words) {
-			m[w] = role(r)
-		}
-	}
-	return m
-}()
-
-// roleOf returns the role of a key by its last word, which is Id in orderId and id
-// in order_id.
-func roleOf(key string) role {
-	if key == "" {
-		return noKey
-	}
-	from := len(key)
-	for from > 0 && (key[from-1] >= utf8.RuneSelf || ascii[key[from-1]].inWord()) {
-		from--
-		if is(key, from, upper) && is(key, from-1, lower) {
-			break
-		}
-	}
-	return max(otherKey, roleOfWord[strings.ToLower(key[from:])])
-}
-
-// worths is how likely a fact of a kind is needed later, relative to 100 for the
-// name of a file. They are round numbers: twice or half of one of them hardly
-// changes what is kept of recorded conversations.
-var worths = [kinds]int{
-	number: 10,
-	amount: 300,
-	date:   300,
-	email:  150,
-	link:   150,
-	path:   300,
-	file:   100,
-	id:     300,
-	hash:   30,
-	host:   30,
-	symbol: 60,
-	code:   20,
-	text:   15,
-	fault:  1000,
-	lines:  1000,
 }
 
 // ranked returns the facts of text i that are not shown, best first.
-func (p *pool) ranked(i int, find *finder) []*fact {
+func (p *pool) ranked(i int) []*fact {
 	const fixed = 3 // tokens, so that short facts do not take all the room
 	var ranked []*fact
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
-		if find.shown[f.id] && f.kind != lines {
+		in := p.marks[f.mark].in
+		if in == shown && f.kind != lines {
 			continue
 		}
-		f.score = 1000 * f.worth() / (tokens.Estimate{}.Count(f.text) + fixed)
-		if find.passing[f.id] {
+		f.score = 1000 * f.worth / (tokens.Estimate{}.Count(f.text) + fixed)
+		if in == passing {
 			f.score /= 2
 		}
 		ranked = append(ranked, f)
 	}
-	slices.SortFunc(ranked, func(a, b *fact) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq)) })
+	slices.SortStableFunc(ranked, func(a, b *fact) int { return cmp.Compare(b.score, a.score) })
 	return ranked
-}
-
-// worth returns the worth of a fact by its kind and its key. A key counts half if
-// the fact is only the first word of the value.
-func (f *fact) worth() int {
-	w, keyed := worths[f.kind], keys[f.role].worth
-	if !f.whole {
-		keyed /= 2
-	}
-	switch f.kind {
-	case symbol, text:
-		if f.whole {
-			w = max(w, keyed/2)
-		}
-	case id, code, hash, amount, date:
-		if f.kind == id && f.whole && f.role != noKey {
-			keyed = keys[idKey].worth
-		}
-		w = max(w, keyed)
-	case number:
-		const short, long = 2, 6 // digits
-		switch w = max(w, keyed); {
-		case len(f.text) <= short:
-			w /= 3
-		case len(f.text) >= long && keyed == 0 && !strings.ContainsAny(f.text, ".:"):
-			w *= 5
-		}
-	default:
-	}
-	return w
-}
-
-// longest returns the longest path of text i that ends with a path.
-func (p *pool) longest(i int, f *fact) *fact {
-	if f.kind != path && f.kind != file {
-		return f
-	}
-	for k := range p.facts[i] {
-		g := &p.facts[i][k]
-		more := len(g.text) - len(f.text)
-		if g.kind == path && more > 0 && g.text[more:] == f.text && (f.text[0] == '/' || g.text[more-1] == '/') {
-			f = g
-		}
-	}
-	return f
 }

@@ -1,387 +1,272 @@
 package digest
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// The lengths of facts in bytes.
+// Lengths in bytes: of the parts of a longer text that are read, and of facts; a name has several words.
 const (
-	shortestFact = 2
-	longestName  = 60  // of several words
-	longestValue = 100 // in quotes
-	longestFact  = 240
+	headSize, tailSize                     = 256 << 10, 64 << 10
+	shortestFact, longestName, longestFact = 2, 60, 240
+	mostNumbers                            = 1000 // without a telling key, so that the time does not depend on them
 )
 
-// mostNumbers is how many numbers without a telling key are taken from a text.
-const mostNumbers = 1000
+// colour matches the control sequences of a terminal: \x1b[1;31m.
+var colour = regexp.MustCompile(`\x1b\[[\d;]*.?`)
 
-// scanner finds the facts of a text in one pass. It does not parse a format. It
-// reads lines and tokens and keeps track of the key of the next value: a quoted
-// string before a colon, the words before the colon of a line, the name in
-// name=value, or the head of a column. Brackets keep the key of what surrounds
-// them. This is enough for JSON and Python literals, complete, cut off, or in
-// strings of other JSON, and has no effect on prose and code.
+// legible returns what is read of a text, as the model writes it: without the escapes of JSON and the colours of a terminal.
+func legible(text string) string {
+	if len(text) > headSize+tailSize {
+		text = shorten.Ends(text, headSize, tailSize, func(string) string { return "" })
+	}
+	if strings.Contains(text, "\x1b[") {
+		text = colour.ReplaceAllString(text, "")
+	}
+	begin := strings.TrimLeft(text, " \t\r\n")
+	if begin != "" && strings.IndexByte(`{["`, begin[0]) >= 0 ||
+		strings.Contains(begin, `\n`) && !strings.Contains(begin, "\n") && !strings.Contains(begin, `:\`) { // Result(text='a\nb')
+		return lex.Unescape(text)
+	}
+	return text
+}
+
+// scanner finds the facts of a text in one pass. It does not parse a format. It reads lines and tokens and keeps track of
+// the key of the next value: a quoted string before a colon, the words before the colon of a line, or the name in
+// name=value. The values of a list have the key of the list. This is enough for JSON and Python literals, complete, cut off,
+// or in strings of other JSON, and has no effect on prose and code.
 type scanner struct {
 	text  string
-	found func(fact)
+	found func(w string, k kind, key string, keyed int) // keyed: what a value of the key is worth
 
-	end    int    // of the current line
-	body   int    // where it begins after a line number
-	gutter gutter // of the line before
-	listing
-	open    []string // the keys around the open brackets
-	key     string   // the current key
-	fresh   bool     // the next token is a value of the key, or the first word of it
-	value   string   // the rest of a line after its key
-	fault   int      // where the newest error message ends
-	numbers int      // how many had no telling key
-	cells   []cell   // of the current row of a table
+	end     int // of the current line
+	gutter      // of the line before
+	key     string
+	fresh   bool // the next token is a value of the key, or the first word of it
+	list    bool // more values of the key follow
+	fault   int  // where the newest error message ends
+	numbers int  // how many had no telling key
 
-	cached string // the key that label and role belong to
-	label  string
-	role   role
+	first, last int // of the numbers before lines, if at least two follow each other
 }
 
-// listing has the first and the last number before the lines of a file, if at least two follow each other.
-type listing struct{ first, last int }
-
-// scan calls found with each fact of a text, in order. A fact that occurs again
-// is passed again.
-func scan(text string, found func(fact)) {
-	var of listing
-	for _, part := range legible(text) {
-		s := scanner{text: part, found: found, listing: of}
-		for from := 0; from < len(part); from = s.end + 1 {
-			s.end = lineEnd(part, from)
-			if !s.table(from) {
-				s.line(from)
-			}
-		}
-		of = s.listing
+// scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs
+// again is passed again.
+func scan(text string, found func(w string, k kind, key string, keyed int)) {
+	s := scanner{text: legible(text), found: found}
+	for from := 0; from < len(s.text); from = s.end + 1 {
+		s.end = lineEnd(s.text, from)
+		s.line(s.takeGutter(from))
 	}
-	if of.last > of.first+1 {
-		found(fact{text: fmt.Sprintf("lines %d-%d", of.first, of.last), kind: lines})
+	if s.last > s.first+1 {
+		found(fmt.Sprintf("lines %d-%d", s.first, s.last), lines, "", 0)
 	}
 }
 
-// lineEnd returns the end of the line that begins at i.
-func lineEnd(text string, i int) int {
-	if k := strings.IndexByte(text[i:], '\n'); k >= 0 {
-		return i + k
-	}
-	return len(text)
-}
+// inDiff matches what is before a path of a diff, or a hunk.
+var inDiff = regexp.MustCompile(`^(?:diff --git a/\S+ b/|--- a/|\+{3} b/|@@ -\d[\d, +-]*@@)`)
 
 // line finds the facts of the line at from.
 func (s *scanner) line(from int) {
-	if c, _ := classAt(s.text, from); len(s.open) > 0 && c >= lower && c != digit {
-		s.open = s.open[:0] // the text is not JSON, or no longer
+	if from < s.end && strings.IndexByte("d-+@", s.text[from]) >= 0 {
+		from += len(inDiff.FindString(s.text[from:s.end]))
 	}
-	s.closeValue()
-	s.body = skip(s.text[:s.end], s.takeGutter(from), " ")
-	key, from, next := s.lineKey()
-	if key != "" {
-		s.value = strings.Trim(strings.Trim(s.text[next:s.end], padding+","), padding)
-		if !noText[strings.ToLower(s.value)] {
+	from = lex.Skip(s.text[:s.end], from, " \t-*#>")
+	if s.list = s.list && !lex.InName(s.text[:s.end], from); !s.list {
+		s.key = ""
+	}
+	s.fresh = s.list
+	if key, value := keyOf(s.text[from:s.end]); key != "" {
+		s.takeFault(from + len(key))
+		w := strings.Trim(s.text[from+value:s.end], " \t\r,*`\"'")
+		if !lex.IsFlag(w) {
 			s.words(from, from+len(key))
 		}
 		s.key, s.fresh = key, true
-	}
-	s.words(next, s.end)
-	if w := s.value; w != "" && len(w) <= longestName && !strings.ContainsAny(w, codeMarks) {
-		if s.key = key; s.keyRole() > otherKey {
-			s.addWhole(w)
+		if len(w) <= longestName && !strings.ContainsAny(w, "\"'`(){}[];:=") {
+			s.take(w, kindOf(w))
 		}
+		from += value
+		s.fresh = true
 	}
-	s.value = ""
-}
-
-const (
-	padding   = " \t\r\"*`"    // around a value of a line or table
-	codeMarks = "\"'`(){}[];=" // in code, and not in such a value
-)
-
-// closeValue ends the value of the current key. What follows belongs to the key
-// around the brackets.
-func (s *scanner) closeValue() {
-	s.key, s.fresh = "", len(s.open) > 0
-	if s.fresh {
-		s.key = s.open[len(s.open)-1]
-	}
-}
-
-// lineKey returns the key of a line such as "Total price: 54.04", where it begins,
-// and where reading continues after it. The key is "" if there is none.
-func (s *scanner) lineKey() (key string, from, next int) {
-	const longest, most = 40, 4 // bytes, words
-	from = skip(s.text[:s.end], s.body, " \t-*#>")
-	head := s.text[from:min(s.end, from+longest)]
-	n, size := strings.IndexByte(head, ':'), 1
-	if k := strings.Index(head, "："); k >= 0 && (n < 0 || k < n) {
-		n, size = k, len("：")
-	}
-	if next = from + n + size; n < 0 || size == 1 && next < s.end && strings.IndexByte(" \t*\"'", s.text[next]) < 0 {
-		return "", from, s.body
-	}
-	key = strings.TrimRight(head[:n], "* ")
-	letters := false
-	for i := 0; i < len(key); i += size {
-		var c class
-		if c, size = classAt(key, i); c < lower && strings.IndexByte(" _-*./", key[i]) < 0 {
-			return "", from, s.body
-		}
-		letters = letters || c >= lower && c != digit
-	}
-	if !letters || strings.Count(key, " ") >= most {
-		return "", from, s.body
-	}
-	return key, from, next
+	s.words(from, s.end)
 }
 
 // words finds the facts among the tokens of a part of the line.
 func (s *scanner) words(from, to int) {
 	for i := from; i < to; {
-		c, size := classAt(s.text, i)
-		switch {
-		case c == space:
-			i += size
-		case c.inWord(), c.isJoint():
-			i = s.word(i, to)
-		case c == quote:
-			i = s.quoted(i, i+size, to)
-		case c == ideograph:
-			if n := ideographicFault(s.text[i:]); n > 0 {
-				s.takeFault(i, i+n)
+		size := 1
+		switch s.text[i] {
+		case '"', '\'', '`':
+			i = s.quoted(i, to)
+			continue
+		case '[':
+			s.list, s.fresh = s.key != "", s.key != ""
+		case '}', ']', '{':
+			s.list, s.fresh, s.key = false, false, ""
+		case ',':
+			s.fresh = s.list
+		case '\\': // an escape, or a part of a path
+			if strings.HasPrefix(s.text[i:to], `\u`) {
+				size = min(len(`\u202e`), to-i)
+			} else if i+1 < to && !lex.InName(s.text, i-1) {
+				size = 2
 			}
-			s.fresh = false
-			i += size
-		case c == currency:
-			i = s.money(i, i+size, to)
 		default:
-			i = s.punctuation(i, size, to)
+			var c lex.Class
+			c, size = lex.ClassAt(s.text, i)
+			if c.InWord() || c == lex.Currency || c == lex.Sign && strings.IndexByte("./-_@#$+~", s.text[i]) >= 0 {
+				i = s.word(i, to)
+				continue
+			}
+			s.fresh = s.fresh && c == lex.Blank
 		}
+		i += size
 	}
-}
-
-// punctuation reads the mark at i and returns where reading continues.
-func (s *scanner) punctuation(i, size, to int) (next int) {
-	switch s.text[i] {
-	case '{', '[':
-		const most = 100
-		if len(s.open) < most {
-			s.open = append(s.open, s.key)
-		}
-		s.fresh = true
-		return i + 1
-	case '}', ']':
-		s.open = s.open[:max(0, len(s.open)-1)]
-		s.closeValue()
-		return i + 1
-	case ',':
-		s.closeValue()
-		return i + 1
-	case '\\':
-		if _, ok := codeUnit(s.text[i:to]); ok {
-			return wordEnd(s.text[:to], i+1)
-		}
-		if i+1 < to && !isNameAt(s.text, i-1) && !is(s.text, i-1, colon) {
-			size = 2 // an escape, not a part of a path
-		}
-	}
-	s.fresh = false
-	return i + size
 }
 
 // word reads the token at i and returns where reading continues.
 func (s *scanner) word(i, to int) (next int) {
 	line := s.text[:to]
-	from, end, next := tokenAt(line, i)
-	if from == end {
+	from, end, next := lex.NameAt(line, i)
+	w := line[from:end]
+	if strings.HasSuffix(line[:from], "%") { // a part of a format string, or of an escape
 		return next
 	}
-	s.takeFault(from, end)
-	if strings.HasSuffix(s.text[:from], "%") || strings.HasSuffix(s.text[:from], "%-") {
-		return next // a part of a format string, or of an escape
+	if n, k := phrase(line[from:], len(w)); n > 0 {
+		s.take(line[from:from+n], k)
+		return from + n
 	}
-	w := s.text[from:end]
-	k := shapeOf(w)
-	switch {
-	case k != number && end+1 < to && s.text[end] == '=' && s.text[end+1] != '=' && s.text[end+1] > ' ':
-		if value := s.text[end+1 : wordEnd(s.text[:to], end+1)]; !noText[strings.ToLower(value)] {
-			s.add(from, end, k)
-		}
-		s.key, s.fresh = w, true // name=value
-		return end + 1
-	case k == code && isCurrency[w]:
-		return s.money(from, end, to)
-	case k == host || k == path:
-		s.place(from, end, k)
-		return next
-	case k <= amount || w[0] == '+':
-		if n, whole := extension(w, k, line[end:]); n > 0 && !splitsWord(s.text, end+n) {
-			end, k = end+n, whole
-		}
-	}
-	s.add(from, end, k)
-	return max(next, end)
-}
-
-// money takes the amount whose currency is from i to after, and returns where
-// reading continues.
-func (s *scanner) money(i, after, to int) (next int) {
-	from, end, _ := tokenAt(s.text[:to], skip(s.text[:min(to, after+1)], after, " "))
-	if from <= after+1 && from < end && shapeOf(s.text[from:end]) == number {
-		s.add(i, end, amount)
-		return end
-	}
-	s.fresh = false
-	return after
-}
-
-// place takes a path, or a place in a file: b.go:12, a/b.go:12:5. The a/ and b/ of
-// a diff are not part of the path.
-func (s *scanner) place(from, end int, k kind) {
-	line := s.text[s.body:s.end]
-	if w := s.text[from:end]; (strings.HasPrefix(w, "a/") || strings.HasPrefix(w, "b/")) &&
-		(strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "diff --git ")) {
-		from += len("a/")
-	}
-	w, position, _ := strings.Cut(s.text[from:end], ":")
-	if position != "" && strings.Trim(position, ":0123456789") == "" {
-		if k := shapeOf(w); k == path || k == symbol {
-			s.add(from, from+len(w), k)
-			return
-		}
-	}
-	s.add(from, end, k)
-}
-
-// closing are the closing quotes of opening ones that differ.
-var closing = map[string]string{"“": "”", "‘": "’", "«": "»", "「": "」", "『": "』", "《": "》"}
-
-// quoted reads the quote from i to from and returns where reading continues. A
-// short string can be a key, a value, or a name in a sentence.
-func (s *scanner) quoted(i, from, to int) (next int) {
-	if isNameAt(s.text, i-1) { // it's, or the end of a string
-		return from
-	}
-	end := s.text[i:from]
-	if len(end) > 1 {
-		end = closing[end]
-	}
-	n := strings.Index(s.text[from:min(to, from+longestValue+len("”"))], end)
-	if n < 0 || end == "" {
-		s.fresh = false
-		return from
-	}
-	w, after := s.text[from:from+n], from+n+len(end)
 	if w == "" {
-		return after
+		return next
 	}
-	k := skip(s.text[:to], after, " ")
-	switch {
-	case k < to && s.text[k] == ':' && from == i+1:
-		s.takeKey(w)
-		return k + 1
-	case s.fresh && (k == to || s.text[k] < ' ' || strings.IndexByte(",]})", s.text[k]) >= 0):
-		s.addWhole(w)
-		if strings.IndexByte(w, ' ') < 0 {
-			from = after
+	s.takeFault(end)
+	k := lex.ShapeOf(w)
+	if colon := strings.IndexByte(w, ':'); colon > 0 && (k == path || k == symbol) && strings.Trim(w[colon:], ":"+digits) == "" { // b.go:12
+		if of := lex.ShapeOf(w[:colon]); of == path || of == symbol {
+			w, k = w[:colon], of
 		}
-	case len(w) <= longestName && shapeOf(w) == none:
-		s.addAs(w, text, false, s.fresh)
 	}
-	s.fresh = false
+	if k != number && end+1 < to && line[end] == '=' && line[end+1] > ' ' && line[end+1] != '=' { // name=value
+		if !lex.IsFlag(line[end+1 : lex.RunEnd(line, end+1)]) {
+			s.take(w, k)
+		}
+		s.key, s.fresh = w, true
+		return end + 1
+	}
+	s.take(w, k)
+	return next
+}
+
+// takeFault takes the error message whose first word ends at i, if there is one.
+func (s *scanner) takeFault(i int) {
+	const longest = 80 // bytes
+	from, msg := lex.FaultAt(s.text[:s.end], i)
+	if from < s.fault || from+len(msg) <= i+len(":") || strings.HasSuffix(s.text[:from], `("`) { // an argument
+		return
+	}
+	s.fault = from + len(msg)
+	if len(msg) > longest {
+		msg = shorten.Head(msg, longest)
+		msg = cmp.Or(msg[:max(0, strings.LastIndexByte(msg, ' '))], msg)
+	}
+	s.take(msg, fault)
+}
+
+// quoted reads the quote at i and returns where reading continues. A short string can be a key or a value.
+func (s *scanner) quoted(i, to int) (next int) {
+	const longest = 100
+	from := i + 1
+	if lex.InName(s.text, i-1) { // it's, or the end of a string
+		return from
+	}
+	n := strings.IndexByte(s.text[from:min(to, from+longest)], s.text[i])
+	if n <= 0 {
+		s.fresh = false
+		return from + max(n, 0)
+	}
+	w, after := s.text[from:from+n], lex.Skip(s.text[:to], from+n+1, " ")
+	switch {
+	case after < to && s.text[after] == ':':
+		if s.fresh = false; strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != ' ' }) { // not only letters and underscores
+			if k := kindOf(w); k != symbol && k != code && k != text {
+				s.take(w, k) // {"1656367028": {…}}
+			}
+		}
+		s.key, s.fresh, s.list = w, true, false
+		return after + 1
+	case s.fresh && (after == to || strings.IndexByte(",]})\r", s.text[after]) >= 0):
+		s.take(w, kindOf(w))
+		if !isPhrase(w) {
+			return after
+		}
+	}
 	return from
 }
 
-// takeKey takes a key in quotes. It is a fact too if it identifies something:
-// {"1656367028": {…}}.
-func (s *scanner) takeKey(w string) {
-	if k := shapeOf(w); k != none && k != symbol && k != code {
-		s.closeValue()
-		s.addWhole(w)
+// kindOf returns the kind of all of a value.
+func kindOf(w string) kind {
+	from, end, _ := lex.NameAt(w, 0)
+	switch n, k := phrase(w[from:], end-from); {
+	case n == len(w):
+		return k
+	case end-from == len(w):
+		return cmp.Or(lex.ShapeOf(w), text)
 	}
-	s.key, s.fresh = w, true
+	return text
 }
 
-// add takes a token. It has the current key if it is its value, or the first word
-// of it.
-func (s *scanner) add(from, end int, k kind) {
-	fresh, w := s.fresh, s.text[from:end]
+var phone = regexp.MustCompile(`^\+\d(?:[ ()-]{0,2}\d){6,}`)
+
+// phrase returns the length of the amount, date or phone number of several words that begins a text, or 0. The first word
+// has a length.
+func phrase(text string, word int) (n int, k kind) {
+	if word > 0 && text[0] == '+' {
+		return len(phone.FindString(text)), id
+	}
+	n, isDate := lex.MoneyOrDate(text, word)
+	if isDate {
+		return n, date
+	}
+	return n, amount
+}
+
+// take takes a fact, unless it has no meaning of its own. It has the current key if it is a value of it.
+func (s *scanner) take(w string, k kind) {
+	const longest = 32 // bytes of a key
+	key, keyed := "", 0
+	if s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
+		key = s.key
+		last := lastWord(key)
+		keyed = int(cmp.Or(keys[last], ids[last]))
+	}
 	s.fresh = false
-	whole := w == s.value
-	if fresh && !whole && s.key != "" {
-		i := skip(s.text[:s.end], end, " ")
-		whole = i == s.end && s.value == "" || i < s.end && strings.IndexByte(",]}", s.text[i]) >= 0
+	isBare := k == number && keyed == 0
+	if isBare {
+		s.numbers++
 	}
-	s.addAs(w, k, whole, fresh)
-}
-
-// addWhole takes all of a value. It can have several words.
-func (s *scanner) addWhole(w string) {
-	k := none
-	if !isPhrase(w) {
-		k = shapeOf(w)
+	isShort := len(w) < shortestFact || isBare && len(w) == shortestFact
+	if isShort || len(w) > longestFact || k == text && keyed == 0 || isBare && s.numbers > mostNumbers {
+		return
 	}
-	if k == none {
-		k = text
-	}
-	s.addAs(w, k, true, true)
-}
-
-// addAs takes a fact. It has the current key if it is keyed.
-func (s *scanner) addAs(w string, k kind, whole, keyed bool) {
-	f := fact{text: w, kind: k, whole: whole}
-	if keyed && s.key != "" && k != none {
-		f.role = s.keyRole()
-		f.label = s.label
-	}
-	s.take(f)
-}
-
-// take takes a fact, unless it has no meaning of its own.
-func (s *scanner) take(f fact) {
-	keyed := f.role > otherKey
-	switch {
-	case f.kind == none, len(f.text) < shortestFact, len(f.text) > longestFact:
-	case f.kind == text && (isFormat(f.text) || !keyed && !isPhrase(f.text)):
-	case f.kind == number && !keyed && !s.takesNumber(f.text):
-	case isPrintable(f.text):
-		s.found(f)
+	if k < amount || isPrintable(w) {
+		s.found(w, k, key, keyed)
 	}
 }
 
-// keyRole returns the role of the current key, and sets its label.
-func (s *scanner) keyRole() role {
-	const longest = 32
-	if s.cached != s.key {
-		s.cached, s.label, s.role = s.key, "", roleOf(s.key)
-		if len(s.key) <= longest && isPrintable(s.key) {
-			s.label = s.key
-		}
-	}
-	return s.role
-}
-
-// takesNumber reports whether a number without a telling key is taken.
-func (s *scanner) takesNumber(w string) bool {
-	s.numbers++
-	return s.numbers <= mostNumbers && len(strings.TrimLeft(w, "+-")) > shortestFact
-}
-
-// isPrintable reports whether a string can be part of a line as it is: it has a
-// letter or a digit, no control characters, and no spaces at its ends.
+// isPrintable reports whether a string can be part of a line as it is.
 func isPrintable(w string) bool {
-	solid := false
 	for i := 0; i < len(w); {
-		c, size := classAt(w, i)
-		if c == newline || c == space && w[i] != ' ' {
+		c, size := lex.ClassAt(w, i)
+		if c == lex.Blank && w[i] != ' ' {
 			return false
 		}
-		solid = solid || c >= lower || c == currency
 		i += size
 	}
-	return solid && w[0] != ' ' && w[len(w)-1] != ' '
+	return w == strings.TrimSpace(w)
 }

@@ -95,14 +95,6 @@ func Fold(s string) string {
 	}, strings.ReplaceAll(s, "…", "..."))
 }
 
-// IsHan reports whether a character is of Chinese or Japanese, which have no spaces between words.
-func IsHan(r rune) bool {
-	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
-// isSyllable reports whether a character is a token by itself.
-func isSyllable(r rune) bool { return IsHan(r) || r >= 0x1100 && unicode.Is(unicode.Hangul, r) }
-
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 func digitsAt(s string, i int) (n int) {
@@ -216,7 +208,7 @@ func (t *Token) readDigits(s string) int {
 			digits += "."
 			dots++
 			step = math.Pow10(-n)
-		} else if n != 3 || dots > 0 || strings.IndexByte(",'_", s[i]) < 0 {
+		} else if n != 3 || dots > 0 || strings.IndexByte(",'_", s[i]) < 0 && (s[i] != ' ' || !isGroup(s[i+1:])) {
 			break
 		}
 		digits += s[i+1 : i+1+n]
@@ -241,6 +233,11 @@ func (t *Token) readDigits(s string) int {
 	return end
 }
 
+// isGroup reports whether three digits and a fraction with a comma begin a text, as after the space of 1 299,50.
+func isGroup(s string) bool {
+	return digitsAt(s, 0) == 3 && len(s) > 3 && s[3] == ',' && digitsAt(s, 4) == 2
+}
+
 // hanDigits are the digits from 0, twice, since some are written in two ways.
 const hanDigits, hanUnits = "零一二三四五六七八九〇壹两", "十百千万亿"
 
@@ -249,6 +246,9 @@ func (t *Token) readHan(s string) int {
 	const most = 60 // bytes
 	rest := s[t.From:min(len(s), t.From+most)]
 	n := len(rest) - len(strings.TrimLeft(rest, hanDigits+hanUnits))
+	if n == 0 {
+		return 0
+	}
 	v, ok := hanValue(rest[:n])
 	if single := n == len("一"); !ok || single && (v == 1 || !strings.HasPrefix(rest[n:], "点") && unitName(s[t.From+n:]) == "") {
 		return 0

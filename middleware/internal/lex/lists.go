@@ -54,6 +54,15 @@ func (l *List) Has(word string) bool {
 // Of returns what a word means, or "" if it is not in the list.
 func (l *List) Of(word string) string { return l.means[word] }
 
+// Numbers returns what the words mean, as numbers. It panics if a word means none.
+func (l *List) Numbers() map[string]float64 {
+	m := map[string]float64{}
+	for i, w := range l.Words {
+		m[w] = unitOf(l.Means[i]).Size
+	}
+	return m
+}
+
 // In yields the meanings of the words that a text has anywhere, such as Chinese ones, in the order of the list. Words in Latin
 // script are not looked for.
 func (l *List) In(text string) iter.Seq[string] {
@@ -73,19 +82,11 @@ var file string
 var (
 	lists = Lists(file, " ")
 
-	months, weekdays, numerals, multipliers = numbers("month"), numbers("weekday"), numbers("numeral"), numbers("multiplier")
-	approximate, labels, counted            = lists["approximate"], lists["label"], lists["counted"]
-	known, timed, currencies                = lists["known"], lists["timed"], lists["currency"]
+	months, weekdays             = lists["month"].Numbers(), lists["weekday"].Numbers()
+	numerals, multipliers        = lists["numeral"].Numbers(), lists["multiplier"].Numbers()
+	approximate, labels, counted = lists["approximate"], lists["label"], lists["counted"]
+	known, timed, currencies     = lists["known"], lists["timed"], lists["currency"]
 )
-
-// numbers returns what the words of a list mean, as a number.
-func numbers(name string) map[string]float64 {
-	m := map[string]float64{}
-	for i, w := range lists[name].Words {
-		m[w] = unitOf(lists[name].Means[i]).Size
-	}
-	return m
-}
 
 // Unit is a dimension, with the size of the unit in it.
 type Unit struct {
@@ -97,7 +98,7 @@ func unitOf(of string) Unit {
 	size, dimension, _ := strings.Cut(of, " ")
 	v, err := strconv.ParseFloat(size, 64)
 	if err != nil {
-		panic("lex: words.txt: " + err.Error())
+		panic("lex: a list has no number: " + err.Error())
 	}
 	return Unit{dimension, v}
 }

@@ -2,6 +2,7 @@ package lex
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,7 +71,7 @@ func isAmount(s string) bool {
 func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
 	if c := currencies.Of(t.Text); c != "" { // $5, EUR 5
-		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued) {
+		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
 			i, t, v.Units = i+1, *next, []Unit{{c, 1}}
 		}
 	}
@@ -131,7 +132,10 @@ const longest = 5 // characters of a Chinese unit
 // unitName returns the longest Chinese name of a unit at the beginning of a text, with 个 before it, or "".
 func unitName(s string) string {
 	for n := min(len(s), longest*len("个")); n > 0; n-- {
-		if UnitsOf(strings.TrimPrefix(s[:n], "个")) != nil {
+		if n < len(s) && !utf8.RuneStart(s[n]) {
+			continue
+		}
+		if units[strings.TrimPrefix(s[:n], "个")] != nil {
 			return s[:n]
 		}
 	}
@@ -182,3 +186,98 @@ func (v *Value) Precision() float64 {
 	}
 	return 0
 }
+
+// MoneyOrDate returns the length of the amount of money or of the date that begins a text with more than its first word, in
+// bytes: 1,299 元, USD 250, 16 May 2024. word is the length of the first word. It returns 0 if there is none.
+func MoneyOrDate(text string, word int) (n int, isDate bool) {
+	const longest, tokens = 16, 12
+	if n = hanDay(text, word); n > 0 {
+		return n, true
+	}
+	if !goesOn(text[:word], text[word:]) {
+		return 0, false
+	}
+	text = text[:min(len(text), word+longest)]
+	folded := Fold(text)
+	var buffer [tokens]Token
+	toks := Tokens(buffer[:0], folded)
+	v, ok := valueAt(toks, 0)
+	isDate = v.Date.Month > 0
+	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return currencies.Has(u.Dimension) || u.Dimension == "yuan" }) {
+		return 0, false
+	}
+	n = toks[v.To-1].To()
+	for k := range text { // the length before folding
+		if len(folded) != len(text) && len(Fold(text[:k])) >= n {
+			n = k
+			break
+		}
+	}
+	if n <= word {
+		return 0, false
+	}
+	return n, isDate
+}
+
+// hanDay returns the length of a day such as 2026年3月15日 at the beginning of a text, or 0. word is the length of its digits.
+func hanDay(text string, word int) (n int) {
+	if word == 0 || !strings.HasPrefix(text[word:], "年") && !strings.HasPrefix(text[word:], "月") {
+		return 0
+	}
+	for _, unit := range [...]string{"年", "月", "日", "号"} {
+		if d := digitsAt(text, n); d > 0 && strings.HasPrefix(text[n+d:], unit) {
+			n += d + len(unit)
+		}
+	}
+	return n
+}
+
+// goesOn reports whether an amount of money or a date may begin with a word and continue behind it.
+func goesOn(word, rest string) bool {
+	if rest == "" {
+		return false
+	}
+	if word != "" && 'a' <= word[0] && word[0] <= 'z' {
+		return false
+	}
+	c, size := ClassAt(rest, 0)
+	if word == "" {
+		return c == Currency
+	}
+	first, _ := ClassAt(word, 0)
+	if first != Digit {
+		return first == Upper && (c == Blank || c == Digit) && capital[word] != 0
+	}
+	if rest[0] == ',' { // 299,50 EUR
+		return digitsAt(rest, 1) == 2 && len(rest) > 3 && rest[3] == ' '
+	}
+	if rest[0] == ' ' && len(rest) > 1 {
+		rest = rest[1:]
+		c, size = ClassAt(rest, 0)
+	}
+	switch {
+	case c == Wide, c == Letter:
+		return strings.Contains(joinsNumber, rest[:size])
+	case c == Upper, c.InWord() && size > 1:
+		next := rest[:RunEnd(rest, 0)]
+		return currencies.Has(next) || capital[next] == aCurrency || capital[next] == aMonth && len(word) <= len("31st")
+	}
+	return c == Currency || c == Digit && isGroup(rest)
+}
+
+const aMonth, aCurrency = 1, 2
+
+// capital has the names of months, such as May, and the codes of currencies, such as USD.
+var capital = func() map[string]int {
+	all := map[string]int{}
+	for _, w := range lists["month"].Words {
+		all[strings.ToUpper(w[:1])+w[1:]] = aMonth
+	}
+	for _, w := range currencies.Words {
+		all[strings.ToUpper(w)] = aCurrency
+	}
+	return all
+}()
+
+// joinsNumber has the Chinese characters that continue an amount of money or a date after a number.
+var joinsNumber = strings.Join(currencies.Words, "") + hanUnits + "年月"

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
@@ -129,13 +128,11 @@ func opening(result string) string {
 	return first
 }
 
-var unescaped = strings.NewReplacer(`\\n`, "\n", `\n`, "\n", `\"`, `"`)
-
 // failureIn returns the line of an output that shows a failure, or "", and whether the output reports how tests ended. If
 // tests were run and did not fail, an error that was printed is theirs.
 func failureIn(output string) (line string, tested bool) {
 	if !strings.Contains(output, "\n") || strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") {
-		output += "\n" + unescaped.Replace(output) // JSON
+		output += "\n" + lex.Unescape(output) // JSON
 	}
 	isTest := func() bool { return patterns["test"][0].line.MatchString(output) }
 	if line = shows("failed", output); line != "" {
@@ -266,7 +263,7 @@ func faultIn(head, tail string, whole bool) string {
 		if isWrapper(line) {
 			continue
 		}
-		if _, ok := digest.Fault(line); ok || place.MatchString(line) {
+		if _, ok := lex.Fault(line); ok || place.MatchString(line) {
 			return line
 		}
 		if raw[0] == ' ' || raw[0] == '\t' { // a frame of a traceback; the error is below
