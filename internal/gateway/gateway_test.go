@@ -290,7 +290,9 @@ func TestClientGone(t *testing.T) {
 		_ = resp.Body.Close()
 		require.Contains(t, <-s.log, "result=broken")
 	}
-	require.Contains(t, get(t, s.url+"/metrics").body, "laconic_active_requests 0\n")
+	require.Eventually(t, func() bool { // the request ends after its line in the log
+		return strings.Contains(get(t, s.url+"/metrics").body, "laconic_active_requests 0\n")
+	}, time.Minute, time.Millisecond)
 }
 
 // A server that stops says so, ends what it has begun, and accepts nothing new.
