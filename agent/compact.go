@@ -17,13 +17,13 @@ import (
 const CompactTool = "compact"
 
 // Compact returns the tool by which a model asks for a compaction at a good moment, when a step is done or a topic is
-// closed, and the middleware that makes it. The middleware stands before the editors of the chain.
+// closed, and the middleware that makes it. The middleware must be before the editors of the chain.
 //
 // In the call after the tool has run, the named editors edit as if [middleware.Request.Force] named them; without names,
 // all that follow. But a paused editor stays paused, and an attempt without progress counts; see
 // [middleware.Options.PauseAfter]. A call that is made again edits once.
 //
-// Below half of the trigger nothing is edited, and the model is told so, with numbers: the tokens of [trigger.Threshold], or
+// Below half of the trigger nothing is edited, and the answer of the tool has the numbers: the tokens of [trigger.Threshold], or
 // else of the room, or 100,000. What it has to know further, the model writes in its own words, at most 2,000 characters. They
 // stay where it has written them, as data in the arguments of its call: all later editors keep the calls of this tool.
 //

@@ -99,7 +99,7 @@ func isAnything(re *syntax.Regexp) bool {
 }
 
 // hits are the lines of a passage that match, as they are shown: "7: " begins a line
-// that matches, "8- " one next to it, and "--" stands for the lines between.
+// that matches, "8- " one next to it, and "--" replaces the lines between.
 type hits struct {
 	*passage
 	find   finder
@@ -107,7 +107,7 @@ type hits struct {
 	last   int      // number of the line shown last; -1 if none is
 	after  int      // lines still to be shown after a match
 	before []string // the newest lines that are not shown
-	next   *spot    // where the next call goes on; nil as long as there is room
+	next   *spot    // where the next call continues; nil as long as there is room
 }
 
 // search returns the lines of a range that match, as many as fit, with their
@@ -231,7 +231,7 @@ func (h *hits) add(text string) bool {
 const mostElsewhere = 1000
 
 // elsewhere returns a note about a search in the contents whose handles are in a passage:
-// behind a note in the view, these are all that was removed before. The note has at most a
+// under a note in the view, these are all that was removed before. The note has at most a
 // half of the answer. The limit of a pattern is for all of the contents together.
 func (r recall) elsewhere(ctx context.Context, p *passage, in recallArgs) (string, error) {
 	if _, problem := p.check(in); problem != "" || in.Search+in.Pattern == "" || in.From+in.To+in.Column > 0 {

@@ -91,7 +91,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	return err
 }
 
-// player stands in for a model and its tools: it plays a conversation that was written before.
+// player is used instead of a model and its tools: it plays a conversation that was written before.
 type player struct {
 	all   []message.Message
 	chain middleware.Middleware

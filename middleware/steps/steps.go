@@ -10,7 +10,7 @@
 // journal in its Env. It sees a change in its next call: chains read a shared journal once in each call.
 //
 // Pass the whole history, as in a call of the chain. A change holds for this history, for those that continue it, and for
-// those that fork from it behind the newest edit. All functions are safe for concurrent use.
+// those that fork from it after the newest edit. All functions are safe for concurrent use.
 package steps
 
 import (
@@ -34,12 +34,12 @@ type Step = journal.Step
 // ErrNothing is the error of [Undo] and [Redo] if there is no step to take back, or to make again.
 var ErrNothing = errors.New("steps: there is nothing to take back or to make again")
 
-// ErrGone is the error of [Undo] for an edit whose messages are gone: the caller passes views back as its history; see
-// middleware.Env.
+// ErrGone is the error of [Undo] for an edit whose messages are not in the history any more: the caller passes views back as
+// its history; see middleware.Env.
 var ErrGone = errors.New("steps: the messages before the edit are gone from the history")
 
 // History returns the steps of a conversation, the newest first. Edits that were undone are marked. The last ten steps are
-// kept, or more: some drop out when the journal writes all edits anew, as it does with every 32nd entry. It must not be modified.
+// kept, or more: some drop out when the journal writes all edits again, as it does with every 32nd entry. It must not be modified.
 func History(ctx context.Context, env middleware.Env, history []message.Message) ([]Step, error) {
 	s, err := read(ctx, env, history)
 	if err != nil {

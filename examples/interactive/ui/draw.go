@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// look is how a kind of content looks: the glyphs tell them apart without colours.
+// look is how a kind of content looks: the glyphs distinguish them without colours.
 var look = [kinds]struct{ glyph, name, color string }{
 	system: {"█", "system", "4"}, tools: {"▚", "tools", "6"}, user: {"▓", "user", "2"},
 	answers: {"▒", "answers", "3"}, results: {"░", "results", "5"}, notes: {"▞", "notes", "1"},
@@ -115,7 +115,7 @@ func (m *Model) paged() []string {
 	return append(append([]string{m.page.title}, body[m.page.top:m.page.top+height]...), "↑↓ scroll  esc back")
 }
 
-// flow puts pieces into lines of at most so many columns, if each fits.
+// flow puts pieces into lines of at most a number of columns, if each fits.
 func flow(width int, pieces []string) (out []string) {
 	for _, p := range pieces {
 		if n := len(out); n > 0 && ansi.StringWidth(out[n-1])+2+ansi.StringWidth(p) <= width {

@@ -88,7 +88,7 @@ func (m *Model) of(ctx context.Context, history []message.Message, d *middleware
 	return s, nil
 }
 
-// place notes for each message of the view which messages of the history it stands for.
+// place notes for each message of the view which messages of the history it represents.
 func (s *state) place(v *middleware.View) {
 	size, lead := v.Size(), message.Leading(s.history)
 	s.filled[tools] = size.Charged(v.Meter().Tools(v.Request().Tools))

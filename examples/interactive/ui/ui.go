@@ -100,7 +100,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// show makes a state the current one. The cursor stays at the end if it is there.
+// show makes a state the current one. The cursor remains at the end if it is there.
 func (m *Model) show(now *state) {
 	if m.now == nil || m.cursor == len(m.now.rows)-1 {
 		m.cursor = len(now.rows) - 1

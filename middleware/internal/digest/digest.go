@@ -37,7 +37,7 @@ type Cleared struct {
 }
 
 // Lines returns a line for each cleared text: the facts that occur neither in what is kept nor in the line of another cleared
-// text, as many as fit, those first that are most likely to be needed later. A line is "" if there are none or none fits.
+// text, as many as fit, those first that are most likely to be needed later. A line is "" if no fact fits.
 //
 // kept and [Options.Results] should be all that the model will see. Of a longer text, cleared or kept, the first 256 KiB and
 // the last 64 KiB are read. The same arguments give the same lines, in time proportional to the length of all texts. The

@@ -107,7 +107,7 @@ func lineEnd(text string, i int) int {
 	return len(text)
 }
 
-// keyOf returns the key of a line such as "Total price: 54.04", and where its value begins. The key is "" if there is none.
+// keyOf returns the key of a line such as "Total price: 54.04", and where its value begins. A line without a key has "".
 func keyOf(line string) (key string, value int) {
 	const longest, most = 40, 4 // bytes, words
 	for i := 0; i < min(len(line), longest); {

@@ -105,7 +105,7 @@ type mark struct {
 
 const (
 	passing = 1 + iota // in a result that may be cleared later
-	shown              // in what stays
+	shown              // in what is kept
 )
 
 func newPool(cleared []Cleared) *pool {

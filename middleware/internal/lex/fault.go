@@ -28,9 +28,9 @@ func isMessage(said string) bool {
 		(!strings.ContainsAny(said, "%{") || !format.MatchString(said))
 }
 
-// FaultAt returns the message of an error whose first word ends at i, and where it begins. The word stands before a colon or
+// FaultAt returns the message of an error whose first word ends at i, and where it begins. The word is before a colon or
 // bracket, or is in capital letters, or begins a line. The message ends with the line, or with the string that it is in; the
-// word alone is a message, too. It is "" if there is none.
+// word alone is a message, too. It is "" without an error.
 func FaultAt(text string, i int) (from int, msg string) {
 	const longest = 200 // bytes
 	rest := text[i:]

@@ -241,7 +241,7 @@ func isGroup(s string) bool {
 // hanDigits are the digits from 0, twice, since some are written in two ways.
 const hanDigits, hanUnits = "零一二三四五六七八九〇壹两", "十百千万亿"
 
-// readHan reads a Chinese numeral, and returns its end, or 0 if there is none.
+// readHan reads a Chinese numeral, and returns its end, or 0 without one.
 func (t *Token) readHan(s string) int {
 	const most = 60 // bytes
 	rest := s[t.From:min(len(s), t.From+most)]

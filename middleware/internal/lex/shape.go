@@ -118,7 +118,7 @@ func numericShape(s string, digits int) Shape {
 	return ShapeNumber
 }
 
-// looksLikePath tells paths from words such as and/or.
+// looksLikePath distinguishes paths from words such as and/or.
 func looksLikePath(s string, digits int) bool {
 	inner := strings.Count(strings.Trim(s, "/"), "/")
 	return inner > 1 || inner > 0 && (digits > 0 || strings.IndexByte("/.~", s[0]) >= 0) || strings.HasSuffix(s, "/") ||

@@ -47,7 +47,7 @@ const (
 	Quotation ItemKind = "quotation"
 )
 
-// Read reads a text, which should be a sentence: a quotation may end anywhere behind its beginning.
+// Read reads a text, which should be a sentence: a quotation may end anywhere after its beginning.
 func Read(text string) *Text {
 	t := Tokenize(text)
 	t.Named = make([]bool, len(t.Tokens))

@@ -14,7 +14,7 @@ type Value struct {
 	Units   []Unit // what it may measure; nil: it is a plain number
 	Date    Day    // zero: none
 	Clock   string // "14:05", or "14:05:33"; "": none
-	Label   bool   // a word before it says that it is a name, as in port 80
+	Label   bool   // the word before it shows that it is a name, as in port 80
 	near    bool   // it is only about right
 	Literal string // its digits
 	From    int    // the first token
@@ -188,7 +188,7 @@ func (v *Value) Precision() float64 {
 }
 
 // MoneyOrDate returns the length of the amount of money or of the date that begins a text with more than its first word, in
-// bytes: 1,299 元, USD 250, 16 May 2024. word is the length of the first word. It returns 0 if there is none.
+// bytes: 1,299 元, USD 250, 16 May 2024. word is the length of the first word. It returns 0 without one.
 func MoneyOrDate(text string, word int) (n int, isDate bool) {
 	const longest, tokens = 16, 12
 	if n = hanDay(text, word); n > 0 {
@@ -232,7 +232,7 @@ func hanDay(text string, word int) (n int) {
 	return n
 }
 
-// goesOn reports whether an amount of money or a date may begin with a word and continue behind it.
+// goesOn reports whether an amount of money or a date may begin with a word and continue after it.
 func goesOn(word, rest string) bool {
 	if rest == "" {
 		return false
