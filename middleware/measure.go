@@ -131,8 +131,10 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	if u.CacheRead+u.CacheWrite > u.Input { // of a provider that reports the input without them
 		u.Input = reportOf(u).Charged
 	}
-	if named, ok := v.session.chain.env.Models.Lookup(answered); ok && !m.Price.Known() {
-		m = named
+	if !m.Price.Known() {
+		if named, ok := v.session.chain.env.Models.Lookup(answered); ok {
+			m = named
+		}
 	}
 	whole := u
 	whole.Input = max(0, cmp.Or(u.Input, v.size.Tokens)+v.HistorySize().Tokens-v.size.Tokens)
