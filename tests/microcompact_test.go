@@ -2,6 +2,7 @@ package tests
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -168,7 +169,8 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		for _, p := range m.Parts {
 			if r, ok := p.(message.ToolResult); ok {
 				protected := !slices.ContainsFunc(all, func(o microcompact.Options) bool { return !slices.Contains(o.Protect, r.Name) })
-				require.False(t, protected, "message %d is of a protected tool", i)
+				require.True(t, !protected || slices.ContainsFunc(shown.Parts, func(p message.Part) bool { return reflect.DeepEqual(p, r) }),
+					"message %d has a result of a protected tool", i) // and perhaps, in a broken history, calls as well
 			}
 		}
 	}
