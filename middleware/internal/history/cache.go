@@ -1,7 +1,6 @@
 package history
 
 import (
-	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -62,10 +61,7 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 			candidates = append(candidates, candidate{t, t.passed, reach(t.passed, body)})
 		}
 	}
-	gap := func(x candidate) int { return max(len(body)-len(x.track.Body), len(x.track.Body)-len(body)) }
-	slices.SortStableFunc(candidates, func(a, b candidate) int { // a history that is sent again is as long as before
-		return cmp.Or(b.reach-a.reach, gap(a)-gap(b))
-	})
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.reach - a.reach })
 	for _, x := range candidates[:min(len(candidates), maxCompared)] {
 		if x.reach <= equal {
 			break
