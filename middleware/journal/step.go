@@ -83,8 +83,8 @@ func (s *Step) NewID(base message.ID, records []*Record) message.ID {
 	return message.ID(sum[:len(message.ID{})])
 }
 
-// appendTo appends for a hash what a step does. When, why and at what price it was made does not count: two processes that make the same
-// edit write the same entry.
+// appendTo appends for a hash what a step does. When, why and at what price it was made does not count: two processes that
+// make the same edit write the same entry.
 func (s *Step) appendTo(b []byte) []byte {
 	b = append(append(b, '~'), s.ID[:]...)
 	for _, text := range [...]string{string(s.Kind), s.By} {

@@ -53,8 +53,8 @@ func History(ctx context.Context, env middleware.Env, history []message.Message)
 	return out, nil
 }
 
-// Undo takes the newest edit that is in force back, and returns the step that does so. The next call sends what it would have sent without
-// the edit, byte for byte. Thinking that a model binds to what precedes it remains left out, and that
+// Undo takes the newest edit that is in force back, and returns the step that does so. The next call sends what it would
+// have sent without the edit, byte for byte. Thinking that a model binds to what precedes it remains left out, and that
 // written since the edit is left out, too.
 //
 // Nothing is deleted, so that [Redo] can make the edit again. The middleware that has made it waits for the

@@ -111,7 +111,7 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 	if err == nil {
 		k.asked, k.seen, k.Gone = len(l.IDs), seen, before.At >= 0 && k.At < 0
 	}
-	if k.Entry.Rev != before.Entry.Rev && k.byPerson() {
+	if k.Entry.Rev != before.Entry.Rev && k.ByPerson() != nil {
 		k.early = None
 	}
 	return k, err

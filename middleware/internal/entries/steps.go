@@ -139,18 +139,12 @@ func (s Stored) Held(question message.ID) (names []string) {
 	return names
 }
 
-// byPerson reports whether the newest step is one of a person, other than an edit.
-func (s Stored) byPerson() bool {
-	n := len(s.Steps)
-	return n > 0 && s.Steps[n-1].Kind != journal.StepEdit
-}
-
 // ByPerson returns the newest step if it is one of a person, other than an edit; else nil.
 func (s Stored) ByPerson() *journal.Step {
-	if !s.byPerson() {
-		return nil
+	if n := len(s.Steps); n > 0 && s.Steps[n-1].Kind != journal.StepEdit {
+		return &s.Steps[n-1]
 	}
-	return &s.Steps[len(s.Steps)-1]
+	return nil
 }
 
 // Undoable returns the newest edit that is in force, or nil: those that no longer have a record are not.
