@@ -104,87 +104,89 @@ func stClear(name string, before func()) middleware.Middleware {
 
 func at(positions ...int) middleware.Request { return middleware.Request{Params: positions} }
 
-// A chain that goes on with its own answers sees an undo by another process in its next call, and its next edit does not bring
-// the undone one back. The middleware waits for the next message of the user.
-func TestUndoByAnotherProcess(t *testing.T) {
-	t.Parallel()
+// stEach runs a test with the environment of each journal, which has nothing of its scope.
+func stEach(t *testing.T, run func(t *testing.T, env middleware.Env)) {
+	t.Helper()
 	for name, j := range stJournals(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if j == nil {
 				j = journal.NewMemory(0)
 			}
-			env := middleware.Env{Journal: j, Scope: rand.Text()}
-			a := newStAgent(t, env, stClear("clear", nil), stClear("other", nil))
-			for range 4 {
-				a.call(at())
-			}
-			before := a.history
-			a.call(at(3, 5))
-			require.Equal(t, []int{3, 5}, a.cleared())
-			a.call(at())
-			undone := a.undo()
-			require.Equal(t, "clear", undone.By)
-			require.Less(t, undone.Before, undone.After, "what is sent becomes longer")
-			a.call(at(3, 5))
-			require.Equal(t, []int{3, 5}, a.cleared(), "the other editor clears")
-			s, err := steps.History(t.Context(), env, a.history)
-			require.NoError(t, err)
-			require.Equal(t, "other", s[0].By)
-			a.undo()
-			a.call(at(3, 5))
-			require.Empty(t, a.cleared(), "both wait")
-			require.Equal(t, before, a.sent[:len(before)], "byte for byte")
-			a.call(middleware.Request{Params: []int{7}, Force: []string{"clear"}})
-			require.Equal(t, []int{7}, a.cleared(), "what was undone does not come back with another edit")
-			a.call(at(3))
-			require.Equal(t, []int{3, 7}, a.cleared(), "a forced edit ends the wait")
-			a.undo()
-			a.call(at(3))
-			require.Equal(t, []int{7}, a.cleared())
-			a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("Again."))
-			a.call(at(3))
-			require.Equal(t, []int{3, 7}, a.cleared(), "so does a message of the user")
+			run(t, middleware.Env{Journal: j, Scope: rand.Text()})
 		})
 	}
+}
+
+// A chain that goes on with its own answers sees an undo by another process in its next call, and its next edit does not bring
+// the undone one back. The middleware waits for the next message of the user.
+func TestUndoByAnotherProcess(t *testing.T) {
+	t.Parallel()
+	stEach(t, func(t *testing.T, env middleware.Env) {
+		t.Helper()
+		a := newStAgent(t, env, stClear("clear", nil), stClear("other", nil))
+		for range 4 {
+			a.call(at())
+		}
+		before := a.history
+		a.call(at(3, 5))
+		require.Equal(t, []int{3, 5}, a.cleared())
+		a.call(at())
+		undone := a.undo()
+		require.Equal(t, "clear", undone.By)
+		require.Less(t, undone.Before, undone.After, "what is sent becomes longer")
+		a.call(at(3, 5))
+		require.Equal(t, []int{3, 5}, a.cleared(), "the other editor clears")
+		s, err := steps.History(t.Context(), env, a.history)
+		require.NoError(t, err)
+		require.Equal(t, "other", s[0].By)
+		a.undo()
+		a.call(at(3, 5))
+		require.Empty(t, a.cleared(), "both wait")
+		require.Equal(t, before, a.sent[:len(before)], "byte for byte")
+		a.call(middleware.Request{Params: []int{7}, Force: []string{"clear"}})
+		require.Equal(t, []int{7}, a.cleared(), "what was undone does not come back with another edit")
+		a.call(at(3))
+		require.Equal(t, []int{3, 7}, a.cleared(), "a forced edit ends the wait")
+		a.undo()
+		a.call(at(3))
+		require.Equal(t, []int{7}, a.cleared())
+		a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("Again."))
+		a.call(at(3))
+		require.Equal(t, []int{3, 7}, a.cleared(), "so does a message of the user")
+	})
 }
 
 // An edit that a call plans while another process takes back what it builds on is not written.
 func TestUndoDuringACall(t *testing.T) {
 	t.Parallel()
-	for name, j := range stJournals(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if j == nil {
-				j = journal.NewMemory(0)
+	stEach(t, func(t *testing.T, env middleware.Env) {
+		t.Helper()
+		var during func()
+		a := newStAgent(t, env, stClear("clear", func() {
+			if do := during; do != nil {
+				during = nil
+				do()
 			}
-			env := middleware.Env{Journal: j, Scope: rand.Text()}
-			var during func()
-			a := newStAgent(t, env, stClear("clear", func() {
-				if do := during; do != nil {
-					during = nil
-					do()
-				}
-			}))
-			for range 4 {
-				a.call(at())
-			}
-			a.call(at(3))
-			early := a.history
+		}))
+		for range 4 {
 			a.call(at())
-			during = func() {
-				_, err := steps.Undo(context.Background(), env, early)
-				require.NoError(t, err)
-			}
-			a.call(at(5))
-			require.Empty(t, a.cleared(), "the edit of the call is on top of the undone one, so it is not made")
-			a.call(at())
-			require.Empty(t, a.cleared())
-			s, err := steps.History(t.Context(), env, a.history)
+		}
+		a.call(at(3))
+		early := a.history
+		a.call(at())
+		during = func() {
+			_, err := steps.Undo(context.Background(), env, early)
 			require.NoError(t, err)
-			require.Len(t, s, 2, "the edit and its undo")
-		})
-	}
+		}
+		a.call(at(5))
+		require.Empty(t, a.cleared(), "the edit of the call is on top of the undone one, so it is not made")
+		a.call(at())
+		require.Empty(t, a.cleared())
+		s, err := steps.History(t.Context(), env, a.history)
+		require.NoError(t, err)
+		require.Len(t, s, 2, "the edit and its undo")
+	})
 }
 
 // TestStepsOfAnEarlierProcess reads the steps after a restart.
@@ -355,63 +357,57 @@ func TestUndoWithBoundThinking(t *testing.T) {
 // that others were first.
 func TestUndoAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, j := range stJournals(t) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if j == nil {
-				j = journal.NewMemory(0)
+	stEach(t, func(t *testing.T, env middleware.Env) {
+		t.Helper()
+		a := newStAgent(t, env, stClear("clear", nil))
+		for i := range 6 {
+			a.call(at(max(1, 2*i-1)))
+		}
+		h := a.history
+		var wg sync.WaitGroup
+		for range 2 {
+			wg.Go(func() {
+				if _, err := steps.Undo(t.Context(), env, h); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		all, err := steps.History(t.Context(), env, h)
+		require.NoError(t, err)
+		undone := 0
+		for _, s := range all {
+			if s.Undone {
+				undone++
 			}
-			env := middleware.Env{Journal: j, Scope: rand.Text()}
-			a := newStAgent(t, env, stClear("clear", nil))
-			for i := range 6 {
-				a.call(at(max(1, 2*i-1)))
-			}
-			h := a.history
-			var wg sync.WaitGroup
-			for range 2 {
-				wg.Go(func() {
-					if _, err := steps.Undo(t.Context(), env, h); err != nil {
+		}
+		require.Contains(t, []int{1, 2}, undone, "of the same state, both take the same edit back")
+
+		for n := range 4 {
+			wg.Go(func() {
+				b := newStAgent(t, env, stClear("clear", nil))
+				b.history = h
+				for i := range 8 {
+					do := steps.Undo
+					if (n+i)%2 == 0 {
+						do = steps.Redo
+					}
+					_, err := do(t.Context(), env, h)
+					if err != nil && middleware.KindOf(err) != middleware.Outdated && !errors.Is(err, steps.ErrNothing) {
 						t.Error(err)
 					}
-				})
-			}
-			wg.Wait()
-			all, err := steps.History(t.Context(), env, h)
-			require.NoError(t, err)
-			undone := 0
-			for _, s := range all {
-				if s.Undone {
-					undone++
-				}
-			}
-			require.Contains(t, []int{1, 2}, undone, "of the same state, both take the same edit back")
-
-			for n := range 4 {
-				wg.Go(func() {
-					b := newStAgent(t, env, stClear("clear", nil))
-					b.history = h
-					for i := range 8 {
-						do := steps.Undo
-						if (n+i)%2 == 0 {
-							do = steps.Redo
-						}
-						_, err := do(t.Context(), env, h)
-						if err != nil && middleware.KindOf(err) != middleware.Outdated && !errors.Is(err, steps.ErrNothing) {
-							t.Error(err)
-						}
-						req := at(2*(i%6) + 1)
-						req.Force = []string{"clear"}
-						req.Messages = h
-						if _, err := b.model(t.Context(), &req, nil); err != nil {
-							t.Error(err)
-						}
-						for _, e := range b.events.Events(middleware.Failed) {
-							t.Error(e)
-						}
+					req := at(2*(i%6) + 1)
+					req.Force = []string{"clear"}
+					req.Messages = h
+					if _, err := b.model(t.Context(), &req, nil); err != nil {
+						t.Error(err)
 					}
-				})
-			}
-			wg.Wait()
-		})
-	}
+					for _, e := range b.events.Events(middleware.Failed) {
+						t.Error(e)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
 }
