@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 
@@ -34,35 +35,13 @@ type Given struct {
 // error names a message with a part that is nil or of an unknown type.
 func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Track[S], Change, error) {
 	lead, body := given.Lead, given.Body
-	type candidate struct {
-		track *Track[S]
-		known []*message.Message // its body, as it is or as it was passed; nil: the same memory as the new one
-		reach int
-	}
 	var (
-		candidates []candidate
-		best       *Track[S]
-		equal      int
-		notes      = true
+		best   *Track[S]
+		equal  int
+		notes  = true
+		tracks = c.All()
 	)
-	var tracks []*Track[S]
-	if published := c.tracks.Load(); published != nil {
-		tracks = *published
-	}
-	for _, t := range tracks {
-		if given.Steady && t.isIn(given) {
-			candidates = append(candidates, candidate{t, nil, min(len(body), len(t.Body))})
-			continue
-		}
-		if r := reach(t.Body, body); r > 0 {
-			candidates = append(candidates, candidate{t, t.Body, r})
-		}
-		if t.passed != nil {
-			candidates = append(candidates, candidate{t, t.passed, reach(t.passed, body)})
-		}
-	}
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.reach - a.reach })
-	for _, x := range candidates[:min(len(candidates), maxCompared)] {
+	for _, x := range similar(tracks, given) {
 		if x.reach <= equal {
 			break
 		}
@@ -90,6 +69,41 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 		t.setLead(lead)
 	}
 	return t, ch, nil
+}
+
+// candidate is a track that may have the beginning of a history.
+type candidate[S any] struct {
+	track *Track[S]
+	known []*message.Message // its body, as it is or as it was passed; nil: the same memory as the new one
+	reach int
+	age   int // the newest track has 0
+}
+
+// similar returns the tracks that seem to have the most in common with a history.
+func similar[S any](tracks []*Track[S], given Given) []candidate[S] {
+	var found []candidate[S]
+	body := given.Body
+	for age, t := range tracks {
+		if given.Steady && t.isIn(given) {
+			found = append(found, candidate[S]{t, nil, min(len(body), len(t.Body)), age})
+			continue
+		}
+		if r := reach(t.Body, body); r > 0 {
+			found = append(found, candidate[S]{t, t.Body, r, age})
+		}
+		if t.passed != nil {
+			found = append(found, candidate[S]{t, t.passed, reach(t.passed, body), age})
+		}
+	}
+	if len(found) > maxCompared {
+		// Many branches of a history seem equal to it. Those of its length are compared, so
+		// that a history which is sent again is found.
+		gap := func(x candidate[S]) int { return max(len(x.track.Body)-len(body), len(body)-len(x.track.Body)) }
+		slices.SortStableFunc(found, func(a, b candidate[S]) int { return cmp.Or(b.reach-a.reach, gap(a)-gap(b)) })
+		found = found[:maxCompared]
+	}
+	slices.SortStableFunc(found, func(a, b candidate[S]) int { return cmp.Or(b.reach-a.reach, a.age-b.age) })
+	return found
 }
 
 // slides returns in how many calls in a row the caller has dropped its first messages.

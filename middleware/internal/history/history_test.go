@@ -74,6 +74,24 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// A history that is sent again is found behind many branches of it that end as it does.
+func TestFollowBehindBranches(t *testing.T) {
+	t.Parallel()
+	var cache history.Cache[int]
+	body := texts(20, "message")
+	first, _ := follow(t, &cache, body)
+	cache.Publish(first.With(1))
+	for i := range 12 {
+		branch := append(slices.Clone(body), texts(i+1, "more")...)
+		branch[10] = message.User(fmt.Sprintf("branch %d", i))
+		track, _ := follow(t, &cache, branch)
+		cache.Publish(track.With(2))
+	}
+	got, ch := follow(t, &cache, body)
+	require.Equal(t, 1, got.State)
+	require.Equal(t, 20, ch.Common)
+}
+
 func TestFollowRefusesUnknownParts(t *testing.T) {
 	t.Parallel()
 	var cache history.Cache[int]
