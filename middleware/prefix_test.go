@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -434,7 +435,7 @@ func (w *wire) size() int {
 // The same on recorded conversations.
 func TestCachePrefixOfRecordings(t *testing.T) {
 	t.Parallel()
-	lines := 40 / recorded.Share()
+	lines := 40 / soak.Every(10)
 	for _, file := range recorded.Files(t) {
 		n := 0
 		for line := range recorded.Lines(t, file) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -73,7 +73,7 @@ func TestAnchor(t *testing.T) {
 			t.Parallel()
 			var off []float64
 			for k, c := range all {
-				if k%recorded.Share() != 0 || r.inHistory && k%10 != 0 {
+				if k%soak.Every(10) != 0 || r.inHistory && k%10 != 0 {
 					continue // reading all of a history anew at each call takes its time
 				}
 				for _, m := range r.replay(t, c) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -246,7 +247,7 @@ func TestCanceledAtEachLook(t *testing.T) {
 	t.Parallel()
 	eachTalk(t, func(t *testing.T, newMiddleware func() middleware.Middleware, play func(middleware.Middleware) []played) {
 		const most = 30
-		next := func(looks int) int { return looks + 1 + looks/10 } // the first ones matter most
+		next := func(looks int) int { return looks + 1 + looks*soak.Every(6)/10 } // the first ones matter most
 		if race.Enabled {
 			next = func(looks int) int { return looks + 10 }
 		}

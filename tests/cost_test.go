@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -44,7 +45,7 @@ func TestCostOfBatches(t *testing.T) {
 		{each, microcompact.New(microcompact.Options{Batch: microcompact.Batch{Results: 1}})},
 		{byDefault, microcompact.New(microcompact.Options{})},
 	}
-	if recorded.Share() == 1 { // make soak
+	if soak.Enabled { // make soak
 		table = append(table, []row{
 			{"microcompact, `Batch{Tokens: 2000}`", microcompact.New(microcompact.Options{Batch: microcompact.Batch{Tokens: 2000}})},
 			{"microcompact, `Batch{Results: 10, Tokens: 20000}`", microcompact.New(microcompact.Options{Batch: microcompact.Batch{Results: 10, Tokens: 20_000}})},

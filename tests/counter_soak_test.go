@@ -14,7 +14,7 @@ import (
 // TestSoakCounter counts texts of 100 MB, among them those that are one piece,
 // in memory that does not depend on their length.
 func TestSoakCounter(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
-	soak(t)
+	soakUntil(t)
 	const size = 100_000_000
 	r := rand.New(rand.NewPCG(1, 2))
 	letters := make([]byte, size)

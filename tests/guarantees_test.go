@@ -31,7 +31,7 @@ func TestGuarantees(t *testing.T) {
 // that LACONIC_SOAK asks for, however long that takes.
 func TestSoakGuarantees(t *testing.T) {
 	t.Parallel()
-	minutes := int(time.Until(soak(t)).Round(time.Minute).Minutes())
+	minutes := int(time.Until(soakUntil(t)).Round(time.Minute).Minutes())
 	checkCases(t, func(done int) bool { return done < 200_000*minutes })
 }
 

@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -32,7 +32,7 @@ func TestHugeResults(t *testing.T) {
 		t.Skip("it counts what the process allocates")
 	}
 	size := 10 << 20
-	if os.Getenv("LACONIC_SOAK") != "" {
+	if soak.Enabled {
 		size *= 10
 	}
 	for name, unit := range map[string]string{

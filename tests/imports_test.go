@@ -98,10 +98,11 @@ var rules = []rule{
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware", "middleware/report"}, below...)},
 	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
-	{of: "internal/testkit/recorded", may: []string{"message"}},
+	{of: "internal/testkit/recorded", may: []string{"internal/testkit/soak", "message"}},
 	{of: "internal/testkit/race"},
 	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/testkit/samples"},
+	{of: "internal/testkit/soak"},
 	{of: "internal/testkit/editortest", may: []string{"internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
 	{of: "internal/steady", may: []string{"message"}},
 	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -257,7 +257,7 @@ func TestCompactingRecorded(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if k%recorded.Share() != 0 || race.Enabled && k%12 != 0 {
+				if k%soak.Every(10) != 0 || race.Enabled && k%12 != 0 {
 					continue
 				}
 				chain := microcompact.New(opts)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -40,7 +41,7 @@ func TestRecordedNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shortened, lost := 0, 0
-			for i := 0; i < len(all); i += every(6) {
+			for i := 0; i < len(all); i += soak.Every(6) {
 				written := map[string]message.ToolCall{}
 				for _, m := range all[i].messages {
 					for c := range m.Calls() {

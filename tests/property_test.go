@@ -268,7 +268,7 @@ func TestLateFoldsThatFreeLittle(t *testing.T) {
 // TestSoak runs the properties for as many minutes as LACONIC_SOAK says.
 func TestSoak(t *testing.T) {
 	t.Parallel()
-	end := soak(t)
+	end := soakUntil(t)
 	for round := 0; time.Now().Before(end); round++ {
 		for name, check := range map[string]func(*rapid.T){
 			"reference": checkReference, "two processes": checkTwoProcesses, "moody journal": checkMoody, "evictions": checkEvictions, "clearing": checkClearing,
@@ -278,8 +278,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soak skips the test unless it is asked for, and says when it shall end.
-func soak(t *testing.T) time.Time {
+// soakUntil skips the test unless it is asked for, and returns when it has to end.
+func soakUntil(t *testing.T) time.Time {
 	minutes, err := time.ParseDuration(os.Getenv("LACONIC_SOAK") + "m")
 	if err != nil || minutes <= 0 {
 		t.Skip("a long test: set LACONIC_SOAK to the minutes that it may take")

@@ -30,7 +30,7 @@ func TestRecordedGuarantees(t *testing.T) {
 // TestSoakRecordedGuarantees makes every prefix of every recorded conversation fit.
 func TestSoakRecordedGuarantees(t *testing.T) {
 	t.Parallel()
-	soak(t)
+	soakUntil(t)
 	fitRecorded(t, 1, 1, false)
 }
 

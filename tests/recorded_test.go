@@ -2,7 +2,6 @@ package tests
 
 import (
 	"encoding/json"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -51,14 +51,6 @@ var (
 // everyRaced is of how many conversations one is read under the race detector, to
 // which reading them all would be most of the work. The others are empty.
 const everyRaced = 6
-
-// every returns n, so that every nth conversation is taken, or 1 if LACONIC_SOAK is set.
-func every(n int) int {
-	if os.Getenv("LACONIC_SOAK") != "" {
-		return 1
-	}
-	return n
-}
 
 func load(tb testing.TB, file string, from int) []conversation {
 	tb.Helper()
@@ -108,7 +100,7 @@ func TestRecorded(t *testing.T) {
 	all := conversations(t)
 	edits, calls := 0, 0
 	for k, c := range all {
-		if k%recorded.Share() != 0 || race.Enabled && k%24 != 0 {
+		if k%soak.Every(10) != 0 || race.Enabled && k%24 != 0 {
 			continue
 		}
 		const room = 3000 // tokens beside system prompt, tools and the first question

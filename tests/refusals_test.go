@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -28,7 +29,7 @@ func TestRecordedRefusals(t *testing.T) {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			t.Parallel()
 			calls, refused, irreducible := 0, 0, 0
-			for i := 0; i < len(all); i += every(20) {
+			for i := 0; i < len(all); i += soak.Every(20) {
 				p := recordingProvider{strict: strict{window: window}}
 				model := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, fit.New(fit.Options{}))(p.model)
 				h := slices.Clone(all[i].messages)
@@ -61,7 +62,7 @@ func TestRecordedRestarts(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	all := conversations(t)
-	for i := 0; i < len(all); i += every(20) {
+	for i := 0; i < len(all); i += soak.Every(20) {
 		for k, window := range []int{4000, 8000, 32_000} {
 			p := recordingProvider{strict: strict{window: window}}
 			process := func(j journal.Journal) middleware.Model {
@@ -95,7 +96,7 @@ func TestRecordedSideQuestions(t *testing.T) {
 	race.Skip(t)
 	all := conversations(t)
 	calls, edits := 0, 0
-	for i := 0; i < len(all); i += every(20) {
+	for i := 0; i < len(all); i += soak.Every(20) {
 		for k, window := range []int{4000, 8000, 32_000} {
 			p := recordingProvider{strict: strict{window: window}}
 			edited := false

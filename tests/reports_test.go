@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/replay"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -116,7 +117,7 @@ func TestReportsEqualWhatIsSent(t *testing.T) {
 	require.NoError(t, err)
 	meter := tokens.Meter{Counter: tokens.Memo(tokens.Chars4{}), Framing: tokens.DefaultFraming()}
 	for i, c := range conversations(t) {
-		if len(c.calls) == 0 || i%every(24) != 0 {
+		if len(c.calls) == 0 || i%soak.Every(24) != 0 {
 			continue
 		}
 		for _, way := range []string{"no editor", "editor", "restarts", "replicas"} {
@@ -172,7 +173,7 @@ func TestNotSpentEqualsReplay(t *testing.T) {
 	t.Parallel()
 	var talks []*replay.Conversation
 	for i, c := range conversations(t) {
-		if len(c.calls) > 3 && i%every(48) == 0 {
+		if len(c.calls) > 3 && i%soak.Every(48) == 0 {
 			talks = append(talks, &replay.Conversation{ID: c.id, Tools: c.tools, Messages: c.messages})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -33,8 +33,8 @@ func TestRecordedRetries(t *testing.T) {
 	race.Skip(t)
 	all := conversations(t)
 	calls := 0
-	for i := 0; i < len(all); i += every(12) {
-		s := stackFor(uint64(i), []int{4000, 8000, 32_000, 0}[i/every(12)%4])
+	for i := 0; i < len(all); i += soak.Every(12) {
+		s := stackFor(uint64(i), []int{4000, 8000, 32_000, 0}[i/soak.Every(12)%4])
 		for _, n := range all[i].calls {
 			var first []message.Message
 			for attempt := range 3 {
@@ -142,8 +142,8 @@ func TestRecordedDecisions(t *testing.T) {
 	race.Skip(t)
 	all := conversations(t)
 	edits := 0
-	for i := 0; i < len(all); i += recorded.Share() {
-		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/recorded.Share()%3], Write: 1.25})
+	for i := 0; i < len(all); i += soak.Every(10) {
+		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/soak.Every(10)%3], Write: 1.25})
 		for _, mw := range []middleware.Middleware{
 			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + i%5, Digest: 40}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + i%5, ExcludeTools: []string{"search"}}),

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -163,7 +163,7 @@ func TestTrimmingRecorded(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
 			for k, c := range conversations(t) {
-				if k%recorded.Share() != 0 || race.Enabled && k%24 != 0 {
+				if k%soak.Every(10) != 0 || race.Enabled && k%24 != 0 {
 					continue
 				}
 				chain := trim.New(trim.Options{Strategy: s})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -182,7 +183,7 @@ func TestNoPromptIsCut(t *testing.T) {
 				t.Parallel()
 				calls := 0
 				for i, c := range all {
-					if (i+k)%every(16) != 0 { // others for each chain
+					if (i+k)%soak.Every(16) != 0 { // others for each chain
 						continue
 					}
 					var heard middlewaretest.Recorder

@@ -27,6 +27,7 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/store"
 
 	_ "github.com/laconic-go/laconic/store/sqlstore"
@@ -296,7 +297,7 @@ func TestStopUnderLoad(t *testing.T) {
 // conversations and 64 MB of edits. LACONIC_SOAK=1 sends a hundred times as many.
 func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memory and goroutines of the process
 	calls := 4000
-	if os.Getenv("LACONIC_SOAK") != "" {
+	if soak.Enabled {
 		calls *= 100
 	}
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

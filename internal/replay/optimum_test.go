@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -249,7 +250,7 @@ func TestOptimumOfRecorded(t *testing.T) {
 	t.Parallel()
 	const keep, least = 5, 30
 	conversations := 20
-	if recorded.Share() > 1 {
+	if !soak.Enabled {
 		conversations = 4
 	}
 	var talks []*Conversation

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -35,7 +36,7 @@ func TestAdversary(t *testing.T) {
 // TestSoakAdversary runs 100,000 worlds.
 func TestSoakAdversary(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("LACONIC_SOAK") == "" {
+	if !soak.Enabled {
 		t.Skip("runs with LACONIC_SOAK=1")
 	}
 	attackAll(t, 1000, 100_000)

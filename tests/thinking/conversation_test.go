@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -23,14 +22,12 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 var every = flag.Int("every", 0, "take every nth recording; 0: as LACONIC_SOAK says")
-
-// soak reports whether the long tests take many recordings.
-func soak() bool { return os.Getenv("LACONIC_SOAK") != "" }
 
 // conversation is a recorded one, or one that was made up. It is not changed.
 type conversation struct {
@@ -50,7 +47,7 @@ func conversations(tb testing.TB, nth int) []*conversation {
 	if testing.Short() {
 		return all
 	}
-	if soak() {
+	if soak.Enabled {
 		nth, all = max(1, nth/25), nil
 	}
 	nth = cmp.Or(*every, nth)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -142,7 +143,7 @@ func TestSoakRemedy(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
 	all := append([]variant{{name: plain}}, variants...)
-	if !soak() {
+	if !soak.Enabled {
 		all = all[:2]
 	}
 	for i, v := range all {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 // TestSoakChains leads conversations through all chains. No request may be refused.
@@ -56,7 +57,7 @@ func skipRaced(t *testing.T) {
 
 // some returns the chains for the test with that number: a few, or all of them with LACONIC_SOAK.
 func some(number int) []chain {
-	if soak() {
+	if soak.Enabled {
 		return chains()
 	}
 	var few []chain
@@ -82,7 +83,7 @@ func check(t *testing.T, v variant, all []*conversation, through []chain) {
 			r := leadAll(t, ch, all, v)
 			tab.add(k, ch.name, r)
 			requireNone(t, r, v)
-			if v.name == plain && soak() && *every < 2 {
+			if v.name == plain && soak.Enabled && *every < 2 {
 				assert.GreaterOrEqual(t, 100*r.share(), ch.read-1, "the model reads as much of its thinking as can be known to be valid")
 			}
 		})

@@ -39,7 +39,7 @@ func ordersOf(tb testing.TB, names ...string) (os []order) {
 			os = append(os, order{lang: name, text: strings.TrimSpace(line), held: isHeld(line)})
 		}
 	}
-	return os
+	return sample(os)
 }
 
 // long is a talk of a user without tools, joined from those of several customers.
@@ -346,12 +346,24 @@ func TestRecordedTalks(t *testing.T) {
 	p.talks(t, "in talks of 80 recorded messages", []string{"en"}, func(n int) long { return talks[n%len(talks)] })
 	t.Log(p.lost())
 	t.Log("\n" + p.table())
-	for name, r := range p.results {
-		require.GreaterOrEqual(t, r.used.percent(), 85.0, name)
-	}
+	p.atLeast(t, 85)
 }
 
-// TestKinds measures orders in long talks and long messages, and compares with the table of the page.
+// atLeast requires that each kind of orders that were used for the rules is kept to so many percent: in a sample, all kinds
+// together.
+func (p *report) atLeast(tb testing.TB, percent float64) {
+	tb.Helper()
+	var used share
+	for name, r := range p.results {
+		used.kept, used.all = used.kept+r.used.kept, used.all+r.used.all
+		if isWhole() {
+			require.GreaterOrEqual(tb, r.used.percent(), percent, name)
+		}
+	}
+	require.GreaterOrEqual(tb, used.percent(), percent)
+}
+
+// TestKinds measures orders in long talks and long messages.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
@@ -367,8 +379,11 @@ func TestKinds(t *testing.T) {
 	p.pastes(t)
 	p.commented(t)
 	t.Log(p.lost())
+	p.atLeast(t, 97)
+	if !isWhole() {
+		return
+	}
 	for name, r := range p.results {
-		require.GreaterOrEqual(t, r.used.percent(), 97.0, name)
 		row(t, "orders "+name, r.used.String(), r.held.String())
 	}
 }

@@ -14,9 +14,25 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/truth.md")
+
+// isWhole reports whether all cases are measured, for the table of the page. Otherwise the tests with thousands of folds have
+// a tenth of theirs.
+func isWhole() bool { return *update || soak.Enabled }
+
+// sample returns a tenth of some cases, but all of them if that is asked for.
+func sample[T any](all []T) (some []T) {
+	if isWhole() {
+		return all
+	}
+	for i := 0; i < len(all); i += 10 {
+		some = append(some, all[i])
+	}
+	return some
+}
 
 var writing sync.Mutex // tests write parts of the page at the same time
 
@@ -71,13 +87,11 @@ func inLast(o observed) bool  { return o.kept[rounds-1] }
 // isLost reports whether a later fold has lost what the first one has kept.
 func isLost(o observed) bool { return o.kept[0] && !o.kept[rounds-1] }
 
-// TestOrders measures the orders, and compares with the tables of the page. It has a sample
-// of them with -short.
+// TestOrders measures the orders in agent histories.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
-	sample := !*update && testing.Short()
-	all, parts := measureOrders(t, sample)
+	all, parts := measureOrders(t)
 	var b strings.Builder
 	b.WriteString("| writer | view at most | view | first message | elsewhere, round 1 | round 5 | lost after round 1 |\n|---|---|---|---|---|---|---|\n")
 	for w := range writers {
@@ -119,7 +133,7 @@ func TestOrders(t *testing.T) {
 		at := func(held bool) string {
 			return of(all, inLast, func(o observed) bool { return o.writer == v.writer && o.share == v.share && o.held == held }).String()
 		}
-		if !sample {
+		if isWhole() {
 			row(t, v.name, at(false), at(true))
 		}
 	}

@@ -21,7 +21,7 @@ func TestRecordedShare(t *testing.T) {
 	}
 	var shares []float64
 	most := 0
-	for line := range recorded.Lines(t, recordings) {
+	for line := range recorded.Some(t, recordings) {
 		var c recorded.Conversation
 		require.NoError(t, json.Unmarshal(line, &c))
 		h := c.History()

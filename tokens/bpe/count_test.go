@@ -17,6 +17,7 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/internal/testkit/samples"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
@@ -130,7 +131,7 @@ func TestGenerated(t *testing.T) {
 	for name, texts := range map[string]int{"o200k_base": 320_000, "cl100k_base": 320_000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if race.Enabled || testing.Short() {
+			if race.Enabled || !soak.Enabled {
 				texts /= 40
 			}
 			c, o := counter(t, name), oracle(t, name)
@@ -171,8 +172,8 @@ func TestSamples(t *testing.T) {
 // conversations.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	every, enough := 20, math.MaxInt
-	if race.Enabled || testing.Short() {
+	every, enough := 10*soak.Every(10), math.MaxInt
+	if race.Enabled {
 		every, enough = 100, 2000
 	}
 	n, size := 0, 0

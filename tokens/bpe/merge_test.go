@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 var vocabularies = map[string]func() *vocabulary{"o200k_base": o200k, "cl100k_base": cl100k}
@@ -93,7 +94,7 @@ func TestRank(t *testing.T) {
 func TestMergeInWindows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 2000
+	rounds := 3000 / soak.Every(10)
 	if race.Enabled {
 		rounds = 100
 	}

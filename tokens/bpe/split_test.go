@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 // grammar is an encoding's split, and the pattern it stands for.
@@ -69,8 +70,10 @@ func TestSplitAllShort(t *testing.T) {
 	for _, g := range grammars {
 		re := regexp2.MustCompile(g.pattern, regexp2.None)
 		for _, a := range alphabets {
-			if race.Enabled || testing.Short() {
+			if race.Enabled {
 				a.longest = 3
+			} else if !soak.Enabled {
+				a.longest = 4
 			}
 			n := 0
 			for text := range combinations([]rune(a.symbols), a.longest) {
@@ -89,7 +92,7 @@ func TestSplitAllShort(t *testing.T) {
 func TestASCII(t *testing.T) {
 	t.Parallel()
 	longest, rounds := 5, 100_000
-	if race.Enabled || testing.Short() {
+	if race.Enabled || !soak.Enabled {
 		longest, rounds = 3, 5_000
 	}
 	for _, c := range counters {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -90,22 +91,14 @@ func Exists(name string) bool {
 	return err == nil
 }
 
-// Share is of how many recordings a test takes one: of ten, or each of them with LACONIC_SOAK, as make soak runs it.
-func Share() int {
-	if os.Getenv("LACONIC_SOAK") != "" {
-		return 1
-	}
-	return 10
-}
-
-// Some yields one of [Share] of the [Lines] of a file.
+// Some yields a tenth of the [Lines] of a file, but all of them in a soak.
 func Some(tb testing.TB, name string) iter.Seq[[]byte] {
 	tb.Helper()
 	lines := Lines(tb, name)
 	return func(yield func([]byte) bool) {
 		n := 0
 		for line := range lines {
-			if n%Share() == 0 && !yield(line) {
+			if n%soak.Every(10) == 0 && !yield(line) {
 				return
 			}
 			n++

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
@@ -109,7 +109,7 @@ func bodies(size int) map[string]string {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	size := 1 << 16
-	if recorded.Share() == 1 { // make soak
+	if soak.Enabled { // make soak
 		size = 1 << 18
 	}
 	small := claims.NewSource("a")
