@@ -13,8 +13,9 @@
 package facts
 
 import (
+	"cmp"
 	"html"
-	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,12 +38,8 @@ const (
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
-	decided  entries // by the user
-	plan     entries // the newest list of what is to be done
-	done     entries // calls that changed something
-	commands entries
-	files    entries
-	errors   entries
+	lists [sections]map[string]*entry // by key
+	count int                         // of entries that were put
 
 	calls  map[string]openCall // by call ID, the newest
 	failed map[string]string   // the error of a call, by what it did
@@ -113,7 +110,7 @@ func (s *Set) addResult(r message.ToolResult) {
 	if how, said := decisionIn(r.Text); how != unknown {
 		e := entry{text: text.Line(c.line(), longestLine), state: how, detail: decoded(said, longestSaid)}
 		e.key = e.text + "\n" + e.detail
-		s.decided.put(e)
+		s.put(decided, e)
 		return
 	}
 	res := resultOf(r, c.use)
@@ -133,7 +130,7 @@ func (s *Set) addResult(r message.ToolResult) {
 	case ok && c.use.kind == plans:
 		s.addPlan(c.ToolCall, r.Text)
 	case ok && c.use.kind == acts && c.Name != "":
-		s.done.put(entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
+		s.put(done, entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
 	}
 	s.addError(by, what, res.fault)
 }
@@ -144,30 +141,32 @@ func (s *Set) addCommand(command string, res result) (name string) {
 	name, shown := text.Line(bare, longestCommand), bare
 	if folder != "" {
 		shown = "cd " + folder + " && " + bare
-		if e := s.commands.get(name); e != nil && e.folder != "" && e.folder != folder {
+		if e := s.lists[commands][name]; e != nil && e.folder != "" && e.folder != folder {
 			name = text.Line(shown, longestCommand)
 		}
 	}
 	if !readsOnly(bare) {
-		s.commands.put(entry{key: name, text: text.Line(shown, longestCommand), folder: folder, state: res.state, detail: res.code})
+		s.put(commands, entry{key: name, text: text.Line(shown, longestCommand), folder: folder, state: res.state, detail: res.code})
 	}
 	return name
 }
 
-func (s *Set) addFiles(names []string, access state) {
+// addFiles adds files. What was written stays so.
+func (s *Set) addFiles(names []string, in section) {
 	for _, name := range names {
-		e := entry{key: pathLine(name), state: access}
-		if before := s.files.get(e.key); before != nil {
-			e.state = max(e.state, before.state)
+		key := pathLine(name)
+		delete(s.lists[read], key)
+		if s.lists[written][key] != nil {
+			in = written
 		}
-		s.files.put(e)
+		s.put(in, entry{key: key})
 	}
 }
 
 // addError adds the error of a call in place of that of an equal one before it.
 func (s *Set) addError(by, what, fault string) {
 	if what != "" {
-		s.errors.remove(s.failed[what])
+		delete(s.lists[errors], s.failed[what])
 	}
 	if fault = decoded(fault, longestLine); fault == "" {
 		return
@@ -175,7 +174,7 @@ func (s *Set) addError(by, what, fault string) {
 	if by != "" {
 		fault = text.Line(by+": "+fault, longestLine)
 	}
-	s.errors.put(entry{key: fault})
+	s.put(errors, entry{key: fault})
 	s.failed[what] = fault
 }
 
@@ -277,74 +276,58 @@ func keyOf(identifier, in string) string {
 	return ""
 }
 
-// entries are facts without duplicates, oldest first. A repeated one moves to the end.
-type entries struct {
-	all []entry
-	at  map[string]int
-}
+// section is a kind of facts, in the order in which they are written.
+type section int
+
+const (
+	decided section = iota // by the user
+	planned                // the newest list of what is to be done
+	done                   // calls that changed something
+	commands
+	written // files, also if they were read as well
+	errors
+	identified
+	read // files
+	sections
+)
 
 // entry is one fact.
 type entry struct {
-	key     string // also the line that is written for it, if text is ""
-	text    string
-	folder  string // in which a command was run, or ""
-	state   state
-	detail  string // exit code of a command, or the words of the user about a call, or ""
-	removed bool   // also if there is a newer entry with the same key
+	key    string // also the line that is written for it, if text is ""
+	text   string
+	folder string // in which a command was run, or ""
+	state  state
+	detail string // exit code of a command, or the words of the user about a call, or ""
+	at     int    // its place among all entries
 }
 
-// state is what is known of a fact besides its text.
+// state is what came of a command or a call, as far as it is known.
 type state uint8
 
 const (
-	unknown  state = iota
-	passed         // of a command
-	failed         // of a command
-	timedOut       // of a command; so are the next three
+	unknown state = iota
+	passed
+	failed
+	timedOut
 	killed
 	cancelled
 	denied
-	refused  // by the user, of a call
-	approved // by the user, of a call
-	read     // of a file
-	written  // of a file, also if it was read as well
+	refused  // by the user
+	approved // by the user
 )
 
-// put appends an entry and removes the one with the same key. An empty key is ignored.
-func (es *entries) put(e entry) {
-	if e.key == "" {
-		return
+// put adds an entry as the newest, in place of that with the same key. An empty key is ignored.
+func (s *Set) put(in section, e entry) {
+	if s.lists[in] == nil {
+		s.lists[in] = map[string]*entry{}
 	}
-	if es.at == nil {
-		es.at = map[string]int{}
-	}
-	es.remove(e.key)
-	es.at[e.key] = len(es.all)
-	es.all = append(es.all, e)
-}
-
-// get returns the entry of a key, or nil. It is valid until the next put.
-func (es *entries) get(key string) *entry {
-	if i, ok := es.at[key]; ok {
-		return &es.all[i]
-	}
-	return nil
-}
-
-func (es *entries) remove(key string) {
-	if i, ok := es.at[key]; ok {
-		es.all[i] = entry{removed: true}
-		delete(es.at, key)
+	if s.count++; e.key != "" {
+		e.at = s.count
+		s.lists[in][e.key] = &e
 	}
 }
 
-// present yields the entries that are not removed.
-func (es *entries) present() iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		for _, e := range es.all {
-			if !e.removed && !yield(e) {
-				return
-			}
-		}
-	}
+// all returns the entries of a section, oldest first.
+func (s *Set) all(in section) []*entry {
+	return slices.SortedFunc(maps.Values(s.lists[in]), func(a, b *entry) int { return cmp.Compare(a.at, b.at) })
 }

@@ -34,10 +34,10 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 	}
 	tasks := slices.Contains(words(c.Name), "task")
 	if !tasks && got != nil {
-		s.plan = entries{}
+		s.lists[planned] = nil
 	}
 	for _, e := range got {
-		before := s.plan.get(e.key)
+		before := s.lists[planned][e.key]
 		switch {
 		case before != nil:
 			before.detail = cmp.Or(e.detail, before.detail)
@@ -45,7 +45,7 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 			if e.key = taskID.FindString(result); !tasks {
 				e.key = e.text
 			}
-			s.plan.put(e)
+			s.put(planned, e)
 		}
 	}
 }
@@ -53,9 +53,9 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 // planLines returns the list as one line, with the number of what is done.
 func (s *Set) planLines(w *wording) []string {
 	done, left := 0, []string(nil)
-	for _, e := range s.plan.all {
+	for _, e := range s.all(planned) {
 		switch {
-		case e.removed || e.detail == "deleted":
+		case e.detail == "deleted":
 		case is("done", e.detail):
 			done++
 		case is("active", e.detail):

@@ -17,31 +17,25 @@ type Options struct {
 }
 
 type wording struct {
-	decided, plan, done, errors, commands, identifiers, written, read string
+	titles   [sections]string
+	outcomes [approved + 1]string
+	exit     string // before the exit code of a failed command
 
-	outcomes         map[state]string
-	exit             string // before the exit code of a failed command
 	active, finished string // of the plan
 }
 
 var english = wording{
-	decided: "Decided by the user:", plan: "Plan:", done: "Done:", errors: "Errors:", commands: "Commands:",
-	identifiers: "Identifiers:", written: "Files written:", read: "Files read:",
-	outcomes: map[state]string{
-		passed: "ok", failed: "failed", timedOut: "timed out", killed: "killed", cancelled: "cancelled", denied: "denied",
-		refused: "refused by the user", approved: "approved by the user",
+	titles: [...]string{
+		"Decided by the user:", "Plan:", "Done:", "Commands:", "Files written:", "Errors:", "Identifiers:", "Files read:",
 	},
-	exit: "exit code ", active: " (in progress)", finished: "%d done",
+	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user"},
+	exit:     "exit code ", active: " (in progress)", finished: "%d done",
 }
 
 var chinese = wording{
-	decided: "用户的决定:", plan: "计划:", done: "已执行:", errors: "错误:", commands: "命令:",
-	identifiers: "标识:", written: "写入的文件:", read: "读取的文件:",
-	outcomes: map[state]string{
-		passed: "成功", failed: "失败", timedOut: "超时", killed: "被终止", cancelled: "已取消", denied: "被拒绝",
-		refused: "用户拒绝", approved: "用户同意",
-	},
-	exit: "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
+	titles:   [...]string{"用户的决定:", "计划:", "已执行:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
+	outcomes: [...]string{"", "成功", "失败", "超时", "被终止", "已取消", "被拒绝", "用户拒绝", "用户同意"},
+	exit:     "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
 }
 
 // Text returns the section, without a line break at its end, or "" if there is nothing to list or no room. The same set
@@ -51,48 +45,25 @@ var chinese = wording{
 // first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
 // others.
 func (s *Set) Text(o Options) string {
-	found := s.sections(text.Pick(o.Language, &english, &chinese))
-	for i := range found {
-		switch kind := &found[i]; kind.of {
-		case nil:
-			kind.lines = s.identifiers(o.Tokens)
-		case &s.plan:
-			kind.lines = s.planLines(kind.by)
+	w := text.Pick(o.Language, &english, &chinese)
+	var lines [sections][]string
+	for i := range lines {
+		switch in := section(i); in {
+		case planned:
+			lines[i] = s.planLines(w)
+		case identified:
+			lines[i] = s.identifiers(o.Tokens)
 		default:
-			for e := range kind.of.present() {
-				if kind.state == unknown || kind.state == e.state {
-					kind.lines = append(kind.lines, kind.by.line(e))
-				}
+			for _, e := range s.all(in) {
+				lines[i] = append(lines[i], w.line(e))
 			}
 		}
 	}
-	return o.write(o.Language.Headings().Facts, found)
-}
-
-// section is a title, with the newest of its lines below, oldest first.
-type section struct {
-	title string
-	by    *wording
-	of    *entries // nil: identifiers
-	state state    // of its entries; unknown: any
-	lines []string
-}
-
-func (s *Set) sections(w *wording) []section {
-	return []section{
-		{title: w.decided, by: w, of: &s.decided},
-		{title: w.plan, by: w, of: &s.plan},
-		{title: w.done, by: w, of: &s.done},
-		{title: w.commands, by: w, of: &s.commands},
-		{title: w.written, by: w, of: &s.files, state: written},
-		{title: w.errors, by: w, of: &s.errors},
-		{title: w.identifiers, by: w},
-		{title: w.read, by: w, of: &s.files, state: read},
-	}
+	return o.write(o.Language.Headings().Facts, w, lines)
 }
 
 // line returns the line of an entry, with what came of it.
-func (w *wording) line(e entry) string {
+func (w *wording) line(e *entry) string {
 	line, how := cmp.Or(e.text, e.key), w.outcomes[e.state]
 	switch {
 	case how == "":
@@ -108,38 +79,38 @@ func (w *wording) line(e entry) string {
 // cost returns the tokens that a line adds, rounded up: a counter may round down, or join neighbours.
 func (o Options) cost(line string) int { return max(o.Counter.Count(line), 1) + 1 }
 
-// fitting returns how many of the newest lines of a section fit into a number of tokens, and their cost.
-func (o Options) fitting(s section, most int) (n, cost int) {
-	sum := o.cost(s.title)
-	for i, line := range slices.Backward(s.lines) {
+// fitting returns the newest lines that fit below a title into a number of tokens, and their cost with it.
+func (o Options) fitting(title string, lines []string, most int) (newest []string, cost int) {
+	sum := o.cost(title)
+	for i, line := range slices.Backward(lines) {
 		if sum += o.cost("- " + line); sum > most {
 			break
 		}
-		n, cost = len(s.lines)-i, sum
+		newest, cost = lines[i:], sum
 	}
-	return n, cost
+	return newest, cost
 }
 
 // write returns a heading with the newest lines of sections that fit, or "" if none does. Each section leaves to those after
 // it what they keep: an eighth of the room, if they need it.
-func (o Options) write(heading string, sections []section) string {
+func (o Options) write(heading string, w *wording, all [sections][]string) string {
 	const part = 8
 	room := o.Tokens - o.cost(heading)
-	keeps, others := make([]int, len(sections)), 0
-	for i, s := range sections {
-		for k, line := range s.lines {
-			s.lines[k] = text.Defused(line)
+	keeps, others := [sections]int{}, 0
+	for i, lines := range all {
+		for k, line := range lines {
+			lines[k] = text.Defused(line)
 		}
-		_, keeps[i] = o.fitting(s, room/part)
+		_, keeps[i] = o.fitting(w.titles[i], lines, room/part)
 		others += keeps[i]
 	}
 	out := heading
-	for i, s := range sections {
+	for i, lines := range all {
 		others -= keeps[i]
-		n, cost := o.fitting(s, room-others)
-		all := strings.Join(append([]string{out + "\n" + s.title}, s.lines[len(s.lines)-n:]...), "\n- ")
-		if n > 0 && o.Counter.Count(all) <= o.Tokens {
-			out, room = all, room-cost
+		newest, cost := o.fitting(w.titles[i], lines, room-others)
+		more := strings.Join(append([]string{out + "\n" + w.titles[i]}, newest...), "\n- ")
+		if newest != nil && o.Counter.Count(more) <= o.Tokens {
+			out, room = more, room-cost
 		}
 	}
 	if out == heading {
@@ -150,48 +121,46 @@ func (o Options) write(heading string, sections []section) string {
 
 // Resume adds the facts of a section that [Set.Text] has written. It serves if the
 // messages of the section are no longer available.
-func (s *Set) Resume(section string) {
-	kinds, title := slices.Concat(s.sections(&english), s.sections(&chinese)), ""
-	for line := range strings.SplitSeq(section, "\n") {
-		fact, ok := strings.CutPrefix(line, "- ")
-		if !ok {
-			title = line
-			continue
-		}
-		for _, kind := range kinds {
-			if kind.title == title {
-				s.resume(kind, fact)
+func (s *Set) Resume(facts string) {
+	w, in := &english, -1
+	for line := range strings.SplitSeq(facts, "\n") {
+		if fact, ok := strings.CutPrefix(line, "- "); !ok {
+			if w, in = &english, slices.Index(english.titles[:], line); in < 0 {
+				w, in = &chinese, slices.Index(chinese.titles[:], line)
 			}
+		} else if in >= 0 {
+			s.resume(w, section(in), fact)
 		}
 	}
 }
 
-func (s *Set) resume(kind section, fact string) {
-	e := entry{key: fact, state: kind.state}
-	switch kind.of {
-	case nil:
+func (s *Set) resume(w *wording, in section, fact string) {
+	e := entry{key: fact}
+	switch in {
+	case identified:
 		s.spoken = append(s.spoken, fact)
 		return
-	case &s.plan:
-		s.plan = entries{}
-	case &s.decided:
-		e = kind.by.parse(fact, strings.Index(fact, " → "))
-	case &s.commands:
-		e = kind.by.parse(fact, strings.LastIndex(fact, " → "))
+	case planned:
+		s.lists[in] = nil
+	case decided:
+		e = w.parse(fact, strings.Index(fact, " → "))
+	case commands:
+		e = w.parse(fact, strings.LastIndex(fact, " → "))
 		e.key, e.folder = normal(e.text)
+	default:
 	}
-	kind.of.put(e)
+	s.put(in, e)
 }
 
 // parse reads a line of [wording.line] with its outcome behind the arrow, if there is one.
 func (w *wording) parse(line string, arrow int) entry {
-	for state, outcome := range w.outcomes {
+	for i, outcome := range w.outcomes {
 		rest, ok := strings.CutPrefix(line[max(0, arrow):], " → "+outcome)
-		e := entry{key: line, text: line[:max(0, arrow)], state: state, detail: strings.TrimPrefix(rest, ": ")}
-		if state == failed {
+		e := entry{key: line, text: line[:max(0, arrow)], state: state(i), detail: strings.TrimPrefix(rest, ": ")}
+		if e.state == failed {
 			e.detail = strings.TrimSuffix(strings.TrimPrefix(rest, " ("+w.exit), ")")
 		}
-		if ok && w.line(e) == line {
+		if ok && outcome != "" && w.line(&e) == line {
 			return e
 		}
 	}

@@ -28,7 +28,7 @@ func Runs(msgs []message.Message) (all []Run) {
 				if text.IsRecord(p.Text) {
 					s := &Set{}
 					s.addText(p.Text)
-					for e := range s.commands.present() {
+					for _, e := range s.all(commands) {
 						all = append(all, runOf(e.text, e.state))
 					}
 				}
@@ -66,7 +66,7 @@ func Divide(summary string) (words, files, rest string) {
 	for line := range strings.Lines(sections.Facts) {
 		if !strings.HasPrefix(line, "- ") {
 			into = &rest
-			if title := strings.TrimSpace(line); title == english.written || title == chinese.written {
+			if title := strings.TrimSpace(line); title == english.titles[written] || title == chinese.titles[written] {
 				into = &files
 			}
 		}
