@@ -22,7 +22,7 @@ func TestPatterns(t *testing.T) {
 				how, _ := decisionIn(p.example)
 				require.Equal(t, kind == "approved", how == approved, "%s is known by its example", p.line)
 			default:
-				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said"}, kind)
+				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch"}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}

@@ -42,52 +42,44 @@ const (
 	readOfArguments = 1 << 20
 )
 
-// arguments are the strings in the arguments of a call, by what their keys mean.
-type arguments struct {
-	all                   []field
-	files, patch, command []string
-	access                kind // of the first word such as "view"; acts: there is none
-	contents              bool // there is something to be written
-}
-
-func readArguments(raw string) (a arguments) {
-	for f := range fields(raw) {
-		a.all = append(a.all, f)
-		key := bareKey(f.key)
-		if name := strings.TrimSpace(f.text(readOfName)); is("file key", key) && name != "" {
-			a.files = append(a.files, name)
-		}
-		if is("command key", key) {
-			a.command = append(a.command, f.text(readOfCommand))
-		}
-		if is("verb key", key) && len(f.raw) <= readOfVerb {
-			a.access = cmp.Or(a.access, accessOf(words(f.raw)))
-		}
-		if is("patch key", key) {
-			a.patch = append(a.patch, patched(f)...)
-		}
-		a.contents = a.contents || is("content key", key)
-	}
-	return a
-}
-
 // useOf returns what a call does, by the name of its tool and its arguments.
-func useOf(tool, raw string) use {
-	name, a := words(tool), readArguments(raw)
+func useOf(tool, arguments string) use {
+	name := words(tool)
 	byName := accessOf(name)
-	access := cmp.Or(a.access, byName)
-	if access == acts && a.contents {
+	access, contents := acts, false
+	var all []field
+	var files, changed, command []string
+	for f := range fields(arguments) {
+		all = append(all, f)
+		switch key := bareKey(f.key); lists["argument"].Of(key) {
+		case "file":
+			if file := strings.TrimSpace(f.text(readOfName)); file != "" {
+				files = append(files, file)
+			}
+		case "command":
+			command = append(command, f.text(readOfCommand))
+			fallthrough // as "view"
+		case "verb":
+			if len(f.raw) <= readOfVerb {
+				access = cmp.Or(access, accessOf(words(f.raw)))
+			}
+		case "content":
+			contents = true
+		}
+		changed = append(changed, filesOf(f)...)
+	}
+	if access = cmp.Or(access, byName); access == acts && contents {
 		access = writes
 	}
-	command := commandOf(name, &a, a.files == nil && byName == acts)
+	line := commandOf(name, command, all, files == nil && byName == acts)
 	switch {
-	case a.patch != nil:
-		return use{kind: writes, files: a.patch}
-	case command != "":
-		return use{kind: runs, command: html.UnescapeString(command)}
-	case a.files != nil && access != acts:
-		return use{kind: access, files: a.files}
-	case isPlanner(tool):
+	case changed != nil:
+		return use{kind: writes, files: changed}
+	case line != "":
+		return use{kind: runs, command: html.UnescapeString(line)}
+	case files != nil && access != acts:
+		return use{kind: access, files: files}
+	case patterns["planner"][0].line.MatchString(tool):
 		return use{kind: plans}
 	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
 		return use{kind: looks}
@@ -97,8 +89,7 @@ func useOf(tool, raw string) use {
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
 // several words and nothing shows that it is about files.
-func commandOf(tool []string, a *arguments, noFiles bool) string {
-	command := a.command
+func commandOf(tool, command []string, all []field, noFiles bool) string {
 	if n := len(command); n > 1 && is("shell", command[0]) {
 		command = command[n-1:] // bash -lc "…"
 	}
@@ -108,8 +99,8 @@ func commandOf(tool []string, a *arguments, noFiles bool) string {
 		return line
 	case !noFiles || anyIn("search", tool):
 		return ""
-	case runner && len(a.all) == 1:
-		return strings.TrimSpace(a.all[0].text(readOfCommand))
+	case runner && len(all) == 1:
+		return strings.TrimSpace(all[0].text(readOfCommand))
 	case strings.Contains(line, " "):
 		return line
 	}
@@ -129,26 +120,6 @@ func accessOf(name []string) kind {
 		return reads
 	}
 	return acts
-}
-
-// isPlanner reports whether all words of a tool are about a list of what is to be done: TodoWrite, update_plan, TaskUpdate.
-// Tasks of a server, as tracker__create_task, may be real ones.
-func isPlanner(tool string) bool {
-	own := tool[strings.LastIndex(tool, "__")+1:]
-	listed, verb, tasks := false, false, false
-	for _, w := range words(own) {
-		switch {
-		case w == "task" || w == "tasks":
-			tasks = own == tool
-		case w == "plan" || w == "todo" || w == "todos":
-			listed = true
-		case is("plan verb", w):
-			verb = true
-		default:
-			return false
-		}
-	}
-	return listed || tasks && verb
 }
 
 // hump matches a word of a name: "read" and "File" of readFile.
@@ -177,17 +148,11 @@ func bareKey(key string) string {
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// patched returns the files in a patch, or nil if it is not a patch.
-func patched(f field) (files []string) {
-	raw := strings.TrimLeft(f.raw, ` \nrt`)
-	if !strings.HasPrefix(raw, "*** ") && !strings.HasPrefix(raw, "--- ") && !strings.HasPrefix(raw, "diff ") {
-		return nil
-	}
-	for line := range strings.Lines(f.text(readOfArguments)) {
-		for _, mark := range [...]string{"*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "+++ b/"} {
-			if name, ok := strings.CutPrefix(line, mark); ok && strings.TrimSpace(name) != "" {
-				files = append(files, path.Clean(strings.TrimSpace(name)))
-			}
+// filesOf returns the files that a patch changes, or nil if an argument is not a patch.
+func filesOf(f field) (files []string) {
+	if raw := strings.TrimLeft(f.raw, ` \nrt`); strings.HasPrefix(raw, "*** ") || strings.HasPrefix(raw, "--- ") || strings.HasPrefix(raw, "diff ") {
+		for _, m := range patterns["patch"][0].line.FindAllStringSubmatch(f.text(readOfArguments), -1) {
+			files = append(files, path.Clean(m[1]))
 		}
 	}
 	return files
@@ -201,20 +166,15 @@ type field struct {
 // fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
 func fields(arguments string) iter.Seq[field] {
 	return func(yield func(field) bool) {
-		body, key := shorten.Head(arguments, readOfArguments), ""
-		for {
-			from := strings.IndexByte(body, '"')
-			if from < 0 {
-				return
-			}
-			body = body[from+1:]
-			end := stringEnd(body)
+		key := ""
+		for _, rest, ok := strings.Cut(shorten.Head(arguments, readOfArguments), `"`); ok; _, rest, ok = strings.Cut(rest, `"`) {
+			end := stringEnd(rest)
 			if end < 0 {
 				return
 			}
-			s := body[:end]
-			body = body[end+1:]
-			if rest := strings.TrimLeft(body[:min(len(body), 64)], " \t\r\n"); strings.HasPrefix(rest, ":") {
+			s := rest[:end]
+			rest = rest[end+1:]
+			if strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), ":") {
 				key = s
 			} else if !yield(field{key: key, raw: s}) {
 				return
