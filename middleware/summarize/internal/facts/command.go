@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
 // shell is what a command line does with the exit codes and outputs of its programs.
@@ -74,7 +76,7 @@ func nextCommand(line string) (simple, by, rest string) {
 		case '\'':
 			i += max(0, strings.IndexByte(line[i+1:], c)+1)
 		case '"':
-			i += max(0, stringEnd(line[i+1:])+1)
+			i = jsonscan.Skip(line, i) - 1
 		case '|', ';', '&', '\n':
 			by = line[i : i+1]
 			switch {

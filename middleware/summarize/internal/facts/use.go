@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
@@ -166,36 +167,24 @@ type field struct {
 // fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
 func fields(arguments string) iter.Seq[field] {
 	return func(yield func(field) bool) {
-		key := ""
-		for _, rest, ok := strings.Cut(shorten.Head(arguments, readOfArguments), `"`); ok; _, rest, ok = strings.Cut(rest, `"`) {
-			end := stringEnd(rest)
-			if end < 0 {
+		body, key, end := shorten.Head(arguments, readOfArguments), "", 0
+		for {
+			from := end + strings.IndexByte(body[end:], '"') + 1
+			if from == end {
 				return
 			}
-			s := rest[:end]
-			rest = rest[end+1:]
-			if strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), ":") {
+			end = jsonscan.Skip(body, from-1)
+			if end == from || body[end-1] != '"' {
+				return
+			}
+			s := body[from : end-1]
+			if strings.HasPrefix(body[jsonscan.Space(body, end):], ":") {
 				key = s
 			} else if !yield(field{key: key, raw: s}) {
 				return
 			}
 		}
 	}
-}
-
-// stringEnd returns the position of the quote that ends a string, or -1.
-func stringEnd(s string) int {
-	for i := 0; i < len(s); i++ {
-		k := strings.IndexAny(s[i:], `"\`)
-		if k < 0 {
-			return -1
-		}
-		if i += k; s[i] == '"' {
-			return i
-		}
-		i++ // what is escaped
-	}
-	return -1
 }
 
 // text returns the string without escapes, of a long one the beginning. A string with invalid escapes is returned as it is.
