@@ -17,8 +17,8 @@ var cases string
 
 // same reports whether the second command takes the place of the first.
 func same(first, second string) bool {
-	s := &Set{}
-	return s.addCommand(first, result{}) == s.addCommand(second, result{})
+	s, a, b := &Set{}, readCommand(first), readCommand(second)
+	return s.addCommand(&a, result{}) == s.addCommand(&b, result{})
 }
 
 // keys returns the identifiers of a text, each with its key.

@@ -8,11 +8,15 @@ import (
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
-// shell is what a command line does with the exit codes and outputs of its programs.
-type shell struct {
-	acts     bool // a program does more than read or print
-	hidden   bool // exit code 0 does not show that all of them ended well
-	filtered bool // the exit code is that of a program that only reads, as grep
+// command is a command line, and what it does with the exit codes and outputs of its programs.
+type command struct {
+	line     string // "": there is none
+	bare     string // without what only limits it or its output: what differs in nothing else is the same command
+	folder   string // that it changes to first
+	reads    bool   // it only moves, or reads or prints what can be read again
+	acts     bool   // a program does more than read or print
+	hidden   bool   // exit code 0 does not show that all of them ended well
+	filtered bool   // the exit code is that of a program that only reads, as grep
 	pipefail bool
 }
 
@@ -22,50 +26,51 @@ var (
 	variable = regexp.MustCompile(`^\w+=`)
 )
 
-// shellOf reads a command line, roughly: in doubt, its exit code hides others.
-func shellOf(command string) (s shell) {
-	if command = heredocs(command); strings.Contains(command, "sh -") {
-		command = scripts.ReplaceAllString(command, "$1 ")
+// readCommand reads a command line, roughly: in doubt, its exit code hides others.
+func readCommand(line string) command {
+	rest := heredocs(line)
+	c := command{line: line}
+	c.bare, c.folder = normal(strings.TrimSpace(rest))
+	if strings.Contains(rest, "sh -") {
+		rest = scripts.ReplaceAllString(rest, "$1 ")
 	}
-	for by := "start"; by != "" && command != ""; {
+	for by := "start"; by != "" && rest != ""; {
 		var simple string
-		simple, by, command = nextCommand(command)
+		simple, by, rest = nextCommand(rest)
 		program := programOf(simple)
 		if program == "" {
-			s.hidden = s.hidden || by == "&" && s.acts
+			c.hidden = c.hidden || by == "&" && c.acts
 			continue
 		}
-		s.filtered = is("reader", program)
-		s.acts = s.acts || !s.filtered
-		last := by == "" || by != "&" && strings.TrimSpace(command) == ""
-		certain := last || by == "&&" || by == "|" && s.pipefail || s.filtered
-		s.hidden = s.hidden || !certain
-		s.pipefail = s.pipefail || strings.Contains(simple, "pipefail")
+		c.filtered = is("reader", program)
+		c.acts = c.acts || !c.filtered
+		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
+		certain := last || by == "&&" || by == "|" && c.pipefail || c.filtered
+		c.hidden = c.hidden || !certain
+		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
 	}
-	return s
+	c.reads = !c.acts && !hasAny(c.bare, []string{">", "sed -i", "tee "})
+	return c
 }
 
-// normal returns a command without what only limits it or its output, and the folder that it changes to first: a time
-// limit, filters after it, redirections to nowhere. What differs in nothing else is the same command.
-func normal(command string) (bare, folder string) {
-	bare = strings.TrimSpace(heredocs(command))
-	if plain := !strings.ContainsAny(bare, "(|;&>") && !begins("limit", bare); plain || len(bare) > readOfName {
-		return strings.Join(strings.Fields(bare), " "), ""
-	}
-	bare = without("limit", bare)
-	if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
-		bare, folder = without("limit", bare[len(m[0]):]), m[1]
-	}
-	bare = without("redirection", without("filter", bare))
-	if strings.HasPrefix(command, "(") {
-		bare = strings.Trim(bare, "() ")
+// normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it
+// changes to first.
+func normal(line string) (bare, folder string) {
+	bare = line
+	if len(line) <= readOfName && (strings.ContainsAny(line, "(|;&>") || begins("limit", line)) {
+		bare = without("limit", bare)
+		if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
+			bare, folder = without("limit", bare[len(m[0]):]), m[1]
+		}
+		bare = without("redirection", without("filter", bare))
+		if strings.HasPrefix(line, "(") {
+			bare = strings.Trim(bare, "() ")
+		}
 	}
 	return strings.Join(strings.Fields(bare), " "), folder
 }
 
-func without(kind, command string) string {
-	return patterns[kind][0].line.ReplaceAllString(command, "")
-}
+func without(kind, line string) string { return patterns[kind][0].line.ReplaceAllString(line, "") }
 
 // nextCommand divides a command line after its first command.
 func nextCommand(line string) (simple, by, rest string) {
@@ -125,9 +130,4 @@ func programOf(simple string) string {
 		return name + " " + words[1]
 	}
 	return name
-}
-
-// readsOnly reports whether a command, as [normal] returns it, only moves, or reads or prints what can be read again.
-func readsOnly(bare string) bool {
-	return !shellOf(bare).acts && !hasAny(bare, []string{">", "sed -i", "tee "})
 }

@@ -41,7 +41,7 @@ type Set struct {
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put
 
-	calls  map[string]openCall // by call ID, the newest
+	calls  map[string]*openCall // by call ID, the newest
 	failed map[string]string   // the error of a call, by what it did
 	spoken []string            // texts of the user, and arguments of calls
 	seen   []string            // results, except contents of files, which can be read again
@@ -57,7 +57,7 @@ type openCall struct {
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
-		s.calls, s.failed = map[string]openCall{}, map[string]string{}
+		s.calls, s.failed = map[string]*openCall{}, map[string]string{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -96,14 +96,12 @@ func (s *Set) addCall(c message.ToolCall) {
 	if len(c.Arguments) <= longest {
 		s.spoken = append(s.spoken, c.Arguments)
 	}
-	s.calls[c.ID] = openCall{c, useOf(c.Name, c.Arguments)}
+	s.calls[c.ID] = &openCall{c, useOf(c.Name, c.Arguments)}
 }
 
 func (s *Set) addResult(r message.ToolResult) {
-	c := s.calls[r.CallID]
-	if c.Name == "" {
-		c.Name = r.Name
-	}
+	c := cmp.Or(s.calls[r.CallID], &openCall{})
+	c.Name = cmp.Or(c.Name, r.Name)
 	if c.use.kind != reads && c.use.kind != plans {
 		s.seen = append(s.seen, r.Text)
 	}
@@ -122,7 +120,7 @@ func (s *Set) addResult(r message.ToolResult) {
 	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)
 	switch {
 	case c.use.kind == runs:
-		what = s.addCommand(c.use.command, res)
+		what = s.addCommand(&c.use.command, res)
 	case ok && c.use.kind == reads:
 		s.addFiles(c.use.files, read)
 	case ok && c.use.kind == writes:
@@ -136,17 +134,17 @@ func (s *Set) addResult(r message.ToolResult) {
 }
 
 // addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
-func (s *Set) addCommand(command string, res result) (name string) {
-	bare, folder := normal(command)
-	name, shown := text.Line(bare, longestCommand), bare
-	if folder != "" {
-		shown = "cd " + folder + " && " + bare
-		if e := s.lists[commands][name]; e != nil && e.folder != "" && e.folder != folder {
-			name = text.Line(shown, longestCommand)
+func (s *Set) addCommand(c *command, res result) (name string) {
+	name = text.Line(c.bare, longestCommand)
+	shown := name
+	if c.folder != "" {
+		shown = text.Line("cd "+c.folder+" && "+c.bare, longestCommand)
+		if e := s.lists[commands][name]; e != nil && e.folder != "" && e.folder != c.folder {
+			name = shown
 		}
 	}
-	if !readsOnly(bare) {
-		s.put(commands, entry{key: name, text: text.Line(shown, longestCommand), folder: folder, state: res.state, detail: res.code})
+	if !c.reads {
+		s.put(commands, entry{key: name, text: shown, folder: c.folder, state: res.state, detail: res.code})
 	}
 	return name
 }
@@ -183,8 +181,8 @@ func (c *openCall) line() string {
 	const most, longest = 3, 40 // arguments; code points of one
 	name := text.Line(c.Name, longest)
 	switch {
-	case c.use.command != "":
-		return name + ": " + text.Line(c.use.command, longestCommand)
+	case c.use.line != "":
+		return name + ": " + text.Line(c.use.line, longestCommand)
 	case len(c.use.files) > 0:
 		return name + ": " + pathLine(c.use.files[0])
 	case c.use.kind == plans:

@@ -46,24 +46,49 @@ var patterns = func() map[string][]pattern {
 	return all
 }()
 
-// shows returns a line of an output that matches a pattern of a kind, or "".
-func shows(kind, output string) string {
+// matches reports whether a text matches the only pattern of a kind.
+func matches(kind, text string) bool { return patterns[kind][0].line.MatchString(text) }
+
+// output is what a program has printed, with the pairs of bytes that it has: most stems are not in it.
+type output struct {
+	text  string
+	pairs [1 << 12]bool
+}
+
+func outputOf(text string) *output {
+	o := &output{text: text}
+	for i := 1; i < len(text); i++ {
+		o.pairs[pairAt(text, i)] = true
+	}
+	return o
+}
+
+func pairAt(text string, i int) int { return (int(text[i-1])<<5 ^ int(text[i])) % len(output{}.pairs) }
+
+// mayHave reports whether all pairs of a stem are in the output.
+func (o *output) mayHave(stem string) bool {
+	for i := 1; i < len(stem); i++ {
+		if !o.pairs[pairAt(stem, i)] {
+			return false
+		}
+	}
+	return true
+}
+
+// shows returns a line of the output that matches a pattern of a kind, or "".
+func (o *output) shows(kind string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
-	absent := ""                  // the newest stem that the output does not have
 	for _, p := range patterns[kind] {
-		rest := output
-		for n := 0; n < most && p.stem != absent; n++ {
+		rest := o.text
+		for n := 0; n < most && (n > 0 || o.mayHave(p.stem)); n++ {
 			at := strings.Index(rest, p.stem)
-			if at < 0 && n == 0 {
-				absent = p.stem
-			}
 			if at < 0 {
 				break
 			}
 			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
 			line, after, _ := strings.Cut(rest[from:], "\n")
 			line = strings.TrimSpace(shorten.Head(line, 2*longest))
-			if p.line.MatchString(line) && (kind != "failed" || !patterns["one"][0].line.MatchString(line)) {
+			if p.line.MatchString(line) && (kind != "failed" || !matches("one", line)) {
 				return line
 			}
 			rest = after
@@ -89,30 +114,29 @@ func resultOf(r message.ToolResult, use use) (o result) {
 	if len(head) > 2*half {
 		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
 	}
-	lines, s := outerLines(head, cmp.Or(tail, head)), shellOf(use.command)
-	several, line := false, ""
-	if use.command != "" {
+	several, line, lines := false, "", outerLines(head, cmp.Or(tail, head))
+	if use.line != "" {
 		o.code, several = exitCode(lines)
 	}
-	broken := r.Error || (o.code != "0" || s.acts) && startsWithFault(head)
-	if o.code == "" && (use.command != "" || use.kind == writes || r.Error) {
+	broken := r.Error || (o.code != "0" || use.acts) && matches("broken", head)
+	if o.code == "" && (use.line != "" || use.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
 	switch {
-	case s.acts:
+	case use.acts:
 		line, o.tested = failureIn(head + "\n" + tail)
-	case use.command == "" && use.kind != reads:
+	case use.line == "" && use.kind != reads:
 		line, _ = failureIn(opening(head)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
-	case broken, line != "", o.code != "" && o.code != "0" && (several || !s.acts || !s.filtered):
+	case broken, line != "", o.code != "" && o.code != "0" && (several || !use.acts || !use.filtered):
 		o.state = failed
-	case o.code == "0" && !s.hidden:
+	case o.code == "0" && !use.hidden:
 		o.state = passed
 	}
-	if o.state != passed && o.state != unknown {
+	if o.state >= failed {
 		o.fault = cmp.Or(faultIn(head, tail, broken), line)
 	}
 	return o
@@ -130,41 +154,38 @@ func opening(result string) string {
 
 // failureIn returns the line of an output that shows a failure, or "", and whether the output reports how tests ended. If
 // tests were run and did not fail, an error that was printed is theirs.
-func failureIn(output string) (line string, tested bool) {
-	if !strings.Contains(output, "\n") || strings.HasPrefix(output, "{") || strings.HasPrefix(output, "[{") {
-		output += "\n" + lex.Unescape(output) // JSON
+func failureIn(said string) (line string, tested bool) {
+	if strings.Contains(said, `\`) && (!strings.Contains(said, "\n") || strings.HasPrefix(said, "{") || strings.HasPrefix(said, "[{")) {
+		said += "\n" + lex.Unescape(said) // JSON
 	}
-	isTest := func() bool { return patterns["test"][0].line.MatchString(output) }
-	if line = shows("failed", output); line != "" {
-		return line, isTest()
+	o := outputOf(said)
+	if line = o.shows("failed"); line != "" {
+		return line, matches("test", said)
 	}
-	if shows("some", output) != "" {
-		return shows("build", output), isTest()
+	if o.shows("some") != "" {
+		return o.shows("build"), matches("test", said)
 	}
-	line = shows("none", output)
-	return cmp.Or(line, shows("build", output), shows("fault", output)), line != ""
+	line = o.shows("none")
+	return cmp.Or(line, o.shows("build"), o.shows("fault")), line != ""
 }
 
-// outerLines returns the first three lines in lower case, then the last three, the last one first, each one once and
-// without spaces around it.
+// outerLines returns the first three lines in lower case, then the last three, the last one first, without spaces around
+// them.
 func outerLines(head, tail string) (lines []string) {
 	const near = 3
-	add := func(line string) {
-		if line = strings.ToLower(strings.TrimSpace(line)); line != "" && !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
 	lines = make([]string, 0, 2*near)
 	for range near {
 		line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
-		add(line)
-		head = rest
+		lines, head = append(lines, line), rest
 	}
 	for range near {
 		tail = strings.TrimRight(tail, "\r\n")
 		k := strings.LastIndexByte(tail, '\n')
-		add(tail[k+1:])
-		tail = tail[:max(k, 0)]
+		lines, tail = append(lines, tail[k+1:]), tail[:max(k, 0)]
+	}
+	lines = slices.Compact(lines)
+	for i, line := range lines {
+		lines[i] = strings.ToLower(strings.TrimSpace(line))
 	}
 	return lines
 }
@@ -179,7 +200,7 @@ var stops = []struct {
 // happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
 	for _, line := range lines {
-		if line = strings.Trim(line, " \t[]<>()*.!。"); !isShort(line) {
+		if line = strings.Trim(line, " \t[]<>()*.!。"); line == "" || !isShort(line) {
 			continue
 		}
 		anywhere := isError || begins("subject", line)
@@ -202,7 +223,7 @@ func exitCode(lines []string) (code string, several bool) {
 		if !hasAny(line, lists["exit stem"].Words) {
 			continue
 		}
-		for _, m := range exit.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range patterns["exit"][0].line.FindAllStringSubmatchIndex(line, -1) {
 			if line[0] != '{' && (m[0] > early || !isShort(line)) {
 				break
 			}
@@ -214,10 +235,6 @@ func exitCode(lines []string) (code string, several bool) {
 	}
 	return code, false
 }
-
-// exit matches an exit code in a line in lower case.
-var exit = regexp.MustCompile("(?:exit[ _]?(?:code|status)|exited with (?:code|status)|return[ _]?code|exit:|退出码|退出代码|返回码)" +
-	"[\"'`> :=：(]*(-?\\d{1,10})")
 
 func hasAny(line string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
@@ -231,42 +248,30 @@ func decisionIn(result string) (how state, said string) {
 		return unknown, ""
 	}
 	for _, p := range slices.Concat(patterns["refused"], patterns["approved"]) {
-		m := p.line.FindStringIndex(start)
-		if m == nil {
-			continue
+		if m := p.line.FindStringIndex(start); m != nil {
+			rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
+			if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
+				said = strings.TrimSpace(of[1])
+			}
+			return map[string]state{"refused": refused, "approved": approved}[p.kind], said
 		}
-		rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
-		if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
-			said = strings.TrimSpace(of[1])
-		}
-		return map[string]state{"refused": refused, "approved": approved}[p.kind], said
 	}
 	return unknown, ""
 }
 
-// startsWithFault reports whether a result begins as an error.
-func startsWithFault(head string) bool {
-	const longest = 64
-	low := strings.TrimSpace(strings.ToLower(shorten.Head(strings.TrimLeft(head, " \t\r\n"), longest)))
-	return low == "error" || strings.HasPrefix(low, "error\n") || begins("fault", low)
-}
-
-// place matches the beginning of a message of compilers and tests, as "main.go:9:22: ".
-var place = regexp.MustCompile(`^[\w./\\-]+\.\w{1,5}(:\d+){1,2}: \S`)
-
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
-// whole result is an error, its first line.
+// whole result is an error, its first line that is no frame of a traceback.
 func faultIn(head, tail string, whole bool) string {
 	first, indented := "", ""
 	for raw := range strings.Lines(head + "\n" + tail) {
 		line := strings.TrimSpace(raw)
-		if isWrapper(line) {
+		if line == "" || matches("wrapper", line) {
 			continue
 		}
-		if _, ok := lex.Fault(line); ok || place.MatchString(line) {
+		if _, ok := lex.Fault(line); ok || matches("place", line) {
 			return line
 		}
-		if raw[0] == ' ' || raw[0] == '\t' { // a frame of a traceback; the error is below
+		if raw[0] == ' ' || raw[0] == '\t' { // the error is below
 			indented = cmp.Or(indented, line)
 		} else {
 			first = cmp.Or(first, line)
@@ -276,14 +281,4 @@ func faultIn(head, tail string, whole bool) string {
 		return cmp.Or(first, indented)
 	}
 	return ""
-}
-
-// isWrapper reports whether a line only announces the lines after it.
-func isWrapper(line string) bool {
-	const longest, most = 40, len("2</returncode>") // most: bytes after the words
-	low := strings.ToLower(shorten.Head(line, longest))
-	label := strings.HasSuffix(line, ":") && !strings.Contains(line, " ")
-	return label || slices.ContainsFunc(lists["wrapper"].Words, func(w string) bool {
-		return strings.HasPrefix(low, w) && len(line) <= len(w)+most
-	})
 }

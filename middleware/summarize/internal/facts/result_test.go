@@ -17,24 +17,24 @@ func TestPatterns(t *testing.T) {
 			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
 			switch kind {
 			case "failed", "build", "none", "some", "fault":
-				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
+				require.NotEmpty(t, outputOf("a\n  "+p.example+"\nb").shows(kind), "%s matches its example %q", p.line, p.example)
 			case "refused", "approved":
 				how, _ := decisionIn(p.example)
 				require.Equal(t, kind == "approved", how == approved, "%s is known by its example", p.line)
 			default:
-				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch"}, kind)
+				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit"}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}
 	}
 	for _, kind := range []string{"failed", "build", "none", "some", "fault"} {
-		require.Empty(t, shows(kind, "0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"), kind)
+		require.Empty(t, outputOf("0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0").shows(kind), kind)
 	}
 }
 
-func TestShell(t *testing.T) {
+func TestCommand(t *testing.T) {
 	t.Parallel()
-	for command, want := range map[string]shell{
+	for line, want := range map[string]command{
 		"":                                       {},
 		"pytest":                                 {acts: true},
 		"cd a && pytest -k 'a|b;c'":              {acts: true},
@@ -60,13 +60,16 @@ func TestShell(t *testing.T) {
 		"'":                                      {},
 		"grep -q a b && echo yes || echo 'no; '": {filtered: true},
 	} {
-		require.Equal(t, want, shellOf(command), command)
+		c := readCommand(line)
+		c.line, c.bare, c.folder, c.reads = "", "", "", false
+		require.Equal(t, want, c, line)
 	}
 }
 
 // An outcome is recorded only if it is certain.
 func TestResultOf(t *testing.T) {
 	t.Parallel()
+	run := func(line string) use { return use{kind: runs, command: readCommand(line)} }
 	w, r := use{kind: writes, files: []string{"a"}}, use{kind: reads, files: []string{"a"}}
 	for _, c := range []struct {
 		name   string
@@ -74,15 +77,15 @@ func TestResultOf(t *testing.T) {
 		output string
 		want   state
 	}{
-		{"no exit code", use{kind: runs, command: "make"}, "done", unknown},
-		{"exit code 0", use{kind: runs, command: "make"}, "done\nexit code 0", passed},
-		{"a reader prints a failure", use{kind: runs, command: "cat log"}, "exit code 0\n--- FAIL: TestA", passed},
-		{"a failure behind exit code 0", use{kind: runs, command: "make"}, "exit code 0\n--- FAIL: TestA", failed},
-		{"a failure in the middle", use{kind: runs, command: "make"}, "exit code 0\n" + strings.Repeat("line\n", 900) + "1 failed, 2 passed\n" + strings.Repeat("line\n", 900), failed},
-		{"exit code 0 and another", use{kind: runs, command: "make; echo"}, "<returncode>0</returncode>\nexit code: 2", failed},
-		{"grep finds nothing", use{kind: runs, command: "make | grep x"}, "exit code 1", unknown},
-		{"passed, with a logged error", use{kind: runs, command: "pytest"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", passed},
-		{"not certain, with a logged error", use{kind: runs, command: "pytest | tail"}, "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", unknown},
+		{"no exit code", run("make"), "done", unknown},
+		{"exit code 0", run("make"), "done\nexit code 0", passed},
+		{"a reader prints a failure", run("cat log"), "exit code 0\n--- FAIL: TestA", passed},
+		{"a failure behind exit code 0", run("make"), "exit code 0\n--- FAIL: TestA", failed},
+		{"a failure in the middle", run("make"), "exit code 0\n" + strings.Repeat("line\n", 900) + "1 failed, 2 passed\n" + strings.Repeat("line\n", 900), failed},
+		{"exit code 0 and another", run("make; echo"), "<returncode>0</returncode>\nexit code: 2", failed},
+		{"grep finds nothing", run("make | grep x"), "exit code 1", unknown},
+		{"passed, with a logged error", run("pytest"), "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", passed},
+		{"not certain, with a logged error", run("pytest | tail"), "exit code 0\nTraceback (most recent call last)\n2 passed in 1s", unknown},
 		{"an error in JSON", w, `{"success": false, "message": "no room"}`, failed},
 		{"an error in JSON in JSON", w, `[{"text":"{\"isError\": true}"}]`, failed},
 		{"a missing text", w, "String to replace not found in file.", failed},

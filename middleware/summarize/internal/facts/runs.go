@@ -38,11 +38,10 @@ func Runs(msgs []message.Message) (all []Run) {
 				c := calls[p.CallID]
 				use := useOf(c.Name, c.Arguments)
 				res := resultOf(p, use)
-				r := runOf(use.command, res.state)
+				r := runOf(use.line, res.state)
 				r.Call, r.Tested = c, res.tested
-				bare, _ := normal(use.command)
 				r.Reads = use.kind == reads || anyIn("search", words(c.Name)) ||
-					use.kind == runs && readsOnly(bare) && !strings.HasPrefix(use.command, "open ") // for later edits
+					use.reads && !strings.HasPrefix(use.line, "open ") // for later edits
 				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}

@@ -29,9 +29,9 @@ const (
 
 // use is a kind, with what it uses.
 type use struct {
-	kind    kind
-	command string
-	files   []string
+	kind  kind
+	files []string
+	command
 }
 
 // Limits of what is read, in bytes.
@@ -77,10 +77,10 @@ func useOf(tool, arguments string) use {
 	case changed != nil:
 		return use{kind: writes, files: changed}
 	case line != "":
-		return use{kind: runs, command: html.UnescapeString(line)}
+		return use{kind: runs, command: readCommand(html.UnescapeString(line))}
 	case files != nil && access != acts:
 		return use{kind: access, files: files}
-	case patterns["planner"][0].line.MatchString(tool):
+	case matches("planner", tool):
 		return use{kind: plans}
 	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
 		return use{kind: looks}
