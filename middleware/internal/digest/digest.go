@@ -193,7 +193,7 @@ func Identifiers(text string) []Identifier {
 	var found []Identifier
 	seen := map[string]bool{}
 	scan(text, func(w string, k kind, key string, _ int) {
-		if seen[w] || !identifies(w, k, key) {
+		if !identifies(w, k, key) || seen[w] {
 			return
 		}
 		seen[w] = true

@@ -42,9 +42,9 @@ type Set struct {
 	count int                         // of entries that were put
 
 	calls  map[string]*openCall // by call ID, the newest
-	failed map[string]string   // the error of a call, by what it did
-	spoken []string            // texts of the user, and arguments of calls
-	seen   []string            // results, except contents of files, which can be read again
+	failed map[string]string    // the error of a call, by what it did
+	spoken []string             // texts of the user, and arguments of calls
+	seen   []string             // results, except contents of files, which can be read again
 }
 
 // openCall is a call that may still get a result.

@@ -11,64 +11,51 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
-var taskID = regexp.MustCompile(`#\d+`)
+var number = regexp.MustCompile(`#\d+`)
 
 // addPlan adds a list of what is to be done in place of that before it, or one task, or changes the status of a task.
 func (s *Set) addPlan(c message.ToolCall, result string) {
-	var got []entry
-	at := func(has func(entry) bool) *entry {
-		if n := len(got); n == 0 || has(got[n-1]) {
-			got = append(got, entry{})
-		}
-		return &got[len(got)-1]
-	}
+	var items []map[string]string
 	for f := range fields(c.Arguments) {
-		switch key := bareKey(f.key); {
-		case is("title key", key):
-			at(func(e entry) bool { return e.text != "" }).text = f.text(readOfName)
-		case key == "status":
-			at(func(e entry) bool { return e.detail != "" }).detail = bareKey(f.raw)
-		case key == "taskid":
-			at(func(e entry) bool { return e.key != "" }).key = "#" + f.raw
+		if part := lists["item"].Of(bareKey(f.key)); part != "" {
+			if n := len(items); n == 0 || items[n-1][part] != "" {
+				items = append(items, map[string]string{})
+			}
+			items[len(items)-1][part] = f.text(readOfName)
 		}
 	}
 	tasks := slices.Contains(words(c.Name), "task")
-	if !tasks && got != nil {
+	if !tasks && items != nil {
 		s.lists[planned] = nil
 	}
-	for _, e := range got {
-		before := s.lists[planned][e.key]
-		switch {
-		case before != nil:
+	for _, item := range items {
+		e := entry{key: item["title"], text: item["title"], detail: bareKey(item["status"])}
+		if tasks {
+			e.key = cmp.Or(number.FindString("#"+item["number"]), number.FindString(result))
+		}
+		if before := s.lists[planned][e.key]; before != nil {
 			before.detail = cmp.Or(e.detail, before.detail)
-		case e.text != "":
-			if e.key = taskID.FindString(result); !tasks {
-				e.key = e.text
-			}
+		} else if e.text != "" {
 			s.put(planned, e)
 		}
 	}
 }
 
-// planLines returns the list as one line, with the number of what is done.
-func (s *Set) planLines(w *wording) []string {
+// planLine returns the list as one line, with the number of what is done, or "".
+func (s *Set) planLine(w *wording) string {
 	done, left := 0, []string(nil)
 	for _, e := range s.all(planned) {
-		switch {
-		case e.detail == "deleted":
-		case is("done", e.detail):
+		switch lists["status"].Of(e.detail) {
+		case "done":
 			done++
-		case is("active", e.detail):
-			left = append(left, cmp.Or(e.text, e.key)+w.active)
-		default:
-			left = append(left, cmp.Or(e.text, e.key))
+		case "active":
+			left = append(left, e.text+w.active)
+		case "":
+			left = append(left, e.text)
 		}
 	}
 	if done > 0 {
 		left = append(left, fmt.Sprintf(w.finished, done))
 	}
-	if left == nil {
-		return nil
-	}
-	return []string{text.Line(strings.Join(left, "; "), longestSaid)}
+	return text.Line(strings.Join(left, "; "), longestSaid)
 }

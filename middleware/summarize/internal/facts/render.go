@@ -48,16 +48,13 @@ func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	var lines [sections][]string
 	for i := range lines {
-		switch in := section(i); in {
-		case planned:
-			lines[i] = s.planLines(w)
-		case identified:
-			lines[i] = s.identifiers(o.Tokens)
-		default:
-			for _, e := range s.all(in) {
-				lines[i] = append(lines[i], w.line(e))
-			}
+		for _, e := range s.all(section(i)) {
+			lines[i] = append(lines[i], w.line(e))
 		}
+	}
+	lines[identified] = s.identifiers(o.Tokens)
+	if lines[planned] != nil {
+		lines[planned] = []string{s.planLine(w)}
 	}
 	return o.write(o.Language.Headings().Facts, w, lines)
 }
@@ -76,41 +73,36 @@ func (w *wording) line(e *entry) string {
 	return line + " → " + how
 }
 
-// cost returns the tokens that a line adds, rounded up: a counter may round down, or join neighbours.
-func (o Options) cost(line string) int { return max(o.Counter.Count(line), 1) + 1 }
-
-// fitting returns the newest lines that fit below a title into a number of tokens, and their cost with it.
-func (o Options) fitting(title string, lines []string, most int) (newest []string, cost int) {
-	sum := o.cost(title)
-	for i, line := range slices.Backward(lines) {
-		if sum += o.cost("- " + line); sum > most {
-			break
-		}
-		newest, cost = lines[i:], sum
-	}
-	return newest, cost
-}
-
 // write returns a heading with the newest lines of sections that fit, or "" if none does. Each section leaves to those after
 // it what they keep: an eighth of the room, if they need it.
 func (o Options) write(heading string, w *wording, all [sections][]string) string {
 	const part = 8
-	room := o.Tokens - o.cost(heading)
-	keeps, others := [sections]int{}, 0
-	for i, lines := range all {
-		for k, line := range lines {
-			lines[k] = text.Defused(line)
+	cost := func(line string) int { return max(o.Counter.Count(line), 1) + 1 } // a counter may round down, or join neighbours
+	room := o.Tokens - cost(heading)
+	var kept [sections]int
+	take := func(i, most int) {
+		for k := len(all[i]) - kept[i] - 1; k >= 0; k-- {
+			all[i][k] = text.Defused(all[i][k])
+			n := cost("- " + all[i][k])
+			if kept[i] == 0 {
+				n += cost(w.titles[i])
+			}
+			if n > most {
+				return
+			}
+			kept[i], most, room = kept[i]+1, most-n, room-n
 		}
-		_, keeps[i] = o.fitting(w.titles[i], lines, room/part)
-		others += keeps[i]
+	}
+	share := room / part
+	for i := range all {
+		take(i, share)
 	}
 	out := heading
 	for i, lines := range all {
-		others -= keeps[i]
-		newest, cost := o.fitting(w.titles[i], lines, room-others)
-		more := strings.Join(append([]string{out + "\n" + w.titles[i]}, newest...), "\n- ")
-		if newest != nil && o.Counter.Count(more) <= o.Tokens {
-			out, room = more, room-cost
+		take(i, room)
+		more := strings.Join(append([]string{out + "\n" + w.titles[i]}, lines[len(lines)-kept[i]:]...), "\n- ")
+		if kept[i] > 0 && o.Counter.Count(more) <= o.Tokens {
+			out = more
 		}
 	}
 	if out == heading {
@@ -135,7 +127,7 @@ func (s *Set) Resume(facts string) {
 }
 
 func (s *Set) resume(w *wording, in section, fact string) {
-	e := entry{key: fact}
+	e := entry{key: fact, text: fact}
 	switch in {
 	case identified:
 		s.spoken = append(s.spoken, fact)

@@ -109,7 +109,7 @@ type result struct {
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, use use) (o result) {
-	const half = 16 << 10 // bytes
+	const half, opening = 16 << 10, 80 // bytes
 	head, tail := r.Text, ""
 	if len(head) > 2*half {
 		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
@@ -118,7 +118,7 @@ func resultOf(r message.ToolResult, use use) (o result) {
 	if use.line != "" {
 		o.code, several = exitCode(lines)
 	}
-	broken := r.Error || (o.code != "0" || use.acts) && matches("broken", head)
+	broken := r.Error || (o.code != "0" || use.acts) && matches("broken", shorten.Head(head, opening))
 	if o.code == "" && (use.line != "" || use.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
@@ -127,7 +127,7 @@ func resultOf(r message.ToolResult, use use) (o result) {
 	case use.acts:
 		line, o.tested = failureIn(head + "\n" + tail)
 	case use.line == "" && use.kind != reads:
-		line, _ = failureIn(opening(head)) // the rest may be contents
+		line, _ = failureIn(firstLine(head)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
@@ -142,8 +142,8 @@ func resultOf(r message.ToolResult, use use) (o result) {
 	return o
 }
 
-// opening returns the first line of a result, or of JSON in several lines the first values in one line.
-func opening(result string) string {
+// firstLine returns the first line of a result, or of JSON in several lines the first values in one line.
+func firstLine(result string) string {
 	const longest = 400 // bytes
 	first, _, _ := strings.Cut(strings.TrimLeft(result, " \r\n"), "\n")
 	if strings.Trim(first, "{[ \r") == "" {
@@ -190,12 +190,6 @@ func outerLines(head, tail string) (lines []string) {
 	return lines
 }
 
-// stops are the states of a call that was stopped, by the list with the words for it.
-var stops = []struct {
-	list  string
-	state state
-}{{"timed out", timedOut}, {"denied", denied}, {"cancelled", cancelled}, {"killed", killed}}
-
 // stopIn returns how a call was stopped, as one of these short lines states it, or unknown. Such a line begins with what
 // happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
@@ -204,9 +198,9 @@ func stopIn(lines []string, isError bool) state {
 			continue
 		}
 		anywhere := isError || begins("subject", line)
-		for _, stop := range stops {
-			if begins(stop.list, line) || anywhere && hasAny(line, lists[stop.list].Words) {
-				return stop.state
+		for i, w := range lists["stop"].Words {
+			if strings.HasPrefix(line, w) || anywhere && strings.Contains(line, w) {
+				return state(slices.Index(english.outcomes[:], lists["stop"].Means[i]))
 			}
 		}
 	}
@@ -244,16 +238,18 @@ func hasAny(line string, words []string) bool {
 func decisionIn(result string) (how state, said string) {
 	const read, opening = 4 << 10, 100 // bytes
 	start := shorten.Head(result, opening)
-	if !hasAny(start, []string{"user", "User", "用户"}) {
-		return unknown, ""
-	}
-	for _, p := range slices.Concat(patterns["refused"], patterns["approved"]) {
-		if m := p.line.FindStringIndex(start); m != nil {
-			rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
-			if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
-				said = strings.TrimSpace(of[1])
+	for how = refused; how <= approved; how++ {
+		for _, p := range patterns[english.outcomes[how]] {
+			if !strings.Contains(start, p.stem) {
+				continue
 			}
-			return map[string]state{"refused": refused, "approved": approved}[p.kind], said
+			if m := p.line.FindStringIndex(start); m != nil {
+				rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
+				if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
+					said = strings.TrimSpace(of[1])
+				}
+				return how, said
+			}
 		}
 	}
 	return unknown, ""

@@ -18,9 +18,9 @@ func TestPatterns(t *testing.T) {
 			switch kind {
 			case "failed", "build", "none", "some", "fault":
 				require.NotEmpty(t, outputOf("a\n  "+p.example+"\nb").shows(kind), "%s matches its example %q", p.line, p.example)
-			case "refused", "approved":
+			case "refused by the user", "approved by the user":
 				how, _ := decisionIn(p.example)
-				require.Equal(t, kind == "approved", how == approved, "%s is known by its example", p.line)
+				require.Equal(t, kind, english.outcomes[how], "%s is known by its example", p.line)
 			default:
 				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit"}, kind)
 				require.Regexp(t, p.line, p.example)
