@@ -38,10 +38,10 @@ func holds(kind, a, b string) bool {
 	case "other":
 		return !same(a, b)
 	case "book":
-		k := useOf(a, b).kind
+		k := callOf(message.ToolCall{Name: a, Arguments: b}).kind
 		return k == plans || k == looks
 	case "work":
-		return useOf(a, b).kind != plans && useOf(a, b).kind != looks
+		return callOf(message.ToolCall{Name: a, Arguments: b}).kind != plans && callOf(message.ToolCall{Name: a, Arguments: b}).kind != looks
 	case "key":
 		for _, i := range digest.Identifiers(a) {
 			if !strings.Contains(b, i.Text) {

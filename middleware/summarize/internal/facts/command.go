@@ -2,7 +2,6 @@ package facts
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/jsonscan"
@@ -21,9 +20,8 @@ type command struct {
 }
 
 var (
-	heredoc  = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
-	scripts  = regexp.MustCompile(`\b((?:ba|z)?sh|pwsh) -l?[ce]+ ['"]`)
-	variable = regexp.MustCompile(`^\w+=`)
+	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
+	scripts = regexp.MustCompile(`\b((?:ba|z)?sh|pwsh) -l?[ce]+ ['"]`)
 )
 
 // readCommand reads a command line, roughly: in doubt, its exit code hides others.
@@ -42,7 +40,7 @@ func readCommand(line string) command {
 			c.hidden = c.hidden || by == "&" && c.acts
 			continue
 		}
-		c.filtered = is("reader", program)
+		c.filtered = is("reader", program) || strings.Contains(simple, " --version")
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
 		certain := last || by == "&&" || by == "|" && c.pipefail || c.filtered
@@ -56,9 +54,8 @@ func readCommand(line string) command {
 // normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it
 // changes to first.
 func normal(line string) (bare, folder string) {
-	bare = line
-	if len(line) <= readOfName && (strings.ContainsAny(line, "(|;&>") || begins("limit", line)) {
-		bare = without("limit", bare)
+	bare = without("limit", line)
+	if strings.ContainsAny(line, "(|;&>") && len(line) <= readOfName {
 		if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
 			bare, folder = without("limit", bare[len(m[0]):]), m[1]
 		}
@@ -116,14 +113,11 @@ func heredocs(line string) string {
 // programOf returns the program of a simple command, with its first argument if that names what it does, or "".
 func programOf(simple string) string {
 	words := strings.Fields(simple)
-	for len(words) > 0 && (is("before", words[0]) || variable.MatchString(words[0])) {
+	for len(words) > 0 && (is("before", words[0]) || strings.Contains(words[0], "=")) {
 		words = words[1:]
 	}
 	if len(words) == 0 || words[0][0] == '#' {
 		return ""
-	}
-	if len(words) > 1 && slices.Contains(words, "--version") {
-		return "echo"
 	}
 	name := strings.ToLower(strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `'"`))
 	if len(words) > 1 && is("reader", name+" "+words[1]) {

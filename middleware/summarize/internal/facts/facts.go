@@ -18,11 +18,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
@@ -41,23 +40,15 @@ type Set struct {
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put
 
-	calls  map[string]*openCall // by call ID, the newest
-	failed map[string]string    // the error of a call, by what it did
-	spoken []string             // texts of the user, and arguments of calls
-	seen   []string             // results, except contents of files, which can be read again
-}
-
-// openCall is a call that may still get a result.
-type openCall struct {
-	message.ToolCall
-
-	use use
+	calls  map[string]*call // by call ID, the newest
+	spoken []string         // texts of the user, and arguments of calls
+	seen   []string         // results, except contents of files, which can be read again
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
-		s.calls, s.failed = map[string]*openCall{}, map[string]string{}
+		s.calls = map[string]*call{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -96,41 +87,45 @@ func (s *Set) addCall(c message.ToolCall) {
 	if len(c.Arguments) <= longest {
 		s.spoken = append(s.spoken, c.Arguments)
 	}
-	s.calls[c.ID] = &openCall{c, useOf(c.Name, c.Arguments)}
+	s.calls[c.ID] = callOf(c)
 }
 
 func (s *Set) addResult(r message.ToolResult) {
-	c := cmp.Or(s.calls[r.CallID], &openCall{})
+	c := cmp.Or(s.calls[r.CallID], &call{})
 	c.Name = cmp.Or(c.Name, r.Name)
-	if c.use.kind != reads && c.use.kind != plans {
+	if c.kind != reads && c.kind != plans {
 		s.seen = append(s.seen, r.Text)
 	}
 	if how, said := decisionIn(r.Text); how != unknown {
-		e := entry{text: text.Line(c.line(), longestLine), state: how, detail: decoded(said, longestSaid)}
+		e := entry{text: text.Line(c.inWords(), longestLine), state: how, detail: decoded(said, longestSaid)}
 		e.key = e.text + "\n" + e.detail
 		s.put(decided, e)
 		return
 	}
-	res := resultOf(r, c.use)
+	res := resultOf(r, c)
 	what, by := "", c.Name
-	if c.use.kind == acts || c.use.kind != runs && (res.fault != "" || len(s.failed) > 0) { // otherwise it is not used
-		what = c.line()
+	if c.kind == acts || c.kind != runs && (res.fault != "" || len(s.lists[errors]) > 0) { // otherwise it is not used
+		what = c.inWords()
 		by = what
 	}
 	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)
 	switch {
-	case c.use.kind == runs:
-		what = s.addCommand(&c.use.command, res)
-	case ok && c.use.kind == reads:
-		s.addFiles(c.use.files, read)
-	case ok && c.use.kind == writes:
-		s.addFiles(c.use.files, written)
-	case ok && c.use.kind == plans:
+	case c.kind == runs:
+		what = s.addCommand(&c.command, res)
+	case ok && c.kind == reads:
+		s.addFiles(c.files, read)
+	case ok && c.kind == writes:
+		s.addFiles(c.files, written)
+	case ok && c.kind == plans:
 		s.addPlan(c.ToolCall, r.Text)
-	case ok && c.use.kind == acts && c.Name != "":
+	case ok && c.kind == acts && c.Name != "":
 		s.put(done, entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
 	}
-	s.addError(by, what, res.fault)
+	delete(s.lists[errors], what)
+	if fault := decoded(res.fault, longestLine); fault != "" {
+		line := text.Line(strings.TrimPrefix(by+": ", ": ")+fault, longestLine)
+		s.put(errors, entry{key: cmp.Or(what, line), text: line})
+	}
 }
 
 // addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
@@ -150,42 +145,27 @@ func (s *Set) addCommand(c *command, res result) (name string) {
 }
 
 // addFiles adds files. What was written stays so.
-func (s *Set) addFiles(names []string, in section) {
+func (s *Set) addFiles(names []string, access section) {
 	for _, name := range names {
-		key := pathLine(name)
-		delete(s.lists[read], key)
-		if s.lists[written][key] != nil {
+		e, in := entry{key: text.Line(name, longestLine)}, access
+		if s.lists[written][e.key] != nil {
 			in = written
 		}
-		s.put(in, entry{key: key})
+		delete(s.lists[read], e.key)
+		s.put(in, e)
 	}
 }
 
-// addError adds the error of a call in place of that of an equal one before it.
-func (s *Set) addError(by, what, fault string) {
-	if what != "" {
-		delete(s.lists[errors], s.failed[what])
-	}
-	if fault = decoded(fault, longestLine); fault == "" {
-		return
-	}
-	if by != "" {
-		fault = text.Line(by+": "+fault, longestLine)
-	}
-	s.put(errors, entry{key: fault})
-	s.failed[what] = fault
-}
-
-// line returns a call in a few words: its command, its files, or its name with its first arguments.
-func (c *openCall) line() string {
+// inWords returns a call in a few words: its command, its files, or its name with its first arguments.
+func (c *call) inWords() string {
 	const most, longest = 3, 40 // arguments; code points of one
 	name := text.Line(c.Name, longest)
 	switch {
-	case c.use.line != "":
-		return name + ": " + text.Line(c.use.line, longestCommand)
-	case len(c.use.files) > 0:
-		return name + ": " + pathLine(c.use.files[0])
-	case c.use.kind == plans:
+	case c.line != "":
+		return name + ": " + text.Line(c.line, longestCommand)
+	case len(c.files) > 0:
+		return name + ": " + text.Line(c.files[0], longestLine)
+	case c.kind == plans:
 		return name
 	}
 	var arguments []string
@@ -200,15 +180,6 @@ func (c *openCall) line() string {
 		return name
 	}
 	return name + "(" + strings.Join(arguments, ", ") + ")"
-}
-
-// pathLine returns a file name as one line. A long one is shortened at its beginning.
-func pathLine(name string) string {
-	line := text.Line(name, len(name)+1)
-	if runes := []rune(line); len(runes) > longestLine {
-		return "…" + string(runes[len(runes)-longestLine+1:])
-	}
-	return line
 }
 
 // decoded returns a text as one line, with the characters of HTML entities.
@@ -257,18 +228,13 @@ func (s *Set) identifiers(most int) (lines []string) {
 
 // keyOf returns the word before an identifier in a text, with a space, if that is its key: "order " of "order #W123".
 func keyOf(identifier, in string) string {
-	if strings.ContainsAny(identifier, "@/.") {
-		return ""
-	}
 	before, _, _ := strings.Cut(in, identifier)
-	bare := strings.TrimRight(before, " #:：")
-	word := bare[len(strings.TrimRightFunc(bare, unicode.IsLetter)):]
-	for i := range word {
-		if is("key", strings.ToLower(word[i:])) {
-			return word[i:] + " "
-		}
-		if word[0] < utf8.RuneSelf { // a part of a word does not count
-			break
+	before = shorten.Tail(strings.TrimRight(before, " #:："), readOfKey)
+	before = before[strings.LastIndexByte(before, '_')+1:]
+	for _, key := range lists["key"].Words {
+		at := len(before) - len(key)
+		if at >= 0 && strings.EqualFold(before[at:], key) && !lex.SplitsWord(before, at) && !strings.ContainsAny(identifier, "@/.") {
+			return before[at:] + " "
 		}
 	}
 	return ""

@@ -183,6 +183,8 @@ func TestAFileIsOneEntry(t *testing.T) {
 	h := join(call("read", `{"path":"a.go"}`, ""), call("write", `{"path":"a.go"}`, ""), call("read", `{"path":"b.go"}`, ""), call("read", `{"path":"a.go"}`, ""))
 	require.Equal(t, lines("[Facts recorded by code]", "Files written:", "- a.go", "Files read:", "- b.go"), section(h), "what was written stays written")
 	require.ElementsMatch(t, []string{"b.go", "a.go"}, files(collect(h)))
+	h = join(h, call("read", `{"paths":["a.go","c.go"]}`, ""))
+	require.Equal(t, []string{"a.go", "b.go", "c.go"}, files(collect(h)), "each file by itself")
 }
 
 func TestCommands(t *testing.T) {

@@ -48,9 +48,14 @@ func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	var lines [sections][]string
 	for i := range lines {
-		for _, e := range s.all(section(i)) {
-			lines[i] = append(lines[i], w.line(e))
+		found := map[string]bool{}
+		for _, e := range slices.Backward(s.all(section(i))) {
+			if line := w.line(e); !found[line] {
+				found[line] = true
+				lines[i] = append(lines[i], line)
+			}
 		}
+		slices.Reverse(lines[i])
 	}
 	lines[identified] = s.identifiers(o.Tokens)
 	if lines[planned] != nil {

@@ -24,11 +24,6 @@ var lists = lex.Lists(wordFile, " | ")
 // is reports whether a word is in a list. Keys are compared in lower case, without - and _.
 func is(list, word string) bool { return lists[list].Has(word) }
 
-// begins reports whether a text begins with a word of a list.
-func begins(list, text string) bool {
-	return slices.ContainsFunc(lists[list].Words, func(w string) bool { return strings.HasPrefix(text, w) })
-}
-
 // pattern is a line of patterns.txt.
 type pattern struct {
 	kind, stem, example string
@@ -108,32 +103,32 @@ type result struct {
 // resultOf reads the result of a call. It was stopped or denied if a line at the beginning or the end states it. It failed
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
-func resultOf(r message.ToolResult, use use) (o result) {
+func resultOf(r message.ToolResult, c *call) (o result) {
 	const half, opening = 16 << 10, 80 // bytes
 	head, tail := r.Text, ""
 	if len(head) > 2*half {
 		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
 	}
 	several, line, lines := false, "", outerLines(head, cmp.Or(tail, head))
-	if use.line != "" {
+	if c.line != "" {
 		o.code, several = exitCode(lines)
 	}
-	broken := r.Error || (o.code != "0" || use.acts) && matches("broken", shorten.Head(head, opening))
-	if o.code == "" && (use.line != "" || use.kind == writes || r.Error) {
+	broken := r.Error || (o.code != "0" || c.acts) && matches("broken", shorten.Head(head, opening))
+	if o.code == "" && (c.line != "" || c.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
 	switch {
-	case use.acts:
+	case c.acts:
 		line, o.tested = failureIn(head + "\n" + tail)
-	case use.line == "" && use.kind != reads:
+	case c.line == "" && c.kind != reads:
 		line, _ = failureIn(firstLine(head)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
-	case broken, line != "", o.code != "" && o.code != "0" && (several || !use.acts || !use.filtered):
+	case broken, line != "", o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
 		o.state = failed
-	case o.code == "0" && !use.hidden:
+	case o.code == "0" && !c.hidden:
 		o.state = passed
 	}
 	if o.state >= failed {
@@ -197,7 +192,7 @@ func stopIn(lines []string, isError bool) state {
 		if line = strings.Trim(line, " \t[]<>()*.!。"); line == "" || !isShort(line) {
 			continue
 		}
-		anywhere := isError || begins("subject", line)
+		anywhere := isError || slices.ContainsFunc(lists["subject"].Words, func(w string) bool { return strings.HasPrefix(line, w) })
 		for i, w := range lists["stop"].Words {
 			if strings.HasPrefix(line, w) || anywhere && strings.Contains(line, w) {
 				return state(slices.Index(english.outcomes[:], lists["stop"].Means[i]))

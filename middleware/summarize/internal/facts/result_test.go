@@ -69,11 +69,11 @@ func TestCommand(t *testing.T) {
 // An outcome is recorded only if it is certain.
 func TestResultOf(t *testing.T) {
 	t.Parallel()
-	run := func(line string) use { return use{kind: runs, command: readCommand(line)} }
-	w, r := use{kind: writes, files: []string{"a"}}, use{kind: reads, files: []string{"a"}}
+	run := func(line string) call { return call{kind: runs, command: readCommand(line)} }
+	w, r := call{kind: writes, files: []string{"a"}}, call{kind: reads, files: []string{"a"}}
 	for _, c := range []struct {
 		name   string
-		use    use
+		call   call
 		output string
 		want   state
 	}{
@@ -92,10 +92,10 @@ func TestResultOf(t *testing.T) {
 		{"no room, in Chinese", w, "保存失败：磁盘空间不足", failed},
 		{"contents of the file", w, "The file has been updated:\n  panic: no\nFAILED (errors=1)", unknown},
 		{"a file that was read", r, `{"success": false}`, unknown},
-		{"a tool that is not known", use{}, `{"status": "error", "reason": "x"}`, failed},
-		{"the same in several lines", use{}, "{\n  \"success\": false,\n  \"reason\": \"x\"\n}", failed},
-		{"no error", use{}, `{"error": null, "errors": [], "ok": true}`, unknown},
+		{"a tool that is not known", call{}, `{"status": "error", "reason": "x"}`, failed},
+		{"the same in several lines", call{}, "{\n  \"success\": false,\n  \"reason\": \"x\"\n}", failed},
+		{"no error", call{}, `{"error": null, "errors": [], "ok": true}`, unknown},
 	} {
-		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, c.use).state, c.name)
+		require.Equal(t, c.want, resultOf(message.ToolResult{Text: c.output}, &c.call).state, c.name)
 	}
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -20,7 +21,7 @@ type Run struct {
 
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
 func Runs(msgs []message.Message) (all []Run) {
-	calls := map[string]message.ToolCall{}
+	calls := map[string]*call{}
 	for i := range msgs {
 		for _, p := range msgs[i].Parts {
 			switch p := p.(type) {
@@ -33,15 +34,13 @@ func Runs(msgs []message.Message) (all []Run) {
 					}
 				}
 			case message.ToolCall:
-				calls[p.ID] = p
+				calls[p.ID] = callOf(p)
 			case message.ToolResult:
-				c := calls[p.CallID]
-				use := useOf(c.Name, c.Arguments)
-				res := resultOf(p, use)
-				r := runOf(use.line, res.state)
-				r.Call, r.Tested = c, res.tested
-				r.Reads = use.kind == reads || anyIn("search", words(c.Name)) ||
-					use.reads && !strings.HasPrefix(use.line, "open ") // for later edits
+				c := cmp.Or(calls[p.CallID], &call{})
+				res := resultOf(p, c)
+				r := runOf(c.line, res.state)
+				r.Call, r.Tested = c.ToolCall, res.tested
+				r.Reads = c.kind == reads || anyIn("search", words(c.Name)) || c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
 				all = append(all, r)
 			case message.Thinking, message.Media, message.Opaque:
 			}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
@@ -27,11 +28,13 @@ const (
 	plans              // it keeps a list of what is to be done, or the mode of planning
 )
 
-// use is a kind, with what it uses.
-type use struct {
+// call is a call with what it does.
+type call struct {
+	message.ToolCall
+	command
+
 	kind  kind
 	files []string
-	command
 }
 
 // Limits of what is read, in bytes.
@@ -43,14 +46,14 @@ const (
 	readOfArguments = 1 << 20
 )
 
-// useOf returns what a call does, by the name of its tool and its arguments.
-func useOf(tool, arguments string) use {
-	name := words(tool)
+// callOf returns what a call does, by the name of its tool and its arguments.
+func callOf(of message.ToolCall) *call {
+	c, name := &call{ToolCall: of}, words(of.Name)
 	byName := accessOf(name)
 	access, contents := acts, false
 	var all []field
 	var files, changed, command []string
-	for f := range fields(arguments) {
+	for f := range fields(of.Arguments) {
 		all = append(all, f)
 		switch key := bareKey(f.key); lists["argument"].Of(key) {
 		case "file":
@@ -75,17 +78,17 @@ func useOf(tool, arguments string) use {
 	line := commandOf(name, command, all, files == nil && byName == acts)
 	switch {
 	case changed != nil:
-		return use{kind: writes, files: changed}
+		c.kind, c.files = writes, changed
 	case line != "":
-		return use{kind: runs, command: readCommand(html.UnescapeString(line))}
+		c.kind, c.command = runs, readCommand(html.UnescapeString(line))
 	case files != nil && access != acts:
-		return use{kind: access, files: files}
-	case matches("planner", tool):
-		return use{kind: plans}
-	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", tool):
-		return use{kind: looks}
+		c.kind, c.files = access, files
+	case matches("planner", of.Name):
+		c.kind = plans
+	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", of.Name):
+		c.kind = looks
 	}
-	return use{}
+	return c
 }
 
 // commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
