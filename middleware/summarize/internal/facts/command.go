@@ -37,7 +37,6 @@ func readCommand(line string) command {
 		simple, by, rest = nextCommand(rest)
 		program := programOf(simple)
 		if program == "" {
-			c.hidden = c.hidden || by == "&" && c.acts
 			continue
 		}
 		c.filtered = is("reader", program) || strings.Contains(simple, " --version")
@@ -96,10 +95,7 @@ func nextCommand(line string) (simple, by, rest string) {
 // heredocs returns a command line with <<… for the texts that it contains.
 func heredocs(line string) string {
 	const most = 20
-	for range most {
-		if !strings.Contains(line, "<<") {
-			break
-		}
+	for n := 0; n < most && strings.Contains(line, "<<"); n++ {
 		m := heredoc.FindStringSubmatchIndex(line)
 		if m == nil {
 			break

@@ -56,17 +56,15 @@ func (s *Set) Add(msgs []message.Message) {
 			continue
 		}
 		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case message.Text:
-				if m.Role == message.RoleUser {
-					s.addText(p.Text)
-				}
-			case message.ToolCall:
-				s.addCall(p)
-			case message.ToolResult:
-				s.addResult(p)
-			case message.Thinking, message.Media, message.Opaque:
+			if said, ok := p.(message.Text); ok && m.Role == message.RoleUser {
+				s.addText(said.Text)
 			}
+		}
+		for c := range m.Calls() {
+			s.addCall(c)
+		}
+		for r := range m.Results() {
+			s.addResult(r)
 		}
 	}
 }
@@ -134,12 +132,12 @@ func (s *Set) addCommand(c *command, res result) (name string) {
 	shown := name
 	if c.folder != "" {
 		shown = text.Line("cd "+c.folder+" && "+c.bare, longestCommand)
-		if e := s.lists[commands][name]; e != nil && e.folder != "" && e.folder != c.folder {
+		if e := s.lists[commands][name]; e != nil && e.text != shown && strings.HasPrefix(e.text, "cd ") {
 			name = shown
 		}
 	}
 	if !c.reads {
-		s.put(commands, entry{key: name, text: shown, folder: c.folder, state: res.state, detail: res.code})
+		s.put(commands, entry{key: name, text: shown, state: res.state, detail: res.code})
 	}
 	return name
 }
@@ -259,7 +257,6 @@ const (
 type entry struct {
 	key    string // also the line that is written for it, if text is ""
 	text   string
-	folder string // in which a command was run, or ""
 	state  state
 	detail string // exit code of a command, or the words of the user about a call, or ""
 	at     int    // its place among all entries

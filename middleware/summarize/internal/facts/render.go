@@ -132,32 +132,25 @@ func (s *Set) Resume(facts string) {
 }
 
 func (s *Set) resume(w *wording, in section, fact string) {
-	e := entry{key: fact, text: fact}
+	e := w.parse(fact)
 	switch in {
 	case identified:
 		s.spoken = append(s.spoken, fact)
 		return
 	case planned:
 		s.lists[in] = nil
-	case decided:
-		e = w.parse(fact, strings.Index(fact, " → "))
 	case commands:
-		e = w.parse(fact, strings.LastIndex(fact, " → "))
-		e.key, e.folder = normal(e.text)
+		e.key, _ = normal(e.text)
 	default:
 	}
 	s.put(in, e)
 }
 
-// parse reads a line of [wording.line] with its outcome behind the arrow, if there is one.
-func (w *wording) parse(line string, arrow int) entry {
-	for i, outcome := range w.outcomes {
-		rest, ok := strings.CutPrefix(line[max(0, arrow):], " → "+outcome)
-		e := entry{key: line, text: line[:max(0, arrow)], state: state(i), detail: strings.TrimPrefix(rest, ": ")}
-		if e.state == failed {
-			e.detail = strings.TrimSuffix(strings.TrimPrefix(rest, " ("+w.exit), ")")
-		}
-		if ok && outcome != "" && w.line(&e) == line {
+// parse reads a line of [wording.line].
+func (w *wording) parse(line string) entry {
+	if m := patterns["outcome"][0].line.FindStringSubmatch(line); m != nil {
+		e := entry{key: line, text: m[1], state: state(max(0, slices.Index(w.outcomes[:], m[2]))), detail: m[3] + m[4]}
+		if w.line(&e) == line {
 			return e
 		}
 	}

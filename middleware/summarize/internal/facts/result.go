@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 //go:embed patterns.txt
@@ -42,48 +43,36 @@ var patterns = func() map[string][]pattern {
 }()
 
 // matches reports whether a text matches the only pattern of a kind.
-func matches(kind, text string) bool { return patterns[kind][0].line.MatchString(text) }
+func matches(kind, said string) bool { return patterns[kind][0].line.MatchString(said) }
 
-// output is what a program has printed, with the pairs of bytes that it has: most stems are not in it.
-type output struct {
-	text  string
-	pairs [1 << 12]bool
-}
+// pairs are the pairs of bytes that a text has: most stems are not in most outputs.
+type pairs [1 << 12]bool
 
-func outputOf(text string) *output {
-	o := &output{text: text}
-	for i := 1; i < len(text); i++ {
-		o.pairs[pairAt(text, i)] = true
-	}
-	return o
-}
-
-func pairAt(text string, i int) int { return (int(text[i-1])<<5 ^ int(text[i])) % len(output{}.pairs) }
-
-// mayHave reports whether all pairs of a stem are in the output.
-func (o *output) mayHave(stem string) bool {
-	for i := 1; i < len(stem); i++ {
-		if !o.pairs[pairAt(stem, i)] {
+// have reports whether the pairs of a text are there. If it is to add them, they are.
+func (p *pairs) have(said string, add bool) bool {
+	for i := 1; i < len(said); i++ {
+		pair := (int(said[i-1])<<5 ^ int(said[i])) % len(p)
+		if p[pair] = p[pair] || add; !p[pair] {
 			return false
 		}
 	}
 	return true
 }
 
-// shows returns a line of the output that matches a pattern of a kind, or "".
-func (o *output) shows(kind string) string {
+// shows returns a line of an output with these pairs that matches a pattern of a kind, or "".
+func (p *pairs) shows(kind, output string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
-	for _, p := range patterns[kind] {
-		rest := o.text
-		for n := 0; n < most && (n > 0 || o.mayHave(p.stem)); n++ {
-			at := strings.Index(rest, p.stem)
+	for _, by := range patterns[kind] {
+		rest := output
+		for n := 0; n < most && (n > 0 || p.have(by.stem, false)); n++ {
+			at := strings.Index(rest, by.stem)
 			if at < 0 {
 				break
 			}
 			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
 			line, after, _ := strings.Cut(rest[from:], "\n")
 			line = strings.TrimSpace(shorten.Head(line, 2*longest))
-			if p.line.MatchString(line) && (kind != "failed" || !matches("one", line)) {
+			if by.line.MatchString(line) && (kind != "failed" || !matches("one", line)) {
 				return line
 			}
 			rest = after
@@ -104,25 +93,25 @@ type result struct {
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, c *call) (o result) {
-	const half, opening = 16 << 10, 80 // bytes
-	head, tail := r.Text, ""
-	if len(head) > 2*half {
-		head, tail = shorten.Head(r.Text, half), shorten.Tail(r.Text, half)
+	const opening = 80 // bytes
+	output := r.Text
+	if head, tail := text.Ends(output); tail != "" {
+		output = head + "\n" + tail
 	}
-	several, line, lines := false, "", outerLines(head, cmp.Or(tail, head))
+	several, line, lines := false, "", outerLines(output)
 	if c.line != "" {
 		o.code, several = exitCode(lines)
 	}
-	broken := r.Error || (o.code != "0" || c.acts) && matches("broken", shorten.Head(head, opening))
+	broken := r.Error || (o.code != "0" || c.acts) && matches("broken", shorten.Head(output, opening))
 	if o.code == "" && (c.line != "" || c.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
 	switch {
 	case c.acts:
-		line, o.tested = failureIn(head + "\n" + tail)
+		line, o.tested = failureIn(output)
 	case c.line == "" && c.kind != reads:
-		line, _ = failureIn(firstLine(head)) // the rest may be contents
+		line, _ = failureIn(firstLine(output)) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
@@ -132,7 +121,7 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		o.state = passed
 	}
 	if o.state >= failed {
-		o.fault = cmp.Or(faultIn(head, tail, broken), line)
+		o.fault = cmp.Or(faultIn(output, broken), line)
 	}
 	return o
 }
@@ -153,22 +142,24 @@ func failureIn(said string) (line string, tested bool) {
 	if strings.Contains(said, `\`) && (!strings.Contains(said, "\n") || strings.HasPrefix(said, "{") || strings.HasPrefix(said, "[{")) {
 		said += "\n" + lex.Unescape(said) // JSON
 	}
-	o := outputOf(said)
-	if line = o.shows("failed"); line != "" {
+	var p pairs
+	p.have(said, true)
+	if line = p.shows("failed", said); line != "" {
 		return line, matches("test", said)
 	}
-	if o.shows("some") != "" {
-		return o.shows("build"), matches("test", said)
+	if p.shows("some", said) != "" {
+		return p.shows("build", said), matches("test", said)
 	}
-	line = o.shows("none")
-	return cmp.Or(line, o.shows("build"), o.shows("fault")), line != ""
+	line = p.shows("none", said)
+	return cmp.Or(line, p.shows("build", said), p.shows("fault", said)), line != ""
 }
 
 // outerLines returns the first three lines in lower case, then the last three, the last one first, without spaces around
 // them.
-func outerLines(head, tail string) (lines []string) {
+func outerLines(output string) (lines []string) {
 	const near = 3
 	lines = make([]string, 0, 2*near)
+	head, tail := output, output
 	for range near {
 		line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
 		lines, head = append(lines, line), rest
@@ -252,9 +243,9 @@ func decisionIn(result string) (how state, said string) {
 
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
 // whole result is an error, its first line that is no frame of a traceback.
-func faultIn(head, tail string, whole bool) string {
+func faultIn(output string, whole bool) string {
 	first, indented := "", ""
-	for raw := range strings.Lines(head + "\n" + tail) {
+	for raw := range strings.Lines(output) {
 		line := strings.TrimSpace(raw)
 		if line == "" || matches("wrapper", line) {
 			continue

@@ -9,6 +9,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
+func shows(kind, output string) string {
+	var p pairs
+	p.have(output, true)
+	return p.shows(kind, output)
+}
+
 // Each line of patterns.txt shows what its kind says, by its own example.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
@@ -17,18 +23,18 @@ func TestPatterns(t *testing.T) {
 			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
 			switch kind {
 			case "failed", "build", "none", "some", "fault":
-				require.NotEmpty(t, outputOf("a\n  "+p.example+"\nb").shows(kind), "%s matches its example %q", p.line, p.example)
+				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
 			case "refused by the user", "approved by the user":
 				how, _ := decisionIn(p.example)
 				require.Equal(t, kind, english.outcomes[how], "%s is known by its example", p.line)
 			default:
-				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit"}, kind)
+				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit", "outcome"}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}
 	}
 	for _, kind := range []string{"failed", "build", "none", "some", "fault"} {
-		require.Empty(t, outputOf("0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0").shows(kind), kind)
+		require.Empty(t, shows(kind, "0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"), kind)
 	}
 }
 

@@ -22,28 +22,24 @@ type Run struct {
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
 func Runs(msgs []message.Message) (all []Run) {
 	calls := map[string]*call{}
-	for i := range msgs {
-		for _, p := range msgs[i].Parts {
-			switch p := p.(type) {
-			case message.Text:
-				if text.IsRecord(p.Text) {
-					s := &Set{}
-					s.addText(p.Text)
-					for _, e := range s.all(commands) {
-						all = append(all, runOf(e.text, e.state))
-					}
-				}
-			case message.ToolCall:
-				calls[p.ID] = callOf(p)
-			case message.ToolResult:
-				c := cmp.Or(calls[p.CallID], &call{})
-				res := resultOf(p, c)
-				r := runOf(c.line, res.state)
-				r.Call, r.Tested = c.ToolCall, res.tested
-				r.Reads = c.kind == reads || anyIn("search", words(c.Name)) || c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
-				all = append(all, r)
-			case message.Thinking, message.Media, message.Opaque:
+	for _, m := range msgs {
+		if said := m.Text(); text.IsRecord(said) {
+			s := &Set{}
+			s.addText(said)
+			for _, e := range s.all(commands) {
+				all = append(all, runOf(e.text, e.state))
 			}
+		}
+		for c := range m.Calls() {
+			calls[c.ID] = callOf(c)
+		}
+		for result := range m.Results() {
+			c := cmp.Or(calls[result.CallID], &call{})
+			res := resultOf(result, c)
+			r := runOf(c.line, res.state)
+			r.Call, r.Tested = c.ToolCall, res.tested
+			r.Reads = c.kind == reads || anyIn("search", words(c.Name)) || c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
+			all = append(all, r)
 		}
 	}
 	return all

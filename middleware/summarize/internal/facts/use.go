@@ -142,13 +142,8 @@ func words(name string) []string {
 	return all
 }
 
-// bareKey returns a key as in the lists of keys, or "" if it is too long.
-func bareKey(key string) string {
-	if len(key) > readOfKey {
-		return ""
-	}
-	return strings.ToLower(joints.Replace(key))
-}
+// bareKey returns a key as in the lists of keys.
+func bareKey(key string) string { return strings.ToLower(joints.Replace(shorten.Head(key, readOfKey))) }
 
 var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
