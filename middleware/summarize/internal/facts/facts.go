@@ -55,10 +55,8 @@ func (s *Set) Add(msgs []message.Message) {
 		if m.Role == message.RoleSystem {
 			continue
 		}
-		for _, p := range m.Parts {
-			if said, ok := p.(message.Text); ok && m.Role == message.RoleUser {
-				s.addText(said.Text)
-			}
+		if m.Role == message.RoleUser {
+			s.addText(m.Text())
 		}
 		for c := range m.Calls() {
 			s.addCall(c)
@@ -193,19 +191,6 @@ func (s *Set) identifiers(most int) (lines []string) {
 	)
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
-	add := func(key, id string) {
-		all := key + id
-		if found[id] || len(all) > longest || text.Line(all, longest) != all || strings.ContainsAny(all, "{}<>;") {
-			return
-		}
-		found[id] = true
-		if k, ok := at[key]; ok && len(lines[k]) < longest {
-			lines[k] = key + id + ", " + lines[k][len(key):]
-			return
-		}
-		at[key] = len(lines)
-		lines = append(lines, all)
-	}
 	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
 		if len(found) > most || rest <= 0 {
 			break
@@ -213,10 +198,17 @@ func (s *Set) identifiers(most int) (lines []string) {
 		t = shorten.Head(t, readOfText)
 		rest -= len(t)
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
-			if i.Label != "" {
-				add(i.Label+": ", i.Text)
+			key := keyOf(i, t)
+			line := key + i.Text
+			if found[i.Text] || len(line) > longest || text.Line(line, longest) != line || strings.ContainsAny(line, "{}<>;") {
+				continue
+			}
+			found[i.Text] = true
+			if k, ok := at[key]; ok && len(lines[k]) < longest {
+				lines[k] = line + ", " + lines[k][len(key):]
 			} else {
-				add(keyOf(i.Text, t), i.Text)
+				at[key] = len(lines)
+				lines = append(lines, line)
 			}
 		}
 	}
@@ -224,14 +216,18 @@ func (s *Set) identifiers(most int) (lines []string) {
 	return lines
 }
 
-// keyOf returns the word before an identifier in a text, with a space, if that is its key: "order " of "order #W123".
-func keyOf(identifier, in string) string {
-	before, _, _ := strings.Cut(in, identifier)
+// keyOf returns what is before an identifier in a line: its label, or the word before it in a text, if that names it, as in
+// "order #W123".
+func keyOf(i digest.Identifier, in string) string {
+	if i.Label != "" {
+		return i.Label + ": "
+	}
+	before, _, _ := strings.Cut(in, i.Text)
 	before = shorten.Tail(strings.TrimRight(before, " #:："), readOfKey)
 	before = before[strings.LastIndexByte(before, '_')+1:]
 	for _, key := range lists["key"].Words {
 		at := len(before) - len(key)
-		if at >= 0 && strings.EqualFold(before[at:], key) && !lex.SplitsWord(before, at) && !strings.ContainsAny(identifier, "@/.") {
+		if at >= 0 && strings.EqualFold(before[at:], key) && !lex.SplitsWord(before, at) && !strings.ContainsAny(i.Text, "@/.") {
 			return before[at:] + " "
 		}
 	}

@@ -121,29 +121,28 @@ func (o Options) write(heading string, w *wording, all [sections][]string) strin
 func (s *Set) Resume(facts string) {
 	w, in := &english, -1
 	for line := range strings.SplitSeq(facts, "\n") {
-		if fact, ok := strings.CutPrefix(line, "- "); !ok {
+		fact, ok := strings.CutPrefix(line, "- ")
+		if !ok {
 			if w, in = &english, slices.Index(english.titles[:], line); in < 0 {
 				w, in = &chinese, slices.Index(chinese.titles[:], line)
 			}
-		} else if in >= 0 {
-			s.resume(w, section(in), fact)
+			continue
 		}
+		e := w.parse(fact)
+		switch section(in) {
+		case -1:
+			continue
+		case identified:
+			s.spoken = append(s.spoken, fact)
+			continue
+		case planned:
+			s.lists[in] = nil
+		case commands:
+			e.key, _ = normal(e.text)
+		default:
+		}
+		s.put(section(in), e)
 	}
-}
-
-func (s *Set) resume(w *wording, in section, fact string) {
-	e := w.parse(fact)
-	switch in {
-	case identified:
-		s.spoken = append(s.spoken, fact)
-		return
-	case planned:
-		s.lists[in] = nil
-	case commands:
-		e.key, _ = normal(e.text)
-	default:
-	}
-	s.put(in, e)
 }
 
 // parse reads a line of [wording.line].

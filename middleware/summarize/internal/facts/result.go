@@ -93,7 +93,7 @@ type result struct {
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, c *call) (o result) {
-	const opening = 80 // bytes
+	const opening, ofJSON = 80, 400 // bytes
 	output := r.Text
 	if head, tail := text.Ends(output); tail != "" {
 		output = head + "\n" + tail
@@ -111,7 +111,11 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	case c.acts:
 		line, o.tested = failureIn(output)
 	case c.line == "" && c.kind != reads:
-		line, _ = failureIn(firstLine(output)) // the rest may be contents
+		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
+		if strings.Trim(first, "{[ \r") == "" {
+			first = strings.Join(strings.Fields(shorten.Head(output, ofJSON)), " ")
+		}
+		line, _ = failureIn(first) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
@@ -124,16 +128,6 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		o.fault = cmp.Or(faultIn(output, broken), line)
 	}
 	return o
-}
-
-// firstLine returns the first line of a result, or of JSON in several lines the first values in one line.
-func firstLine(result string) string {
-	const longest = 400 // bytes
-	first, _, _ := strings.Cut(strings.TrimLeft(result, " \r\n"), "\n")
-	if strings.Trim(first, "{[ \r") == "" {
-		return strings.Join(strings.Fields(shorten.Head(result, longest)), " ")
-	}
-	return first
 }
 
 // failureIn returns the line of an output that shows a failure, or "", and whether the output reports how tests ended. If
@@ -243,8 +237,7 @@ func decisionIn(result string) (how state, said string) {
 
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
 // whole result is an error, its first line that is no frame of a traceback.
-func faultIn(output string, whole bool) string {
-	first, indented := "", ""
+func faultIn(output string, whole bool) (first string) {
 	for raw := range strings.Lines(output) {
 		line := strings.TrimSpace(raw)
 		if line == "" || matches("wrapper", line) {
@@ -253,14 +246,9 @@ func faultIn(output string, whole bool) string {
 		if _, ok := lex.Fault(line); ok || matches("place", line) {
 			return line
 		}
-		if raw[0] == ' ' || raw[0] == '\t' { // the error is below
-			indented = cmp.Or(indented, line)
-		} else {
+		if whole && raw[0] > ' ' { // below a frame is the error
 			first = cmp.Or(first, line)
 		}
 	}
-	if whole {
-		return cmp.Or(first, indented)
-	}
-	return ""
+	return first
 }

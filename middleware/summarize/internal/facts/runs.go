@@ -56,15 +56,16 @@ func Divide(summary string) (words, files, rest string) {
 	if sections.Facts == "" {
 		return summary, "", ""
 	}
-	into := &rest
+	title := ""
 	for line := range strings.Lines(sections.Facts) {
 		if !strings.HasPrefix(line, "- ") {
-			into = &rest
-			if title := strings.TrimSpace(line); title == english.titles[written] || title == chinese.titles[written] {
-				into = &files
-			}
+			title = strings.TrimSpace(line)
 		}
-		*into += line
+		if title == english.titles[written] || title == chinese.titles[written] {
+			files += line
+		} else {
+			rest += line
+		}
 	}
 	return strings.Join([]string{sections.Quotes, sections.Words, last}, "\n"), files, rest
 }

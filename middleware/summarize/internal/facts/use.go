@@ -75,11 +75,19 @@ func callOf(of message.ToolCall) *call {
 	if access = cmp.Or(access, byName); access == acts && contents {
 		access = writes
 	}
-	line := commandOf(name, command, all, files == nil && byName == acts)
+	if n := len(command); n > 1 && is("shell", command[0]) {
+		command = command[n-1:] // bash -lc "…"
+	}
+	line, runner := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", name)
+	if runner && files == nil && len(all) == 1 {
+		line = cmp.Or(line, strings.TrimSpace(all[0].text(readOfCommand)))
+	}
+	// A tool that is not known to run commands may do so if nothing shows that it is about files.
+	mayRun := files == nil && byName == acts && !anyIn("search", name) && strings.Contains(line, " ")
 	switch {
 	case changed != nil:
 		c.kind, c.files = writes, changed
-	case line != "":
+	case line != "" && (runner || mayRun):
 		c.kind, c.command = runs, readCommand(html.UnescapeString(line))
 	case files != nil && access != acts:
 		c.kind, c.files = access, files
@@ -89,26 +97,6 @@ func callOf(of message.ToolCall) *call {
 		c.kind = looks
 	}
 	return c
-}
-
-// commandOf returns the command that is run, or "". A tool that is not known to run commands does so if its command has
-// several words and nothing shows that it is about files.
-func commandOf(tool, command []string, all []field, noFiles bool) string {
-	if n := len(command); n > 1 && is("shell", command[0]) {
-		command = command[n-1:] // bash -lc "…"
-	}
-	line, runner := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", tool)
-	switch {
-	case runner && line != "":
-		return line
-	case !noFiles || anyIn("search", tool):
-		return ""
-	case runner && len(all) == 1:
-		return strings.TrimSpace(all[0].text(readOfCommand))
-	case strings.Contains(line, " "):
-		return line
-	}
-	return ""
 }
 
 func anyIn(list string, words []string) bool {
