@@ -14,25 +14,19 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/models"
 )
 
-// noSummary returns the error of a fold without an acceptable summary. An error kind that
-// is about the summariser's own request becomes Unavailable: it would misinform the
-// caller about the caller's request and options.
-func noSummary(err error) error {
-	kind := middleware.KindOf(err)
-	if slices.Contains([]middleware.ErrorKind{middleware.Invalid, middleware.Overflow, middleware.Irreducible}, kind) {
-		kind = middleware.Unavailable
+// ask asks the writer for the words of a summary with some sections.
+func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
+	f, w := j.fold, j.writer
+	r := j.request(ctx, f.Messages, f.Tokens, false)
+	r.Earlier, r.Inventions = strings.Join(f.Earlier, "\n\n"), j.inventions(section)
+	if w.write != nil {
+		return j.askFunc(ctx, w, f, r, "summariser")
 	}
-	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
-}
-
-func (j *job) ask(ctx context.Context) (string, error) {
-	if j.writer.write != nil {
-		return j.askFunc(ctx)
-	}
-	r := j.request(ctx)
+	r = j.inLive(r)
 	if j.Strategy.kind == byConcept {
 		about := r
 		for _, c := range j.Strategy.concepts {
@@ -46,25 +40,20 @@ func (j *job) ask(ctx context.Context) (string, error) {
 	return modelwriter.Write(ctx, r)
 }
 
-// askFunc calls the caller's function, and once more if it fails or its text is not
+// askFunc calls a function of the caller, and once more if it fails or its text is not
 // accepted.
-func (j *job) askFunc(ctx context.Context) (string, error) {
+func (j job) askFunc(ctx context.Context, w Writer, f Fold, of modelwriter.Request, name string) (string, error) {
 	const attempts = 2
-	f := *j.fold
-	of := modelwriter.Request{
-		Folded: f.Messages, Earlier: strings.Join(f.Earlier, "\n"), Markers: j.markers(),
-		MaxTokens: f.Tokens, Meter: f.View.Meter(), Inventions: j.inventions(j.writer),
-	}
 	for n := 1; ; n++ {
 		var items []string
-		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return j.writer.write(ctx, &f) })
+		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return w.write(ctx, &f) })
 		_, bug := errors.AsType[*modelwriter.PanicError](err)
 		if err == nil {
 			words, items, err = modelwriter.Accept(words, of, n == attempts)
 		}
 		j.report(ctx, middleware.Event{
 			Kind: Attempted, Err: err, Detail: Report{Inventions: items, request: true},
-			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser%s", n, attempts, j.without(items, err)),
+			Why: fmt.Sprintf("attempt %d of %d, by the caller's %s%s", n, attempts, name, j.without(items, err)),
 		})
 		if err == nil || bug || n == attempts || ctx.Err() != nil {
 			return words, err
@@ -76,30 +65,29 @@ func (j *job) askFunc(ctx context.Context) (string, error) {
 	}
 }
 
-func (j *job) request(ctx context.Context) modelwriter.Request {
-	f, w := j.fold, j.writer
-	v := f.View
-	live := v.Request()
-	r := modelwriter.Request{
-		Folded:      f.Messages,
-		Earlier:     strings.Join(f.Earlier, "\n\n"),
-		Live:        &middleware.Request{Messages: v.Messages(), Tools: live.Tools, Model: live.Model, Params: live.Params},
-		First:       f.First,
-		Focus:       f.Question,
-		Constraints: j.quoteTokens() == 0,
-		Files:       j.FactTokens == 0,
-		Seed:        j.Layout == Seed,
-		Structured:  j.Strategy.kind == structured,
-		Language:    j.language,
-		Markers:     j.markers(),
-		Inventions:  j.inventions(w),
-		MaxTokens:   f.Tokens,
-		Parallel:    j.Parallel,
-		Timeout:     j.Timeout,
-		Meter:       v.Meter(),
-		Report:      func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
-		Ask:         j.askModel,
+// request returns what a request for words and one for standing orders have in common.
+func (j job) request(ctx context.Context, folded []message.Message, most int, orders bool) modelwriter.Request {
+	v := j.fold.View
+	return modelwriter.Request{
+		Folded: folded, MaxTokens: most, Orders: orders, Language: j.language, Markers: j.markers(),
+		Live:     &middleware.Request{Params: v.Request().Params},
+		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
+		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a, orders) },
+		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
+			c := report.Call{Purpose: report.Summary, Attempt: n, Background: j.background}
+			return core.Ask(ctx, v, c, a.Model, a.Known, req)
+		},
 	}
+}
+
+// inLive returns a request for words with the models that are asked, and what they see of the conversation.
+func (j job) inLive(r modelwriter.Request) modelwriter.Request {
+	w, v := j.writer, j.fold.View
+	live := v.Request()
+	r.Live.Messages, r.Live.Tools, r.Live.Model = v.Messages(), live.Tools, live.Model
+	r.First, r.Focus = j.fold.First, j.fold.Question
+	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
+	r.Seed, r.Structured = j.Layout == Seed, j.Strategy.kind == structured
 	if w.record != nil {
 		r.Writer = j.author(w.record)
 	}
@@ -125,47 +113,7 @@ func (j *job) request(ctx context.Context) modelwriter.Request {
 	return r
 }
 
-// askModel calls the model of an author.
-func (j *job) askModel(
-	ctx context.Context, n int, a modelwriter.Author, req *middleware.Request,
-) (*middleware.Response, *report.Call, error) {
-	c := report.Call{Purpose: report.Summary, Attempt: n, Background: j.background}
-	return core.Ask(ctx, j.fold.View, c, a.Model, a.Known, req)
-}
-
-// inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
-// summary covers, and those that remain in the view.
-func (j *job) inventions(w Writer) modelwriter.Inventions {
-	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
-		f := j.fold
-		others := slices.Concat(f.Earlier, []string{f.First, f.Question, j.section.Quotes, j.section.Facts})
-		for _, a := range []*author{w.record, w.live} {
-			if a != nil {
-				others = append(append(others, a.Task), a.Sections...)
-			}
-		}
-		for _, c := range j.Strategy.concepts {
-			others = append(others, c.Keyword, c.Description)
-		}
-		for _, t := range f.View.Request().Tools {
-			others = append(others, t.Name)
-		}
-		return claims.SourceOf(f.Originals, f.View.Messages(), others...)
-	})}
-}
-
-// without returns what the event of an attempt adds about inventions in an accepted text.
-func (j *job) without(items []string, err error) string {
-	switch {
-	case err != nil || len(items) == 0:
-		return ""
-	case j.Inventions == modelwriter.Report:
-		return ", and its text has what is not in the record: " + count(len(items), "item")
-	}
-	return ", and sentences with what is not in the record were removed: " + count(len(items), "item")
-}
-
-func (j *job) author(a *author) modelwriter.Author {
+func (j job) author(a *author) modelwriter.Author {
 	const fewTokens = 200 // headings would leave no room for words
 	out := modelwriter.Author{
 		Model: a.model, Name: a.Model,
@@ -182,7 +130,7 @@ func (j *job) author(a *author) modelwriter.Author {
 }
 
 // cold reports whether the provider's prompt cache no longer holds the conversation:
-// the newest answer is older than the cache of the model.
+// the newest answer is older than the cache of the model, or there is none.
 func cold(v *middleware.View, m models.Model) bool {
 	ttl := m.Cache.TTL
 	if ttl <= 0 {
@@ -193,20 +141,106 @@ func cold(v *middleware.View, m models.Model) bool {
 			return !m.Time.IsZero() && v.Env().Clock().Sub(m.Time) > ttl
 		}
 	}
-	return true // there is no answer yet
+	return true
 }
 
-func (j *job) reportAttempt(ctx context.Context, a modelwriter.Attempt) {
-	part := ""
+// inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
+// summary covers, and those that remain in the view.
+func (j job) inventions(section text.Sections) modelwriter.Inventions {
+	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
+		f := j.fold
+		others := slices.Concat(f.Earlier, []string{f.First, f.Question, section.Quotes, section.Facts})
+		for _, a := range []*author{j.writer.record, j.writer.live} {
+			if a != nil {
+				others = append(append(others, a.Task), a.Sections...)
+			}
+		}
+		for _, c := range j.Strategy.concepts {
+			others = append(others, c.Keyword, c.Description)
+		}
+		for _, t := range f.View.Request().Tools {
+			others = append(others, t.Name)
+		}
+		return claims.SourceOf(f.Originals, f.View.Messages(), others...)
+	})}
+}
+
+// without returns what the event of an attempt adds about inventions in an accepted text.
+func (j job) without(items []string, err error) string {
+	switch {
+	case err != nil || len(items) == 0:
+		return ""
+	case j.Inventions == modelwriter.Report:
+		return ", and its text has what is not in the record: " + count(len(items), "item")
+	}
+	return ", and sentences with what is not in the record were removed: " + count(len(items), "item")
+}
+
+func (j job) reportAttempt(ctx context.Context, a modelwriter.Attempt, orders bool) {
+	how := fmt.Sprintf("in %s mode", a.Mode)
+	if orders {
+		how = "for standing orders of the user"
+	}
 	if a.Parts > 1 {
-		part = fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
+		how += fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
 	e := middleware.Event{
-		Kind: Attempted, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
-		Why: fmt.Sprintf("%s was asked in %s mode%s%s", cmp.Or(a.Model, "the model"), a.Mode, part, j.without(a.Items, a.Err)),
+		Kind: Attempted, Err: a.Err, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
+		Why: fmt.Sprintf("%s was asked %s%s", cmp.Or(a.Model, "the model"), how, j.without(a.Items, a.Err)),
 	}
-	if a.Reason != "" {
+	if a.Reason != "" && !orders {
 		e.Err = fmt.Errorf("%s: %w", a.Reason, a.Err)
 	}
 	j.report(ctx, e)
+}
+
+// withOrders asks for the standing orders of the user in what no earlier fold has shown, and
+// returns the user's words, with these orders, and the facts. If that fails, they are those of
+// the task, and ruled is why rules alone decide what is a standing order.
+func (j job) withOrders(ctx context.Context) (section text.Sections, ruled error) {
+	var turns []message.Message
+	if j.Orders.asks() && j.room > 0 && ctx.Err() == nil {
+		turns = j.saidByUser()
+	}
+	if len(turns) == 0 {
+		return j.section, nil
+	}
+	found, err := modelwriter.Call(ctx, 0, func(ctx context.Context) (string, error) { // a panic may be that of a counter
+		r := j.request(ctx, turns, j.quoteTokens(), true)
+		if j.Orders.write != nil {
+			f := Fold{Messages: turns, Originals: turns, Language: j.fold.Language, Tokens: r.MaxTokens, View: j.fold.View}
+			return j.askFunc(ctx, j.Orders, f, r, "function for standing orders")
+		}
+		r.Writer = j.author(j.Orders.record)
+		return modelwriter.Write(ctx, r)
+	})
+	if err != nil || found == "" {
+		return j.section, err
+	}
+	return j.sectionsOf(ctx, slices.Concat(j.orders, strings.Split(found, "\n")), j.room), nil
+}
+
+// saidByUser returns the texts of the user that are asked about: of each message the part that
+// rules read.
+func (t *task) saidByUser() (turns []message.Message) {
+	for i, c := range t.covers {
+		turn := message.Message{Role: message.RoleUser}
+		for _, p := range t.fold.Originals[i].Parts {
+			said, ok := p.(message.Text)
+			if !ok || text.IsRecord(said.Text) {
+				continue
+			}
+			head, tail := text.Ends(said.Text)
+			for _, end := range []string{head, tail} {
+				if end != "" {
+					turn.Parts = append(turn.Parts, message.Text{Text: end})
+				}
+			}
+		}
+		isNew := c.fate == fresh || c.fate == dropped
+		if isNew && t.fold.Originals[i].Role == message.RoleUser && len(turn.Parts) > 0 {
+			turns = append(turns, turn)
+		}
+	}
+	return turns
 }

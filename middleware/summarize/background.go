@@ -21,7 +21,7 @@ type advice struct {
 	folded int // messages of the history that were folded
 
 	ended  atomic.Bool // the preparation has ended: job and result are valid
-	job    *job        // nil: nothing was prepared
+	job    job         // without a task: nothing was prepared
 	result *product    // nil: it failed
 }
 
@@ -35,11 +35,8 @@ func (e *editor) adviceOf(v *middleware.View) *advice {
 // report reports the requests of a preparation that has ended, once. The fold that uses
 // it reports its event of kind [Summarized].
 func (a *advice) report(ctx context.Context, v *middleware.View) {
-	if a == nil || !a.ended.Load() || a.job == nil || v.Dry() {
-		return
-	}
-	for _, event := range a.job.log.take(false, false) {
-		v.Report(ctx, event)
+	if a != nil && a.ended.Load() && a.job.task != nil && !v.Dry() {
+		a.job.log.tell(ctx, v, false)
 	}
 }
 
@@ -100,13 +97,12 @@ func folded(v *middleware.View) int {
 // prepare starts the summary of what would be folded now. If it returns false, nothing
 // is prepared.
 func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) bool {
-	var jobs []*job
+	var tasks []*task
 	if e.Background != nil && !v.Dry() && e.Strategy.kind != custom && e.writer.asks() {
-		jobs = e.jobs(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)), nil)
+		tasks = e.tasks(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)), nil)
 	}
-	if len(jobs) == 1 { // the next fold divides several at other messages
-		j := jobs[0]
-		j.background = true
+	if len(tasks) == 1 { // the next fold divides several at other messages
+		j := job{task: tasks[0], log: &eventLog{later: true}, background: true}
 		if e.Background(func(later context.Context) {
 			defer a.ended.Store(true)
 			a.job = j
@@ -143,22 +139,22 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 	if a == nil || !a.ended.Load() || a.result == nil {
 		return nil
 	}
-	then := a.job
-	last := then.covers[len(then.covers)-1]
-	if last >= len(o.ids) || o.ids[last] != then.ids[last] {
+	then := a.job.task
+	last := then.covers[len(then.covers)-1].at
+	if last >= len(o.ids) || o.ids[last] != then.key.last {
 		return nil
 	}
-	p := &prepared{product: a.result, handle: then.handle}
-	outside := func(k int) bool {
-		_, found := slices.BinarySearch(then.covers, k)
-		return !found
+	p := &prepared{product: a.result, handle: then.key.handle}
+	in := make([]bool, len(o.ids))
+	for _, c := range then.covers {
+		in[c.at] = true
 	}
 	for _, piece := range all {
-		if !slices.ContainsFunc(o.positions(piece), outside) {
+		if !slices.ContainsFunc(o.of(piece.Run), func(k int) bool { return !in[k] }) {
 			p.pieces = append(p.pieces, piece)
 		}
 	}
-	if !slices.Equal(o.covered(p.pieces), then.covers) {
+	if !slices.EqualFunc(o.covered(p.pieces), then.covers, func(k int, c covered) bool { return k == c.at }) {
 		return nil
 	}
 	return p
@@ -167,8 +163,8 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the
 // trigger would still be met.
 func (e *editor) planPrepared(ctx context.Context, o *origins, p *prepared) *middleware.Plan {
-	j := e.job(ctx, o, block{pieces: p.pieces}, nil)
-	if !j.fits(p.product) || j.handle != p.handle {
+	t := e.gather(o, block{pieces: p.pieces}, nil).task(ctx)
+	if !t.fits(p.product) || t.key.handle != p.handle {
 		return nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.pieces), Messages: p.messages}
@@ -179,9 +175,9 @@ func (e *editor) planPrepared(ctx context.Context, o *origins, p *prepared) *mid
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
 		return nil
 	}
-	e.cache.add(j.key, p.product)
-	j.estimate = j.size(p.product)
-	plan := e.planOf([]*job{j})
-	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(j.fresh), "message"))
+	e.cache.add(t.key, p.product)
+	t.estimate = t.size(p.product)
+	plan := e.planOf([]*task{t})
+	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(t.fresh()), "message"))
 	return plan
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -22,37 +23,32 @@ type key struct {
 	handle store.Handle // in the archive
 }
 
-func keyOf(v *middleware.View, ids []message.ID, covers []int, handle store.Handle) key {
+func keyOf(v *middleware.View, ids []message.ID, covers []covered, handle store.Handle) key {
 	var b strings.Builder
 	lead := message.Leading(v.History()) // the number of leading system messages may change
 	for i := 0; i < len(covers); i++ {
 		first := i
-		for i+1 < len(covers) && covers[i+1] == covers[i]+1 {
+		for i+1 < len(covers) && covers[i+1].at == covers[i].at+1 {
 			i++
 		}
-		fmt.Fprintf(&b, "%d-%d ", covers[first]-lead, covers[i]-lead)
+		fmt.Fprintf(&b, "%d-%d ", covers[first].at-lead, covers[i].at-lead)
 	}
-	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1]], covers: b.String(), handle: handle}
+	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1].at], covers: b.String(), handle: handle}
 }
 
 // cache holds up to 64 summaries, and makes equal concurrent ones once. It serves
 // concurrent calls, dry runs and preparations; what is used is in the journal.
 type cache struct {
 	mu      sync.Mutex
-	made    map[key]*product
-	running map[key]*flight
+	flights map[key]*flight
 }
 
-// flight is a summary that is being made.
+// flight is a summary that is being made, or has been.
 type flight struct {
 	done    chan struct{} // closed once the others are set
 	product *product
 	err     error
 	retry   bool // the maker was cancelled, failed in the background, or panicked: others make it themselves
-}
-
-func newCache() *cache {
-	return &cache{made: map[key]*product{}, running: map[key]*flight{}}
 }
 
 // recursive is the context key of calls that a summariser makes.
@@ -69,17 +65,14 @@ func (c *cache) do(
 ) (p *product, own bool, err error) {
 	for {
 		c.mu.Lock()
-		p, f := c.made[k], c.running[k]
-		first := p == nil && f == nil
-		if first {
+		f := c.flights[k]
+		own := f == nil
+		if own {
 			f = &flight{done: make(chan struct{}), retry: true}
-			c.running[k] = f
+			c.put(k, f)
 		}
 		c.mu.Unlock()
-		switch {
-		case p != nil:
-			return p, false, nil
-		case first:
+		if own {
 			p, err := c.fly(ctx, k, f, background, write)
 			return p, true, err
 		}
@@ -94,17 +87,16 @@ func (c *cache) do(
 	}
 }
 
-// fly makes a product, and ends the flight, also after a panic.
+// fly makes a product, and ends the flight, also after a panic. One that failed is forgotten.
 func (c *cache) fly(
 	ctx context.Context, k key, f *flight, background bool, write func(context.Context) (*product, error),
 ) (*product, error) {
 	defer func() {
-		if f.err == nil && f.product != nil {
-			c.add(k, f.product)
-		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		delete(c.running, k)
+		if f.product == nil && c.flights[k] == f {
+			delete(c.flights, k)
+		}
 		close(f.done)
 	}()
 	p, err := write(context.WithValue(ctx, recursive{c}, true))
@@ -113,22 +105,38 @@ func (c *cache) fly(
 	return p, err
 }
 
-// add adds a product; with 64 of them, it removes those before.
+// add adds a product that has been made.
 func (c *cache) add(k key, p *product) {
-	const most = 64
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.made) >= most {
-		clear(c.made)
+	f := &flight{done: make(chan struct{}), product: p}
+	close(f.done)
+	c.put(k, f)
+}
+
+// put adds a flight; with 64 of them, it removes those before that have ended.
+func (c *cache) put(k key, f *flight) {
+	const most = 64
+	if len(c.flights) >= most {
+		maps.DeleteFunc(c.flights, func(_ key, f *flight) bool { return f.ended() })
 	}
-	c.made[k] = p
+	c.flights[k] = f
 }
 
 // forget removes a product, unless another one has replaced it.
 func (c *cache) forget(k key, p *product) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made[k] == p {
-		delete(c.made, k)
+	if f := c.flights[k]; f != nil && f.ended() && f.product == p {
+		delete(c.flights, k)
+	}
+}
+
+func (f *flight) ended() bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return false
 	}
 }

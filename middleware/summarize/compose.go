@@ -9,7 +9,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -38,32 +37,32 @@ type Fold struct {
 // the tally line with the handle of the archive, in one text. Header of the options replaces
 // the given one. In a system message all but the tally line is in a frame, since models do
 // what a system message contains.
-func (j *job) compose(header, words string, s text.Sections, t text.Tally) message.Message {
-	headings := j.language.Headings()
-	s.Words = text.Defused(words)
-	lines := []string{cmp.Or(j.Header, header)}
+func (m *material) compose(header string, s text.Sections, counts text.Tally) message.Message {
+	headings := m.language.Headings()
+	s.Words = text.Defused(s.Words)
+	lines := []string{cmp.Or(m.Header, header)}
 	switch {
-	case j.Layout == Seed:
+	case m.Layout == Seed:
 		lines = append(lines, s.Words, s.Quotes, s.Facts)
 	case s.Words != "" && s.Quotes != "":
 		lines = append(lines, s.Quotes, headings.Words, s.Words, s.Facts)
 	default:
 		lines = append(lines, s.Quotes, s.Words, s.Facts)
 	}
-	if j.Role == message.RoleSystem {
+	if m.Role == message.RoleSystem {
 		lines[0] = headings.Frame + " " + lines[0]
 		lines = append(lines, headings.End)
 	}
-	lines = append(lines, store.Placeholder(t.Line(j.language), j.handle))
+	lines = append(lines, store.Placeholder(counts.Line(m.language), m.key.handle))
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
-	return message.Message{Role: j.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
+	return message.Message{Role: m.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
 }
 
 // framed returns the messages of a custom strategy. A system message becomes part of the
 // system prompt of most providers, so it gets the lines that it is a record.
-func (j *job) framed(msgs []message.Message) []message.Message {
+func framed(msgs []message.Message, l text.Language) []message.Message {
 	out := slices.Clone(msgs)
-	headings := j.language.Headings()
+	headings := l.Headings()
 	for i, m := range out {
 		if m.Role != message.RoleSystem {
 			continue
@@ -81,46 +80,46 @@ func (j *job) framed(msgs []message.Message) []message.Message {
 	return out
 }
 
-// sections returns the user's words and the facts.
-func (j *job) sections(ctx context.Context) (s text.Sections) {
-	if j.most <= 0 {
+// sectionsOf returns the user's words, with some standing orders, and the facts, of at most the given number of tokens. If
+// the context is done, they are not complete.
+func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s text.Sections) {
+	if room <= 0 {
 		return s
 	}
 	said, found := &quotes.Set{}, &facts.Set{}
-	said.Order(j.orders...)
+	said.Order(orders...)
 	watch := shorten.NewWatch(ctx)
-	for i, k := range j.covers {
+	for i, c := range m.covers {
 		if watch.Done() {
 			return s
 		}
-		if earlier, ok := j.adopted[k]; ok {
-			said.Resume(earlier.Quotes)
-			found.Resume(earlier.Facts)
+		if c.summary != nil {
+			said.Resume(c.summary.Quotes)
+			found.Resume(c.summary.Facts)
 			continue
 		}
-		m := &j.fold.Originals[i]
-		for _, p := range m.Parts {
-			if t, ok := p.(message.Text); ok && m.Role == message.RoleUser {
+		msg := &m.fold.Originals[i]
+		for _, p := range msg.Parts {
+			if t, ok := p.(message.Text); ok && msg.Role == message.RoleUser {
 				said.Add(t.Text)
 			}
 		}
-		found.Add(j.fold.Originals[i : i+1])
+		found.Add(m.fold.Originals[i : i+1])
 	}
-	counter := j.fold.View.Meter().Counter
-	room := min(j.quoteTokens(), j.most)
-	s.Quotes = said.Text(quotes.Options{Tokens: room, Counter: counter, Language: j.language})
-	room = min(j.FactTokens, j.most-counter.Count(s.Quotes))
-	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: j.language})
+	counter := m.fold.View.Meter().Counter
+	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteTokens(), room), Counter: counter, Language: m.language})
+	room = min(m.FactTokens, room-counter.Count(s.Quotes))
+	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: m.language})
 	return s
 }
 
 // quoteTokens returns the most tokens of what the user said.
-func (j *job) quoteTokens() int {
+func (m *material) quoteTokens() int {
 	const least, percent, tenth = 3000, 3, 10
-	b, known := j.fold.View.Budget()
+	b, known := m.fold.View.Budget()
 	switch {
-	case j.QuoteTokens != 0:
-		return max(0, j.QuoteTokens)
+	case m.QuoteTokens != 0:
+		return max(0, m.QuoteTokens)
 	case known:
 		return min(max(least, b.Window*percent/100), b.Window/tenth)
 	}
@@ -142,13 +141,16 @@ type written struct {
 	tally text.Tally
 }
 
-// read returns what an earlier fold has written. It returns false for the messages of a
-// custom strategy, and for a summary that the caller has changed.
-func (e *editor) read(r *journal.Record) (w written, ok bool) {
-	if len(r.Messages) != 1 || len(r.Messages[0].Parts) != 1 {
-		return written{}, false
+// read returns what the earlier fold of a piece has written. It returns nil for any other piece, for the messages of a custom
+// strategy, and for a summary that the caller has changed.
+func (e *editor) read(p piece) *written {
+	if !p.isSummary() || e.Strategy.kind == custom || len(p.earlier.Messages) != 1 || len(p.earlier.Messages[0].Parts) != 1 {
+		return nil
 	}
-	sections, last := text.SectionsOf(strings.TrimPrefix(r.Messages[0].Text(), e.Header))
-	w = written{sections, text.TallyOf(last)}
-	return w, w.tally[0] > 0
+	sections, last := text.SectionsOf(strings.TrimPrefix(p.earlier.Messages[0].Text(), e.Header))
+	w := &written{sections, text.TallyOf(last)}
+	if w.tally[0] == 0 {
+		return nil
+	}
+	return w
 }

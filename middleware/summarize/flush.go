@@ -21,7 +21,7 @@ const (
 type flushes struct {
 	mu        sync.Mutex
 	new, old  map[place]bool // old are those before the newest maxFlushed
-	postponed map[place]*pending
+	postponed map[place][]placed
 }
 
 // place is a message, by its ID, which depends on all messages before it.
@@ -30,91 +30,94 @@ type place struct {
 	id    message.ID
 }
 
-// pending are the messages of a fold that are to be flushed.
-type pending struct {
-	places   []place
-	messages []message.Message
+// placed is a message that is to be flushed.
+type placed struct {
+	place
+
+	message message.Message
 }
 
 // claim claims the messages of a fold that are not claimed yet, and returns them.
-func (f *flushes) claim(p *pending) (mine pending) {
+func (f *flushes) claim(all []placed) (mine []placed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i, at := range p.places {
-		if f.new[at] || f.old[at] {
+	for _, p := range all {
+		if f.new[p.place] || f.old[p.place] {
 			continue
 		}
 		if len(f.new) >= maxFlushed || f.new == nil {
 			f.new, f.old = map[place]bool{}, f.new
 		}
-		f.new[at] = true
-		mine.places = append(mine.places, at)
-		mine.messages = append(mine.messages, p.messages[i])
+		f.new[p.place] = true
+		mine = append(mine, p)
 	}
 	return mine
 }
 
-func (f *flushes) release(p pending) {
+func (f *flushes) release(all []placed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, at := range p.places {
-		delete(f.new, at)
-		delete(f.old, at)
+	for _, p := range all {
+		delete(f.new, p.place)
+		delete(f.old, p.place)
 	}
 }
 
 // postpone remembers the fold of a dry run by its newest message; with maxPending of
 // them, it forgets those before.
-func (f *flushes) postpone(last place, p *pending) {
+func (f *flushes) postpone(last place, all []placed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.postponed) >= maxPending || f.postponed == nil {
-		f.postponed = map[place]*pending{}
+		f.postponed = map[place][]placed{}
 	}
-	f.postponed[last] = p
+	f.postponed[last] = all
 }
 
 // takePostponed removes and returns the fold of a dry run by its newest message, or nil.
-func (f *flushes) takePostponed(last place) *pending {
+func (f *flushes) takePostponed(last place) []placed {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := f.postponed[last]
+	all := f.postponed[last]
 	delete(f.postponed, last)
-	return p
+	return all
 }
 
 // flush flushes the messages that are folded now and were not before. A dry run only
 // remembers them.
-func (j *job) flush(ctx context.Context) {
-	if j.Flush == nil {
+func (t *task) flush(ctx context.Context) {
+	if t.Flush == nil {
 		return
 	}
-	v := j.fold.View
-	p := &pending{}
-	for _, k := range j.fresh {
-		p.places = append(p.places, place{scope: j.key.scope, id: j.ids[k]})
-		p.messages = append(p.messages, v.History()[k])
+	v := t.fold.View
+	var all []placed
+	for _, c := range t.fresh() {
+		all = append(all, placed{place{t.key.scope, t.ids[c.at]}, v.History()[c.at]})
 	}
 	if v.Dry() {
-		j.flushes.postpone(place{scope: j.key.scope, id: j.key.last}, p)
+		t.flushes.postpone(place{t.key.scope, t.key.last}, all)
 		return
 	}
-	j.flushNow(ctx, v, p)
+	t.flushNow(ctx, v, all)
 }
 
 // flushNow flushes the messages of a fold that are not flushed yet.
-func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
-	mine := e.flushes.claim(p)
-	if len(mine.messages) == 0 {
+func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed) {
+	mine := e.flushes.claim(all)
+	if len(mine) == 0 {
 		return
 	}
-	n, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (int, error) { return e.Flush(ctx, mine.messages) })
+	messages := make([]message.Message, len(mine))
+	for i, p := range mine {
+		messages[i] = p.message
+	}
+	n, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (int, error) { return e.Flush(ctx, messages) })
 	if err != nil {
 		e.flushes.release(mine)
 	}
 	v.Report(ctx, middleware.Event{
 		Kind: Flushed, By: Name, Err: err, Detail: Report{Memories: n},
-		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine.messages), "message")),
+		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine), "message")),
 	})
 }
 
@@ -122,9 +125,7 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, p *pending) {
 func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i := range v.Len() {
 		if r := ownFold(v, i); r != nil && !v.Dry() {
-			if p := e.flushes.takePostponed(place{scope: v.Env().Scope, id: r.ID}); p != nil {
-				e.flushNow(ctx, v, p)
-			}
+			e.flushNow(ctx, v, e.flushes.takePostponed(place{v.Env().Scope, r.ID}))
 		}
 	}
 	return nil, nil

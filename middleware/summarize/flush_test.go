@@ -9,27 +9,21 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-func messagesFrom(from, to int) *pending {
-	p := &pending{}
+func messagesFrom(from, to int) (all []placed) {
 	for i := from; i < to; i++ {
-		p.places = append(p.places, place{scope: fmt.Sprint(i)})
-		p.messages = append(p.messages, message.User(fmt.Sprint(i)))
+		all = append(all, placed{place{scope: fmt.Sprint(i)}, message.User(fmt.Sprint(i))})
 	}
-	return p
+	return all
 }
 
 // A message is flushed once, until its claim is released or many others were flushed.
 func TestClaim(t *testing.T) {
 	t.Parallel()
 	f := &flushes{}
-	claim := func(from, to int) int {
-		mine := f.claim(messagesFrom(from, to))
-		require.Len(t, mine.places, len(mine.messages))
-		return len(mine.messages)
-	}
+	claim := func(from, to int) int { return len(f.claim(messagesFrom(from, to))) }
 	require.Equal(t, 3, claim(0, 3))
 	require.Equal(t, 1, claim(1, 4))
-	f.release(*messagesFrom(1, 3))
+	f.release(messagesFrom(1, 3))
 	require.Equal(t, 2, claim(0, 4), "those that were released, and no others")
 
 	require.Equal(t, maxFlushed-4, claim(4, maxFlushed))
@@ -51,8 +45,8 @@ func TestPostponed(t *testing.T) {
 	f.postpone(place{"b", id[0]}, messagesFrom(0, 2))
 	f.postpone(place{"a", id[0]}, messagesFrom(0, 3))
 	require.Nil(t, f.takePostponed(place{"a", id[1]}), "no fold ends there")
-	require.Len(t, f.takePostponed(place{"b", id[0]}).messages, 2)
-	require.Len(t, f.takePostponed(place{"a", id[0]}).messages, 3, "the newer one of two that are equal")
+	require.Len(t, f.takePostponed(place{"b", id[0]}), 2)
+	require.Len(t, f.takePostponed(place{"a", id[0]}), 3, "the newer one of two that are equal")
 	require.Nil(t, f.takePostponed(place{"a", id[0]}), "once")
 
 	for i := range maxPending + 1 {

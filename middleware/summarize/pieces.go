@@ -202,89 +202,53 @@ func neighbours(pieces []piece) []message.Run {
 // origins maps positions of a view to those of the history.
 type origins struct {
 	view  *middleware.View
-	lead  int
+	lead  int          // number of leading system messages, which folds do not count
 	ids   []message.ID // of the history
-	shown []int        // by position of the history: the message of the view that has it, or -1
+	shown []bool       // by position of the history: a message of the view stands for it
 }
 
 func newOrigins(v *middleware.View) *origins {
 	h := v.History()
-	o := &origins{view: v, lead: message.Leading(h), ids: message.IDs(h), shown: slices.Repeat([]int{-1}, len(h))}
-	for i := range v.Len() {
-		for _, r := range o.runs(i) {
-			for k := r.First; k <= r.Last; k++ {
-				o.shown[k] = i
-			}
-		}
+	o := &origins{view: v, lead: message.Leading(h), ids: message.IDs(h), shown: make([]bool, len(h))}
+	for _, k := range o.of(message.Run{Last: v.Len() - 1}) {
+		o.shown[k] = true
 	}
 	return o
 }
 
-// runs returns the positions of the history that message i of the view covers.
-func (o *origins) runs(i int) []message.Run {
-	fold := foldAt(o.view, i)
-	if fold == nil {
-		return []message.Run{o.view.Span(i).Run}
+// of returns the positions of the history that some messages of the view stand for.
+func (o *origins) of(r message.Run) (out []int) {
+	for i := r.First; i <= r.Last; i++ {
+		runs, lead := []message.Run{o.view.Span(i).Run}, 0
+		if fold := foldAt(o.view, i); fold != nil {
+			runs, lead = fold.Runs, o.lead
+		}
+		for _, h := range runs {
+			for k := h.First; k <= h.Last; k++ {
+				out = append(out, k+lead)
+			}
+		}
 	}
-	runs := slices.Clone(fold.Runs) // they do not count the leading system messages
-	for k := range runs {
-		runs[k].First += o.lead
-		runs[k].Last += o.lead
-	}
-	return runs
+	return out
 }
 
 // covered returns the positions of the history that a fold of pieces covers, in order:
 // those of their messages, and those between them that others have removed.
-func (o *origins) covered(pieces []piece) []int {
+func (o *origins) covered(pieces []piece) (out []int) {
 	in := make([]bool, len(o.shown))
 	for _, r := range neighbours(pieces) {
-		from, to := -1, -1
-		for i := r.First; i <= r.Last; i++ {
-			runs := o.runs(i)
-			for _, h := range runs {
-				for k := h.First; k <= h.Last; k++ {
-					in[k] = true
-				}
-			}
-			last := runs[len(runs)-1]
-			if from < 0 {
-				from = last.First
-			}
-			to = last.Last
+		all, first := o.of(r), o.of(message.Run{First: r.First, Last: r.First})
+		for _, k := range all {
+			in[k] = true
 		}
-		for k := from; k <= to; k++ {
-			in[k] = in[k] || o.shown[k] < 0
+		for k := first[len(first)-1]; k < all[len(all)-1]; k++ {
+			in[k] = in[k] || !o.shown[k]
 		}
 	}
-	var out []int
 	for k, yes := range in {
 		if yes {
 			out = append(out, k)
 		}
 	}
 	return out
-}
-
-// positions returns the positions of the history that the messages of a piece stand
-// for.
-func (o *origins) positions(p piece) []int {
-	var out []int
-	for i := p.First; i <= p.Last; i++ {
-		for _, r := range o.runs(i) {
-			for k := r.First; k <= r.Last; k++ {
-				out = append(out, k)
-			}
-		}
-	}
-	return out
-}
-
-// mark marks the positions of a piece, and returns their number.
-func (o *origins) mark(p piece, marks []bool) int {
-	all := o.positions(p)
-	for _, k := range all {
-		marks[k] = true
-	}
-	return len(all)
 }

@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"context"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -46,57 +47,59 @@ func (r Report) ModelUsage() (message.Usage, models.Cost) {
 // eventLog holds the events of one summary. Each of them is reported once.
 // It is safe for concurrent use.
 type eventLog struct {
+	later bool // events are only logged: they are reported once the summary is used, or all of its plan are made
+
 	mu       sync.Mutex
 	events   []middleware.Event
 	reported int // the first of them
 }
 
-func (l *eventLog) add(e middleware.Event, reported bool) {
+// add logs an event, and reports it unless that is done later. A dry run reports all of them again.
+func (l *eventLog) add(ctx context.Context, v *middleware.View, e middleware.Event) {
+	e.By = Name
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.events = append(l.events, e)
-	if reported {
+	if !l.later && !v.Dry() {
 		l.reported = len(l.events)
 	}
+	l.mu.Unlock()
+	if !l.later {
+		v.Report(ctx, e)
+	}
 }
 
-// take returns the events that are not reported yet, and counts them as reported; that of
-// kind [Summarized] only if the summary is used. A dry run gets all, and counts none.
-func (l *eventLog) take(used, dry bool) []middleware.Event {
+// tell reports the events that are not reported yet, that of kind [Summarized] only if the summary is used. A dry run gets
+// all of them, and counts none as reported.
+func (l *eventLog) tell(ctx context.Context, v *middleware.View, used bool) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if dry {
-		return l.events
+	from, to := l.reported, len(l.events)
+	if to > 0 && l.events[to-1].Kind == Summarized && !used {
+		to--
 	}
-	n := len(l.events)
-	if n > 0 && l.events[n-1].Kind == Summarized && !used {
-		n--
+	if v.Dry() {
+		from = 0
+	} else {
+		l.reported = max(from, to)
 	}
-	from := l.reported
-	l.reported = max(from, n)
-	return l.events[from:l.reported]
+	untold := l.events[from:max(from, to)]
+	l.mu.Unlock()
+	for _, e := range untold {
+		v.Report(ctx, e)
+	}
 }
 
-// paid returns what was paid for all requests; known is false if the price of one is unknown.
-func (l *eventLog) paid() journal.Cost {
+// sum returns what all requests took: their tokens and cost by the table of models, and what was paid as the core counts it.
+func (l *eventLog) sum() (usage message.Usage, cost models.Cost, paid journal.Cost) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := journal.Cost{Known: true}
-	for _, e := range l.events {
-		if e.Call != nil {
-			c.Spent, c.Known = c.Spent+e.Call.Bill.Spent, c.Known && e.Call.Bill.Known
-		}
-	}
-	return c
-}
-
-func (l *eventLog) spent() (usage message.Usage, cost models.Cost) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	paid.Known = true
 	for _, e := range l.events {
 		r, _ := e.Detail.(Report)
 		u, c := r.ModelUsage()
 		usage, cost = usage.Add(u), cost+c
+		if e.Call != nil {
+			paid.Spent, paid.Known = paid.Spent+e.Call.Bill.Spent, paid.Known && e.Call.Bill.Known
+		}
 	}
-	return usage, cost
+	return usage, cost, paid
 }

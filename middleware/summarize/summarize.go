@@ -28,7 +28,7 @@ func New(w Writer, opts Options) middleware.Middleware {
 	if err := errors.Join(w.err, opts.Validate()); err != nil {
 		panic("summarize: " + err.Error())
 	}
-	e := &editor{Options: opts.complete(), writer: w, cache: newCache(), flushes: &flushes{}}
+	e := &editor{Options: opts.complete(), writer: w, cache: &cache{flights: map[key]*flight{}}, flushes: &flushes{}}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
 		layers = append(layers, middleware.Editing(Name, e.flushCommitted, middleware.Options{PauseAfter: -1}))
@@ -44,6 +44,22 @@ func New(w Writer, opts Options) middleware.Middleware {
 }
 
 // editor is the middleware. Its options are complete.
+//
+// A fold is made in five steps. Each of them is given what the steps before it returned, and returns a value that does not
+// change.
+//
+//   - Choose: [editor.pieces] returns what may be folded of a view, in whole units, and [Strategy.divide] divides it into
+//     blocks, of which each becomes one summary.
+//   - Gather: [editor.gather] returns the [material] of a block: which messages of the history it covers, what becomes of each
+//     of them, the words of earlier summaries, and the standing orders that these have.
+//   - Limit: [material.task] adds the user's words and the facts, which code writes, and how long the other words may be.
+//   - Propose: [editor.planOf] returns a plan with an edit for each task that makes the view shorter. The core asks for its
+//     messages if it accepts the plan.
+//   - Write: [job.make] makes them once, by [job.write]: the caller's strategy; or the words of the [Writer], which
+//     [job.ask] asks for; or rules; or a note. The first of these counts that is shorter than what it replaces.
+//     [material.compose] puts the header, the user's words, the words, the facts and the last line into one message.
+//
+// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared].
 type editor struct {
 	Options
 
@@ -68,65 +84,66 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	o := newOrigins(v)
 	blocks := e.Strategy.divide(all)
-	var jobs []*job
+	var tasks []*task
 	if pre := e.preparedOf(o, all); pre != nil {
 		if p := e.planPrepared(ctx, o, pre); p != nil {
 			return p, nil
 		}
 		if len(blocks) == 1 && blocks[0].dropped == 0 {
-			jobs = e.jobs(ctx, o, blocks, pre)
+			tasks = e.tasks(ctx, o, blocks, pre)
 		}
 	}
-	if len(jobs) == 0 {
-		jobs = e.jobs(ctx, o, blocks, nil)
+	if len(tasks) == 0 {
+		tasks = e.tasks(ctx, o, blocks, nil)
 	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case len(jobs) == 0:
+	case len(tasks) == 0:
 		return &middleware.Plan{Why: fmt.Sprintf("nothing is folded: a summary of what may be folded, %s, would hardly be shorter",
 			count(len(all), "unit"))}, nil
 	}
-	return e.planOf(jobs), nil
+	return e.planOf(tasks), nil
 }
 
-// jobs returns the summaries of the blocks for which a fold is worthwhile. They update
+// tasks returns the summaries of the blocks for which a fold is worthwhile. They update
 // pre, if it is not nil, so that its messages are not read again.
-func (e *editor) jobs(ctx context.Context, o *origins, blocks []block, pre *prepared) []*job {
-	var out []*job
+func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *prepared) []*task {
+	var out []*task
 	for _, b := range blocks {
 		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
 			continue
 		}
-		j := e.job(ctx, o, b, pre)
+		t := e.gather(o, b, pre).task(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
-		if j.worthwhile() {
-			out = append(out, j)
+		if t.worthwhile() {
+			out = append(out, t)
 		}
 	}
 	return out
 }
 
-func (e *editor) planOf(jobs []*job) *middleware.Plan {
+func (e *editor) planOf(tasks []*task) *middleware.Plan {
 	plan := &middleware.Plan{}
-	b := &batch{jobs: jobs, parallel: e.Parallel}
+	b := &batch{parallel: e.Parallel}
 	fresh, earlier := 0, 0
-	for i, j := range jobs {
-		fresh += len(j.fresh)
-		earlier += len(j.fold.Earlier)
+	for i, t := range tasks {
+		fresh += len(t.fresh())
+		earlier += len(t.fold.Earlier)
+		b.jobs = append(b.jobs, job{task: t, log: &eventLog{later: len(tasks) > 1}})
 		plan.Edits = append(plan.Edits, middleware.Edit{
 			Kind:     journal.Fold,
-			Runs:     neighbours(j.block.pieces),
-			Estimate: j.estimate,
-			Archive:  j.archive,
+			Runs:     neighbours(t.block.pieces),
+			Estimate: t.estimate,
+			Archive:  t.archive,
 			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
 		})
 	}
 	into := "a summary"
-	if len(jobs) > 1 {
-		into = count(len(jobs), "summary")
+	if len(tasks) > 1 {
+		into = count(len(tasks), "summary")
 	}
 	if earlier > 0 {
 		into += ", with the earlier one updated"
@@ -148,7 +165,7 @@ func count(n int, what string) string {
 
 // batch makes the summaries of one plan.
 type batch struct {
-	jobs     []*job
+	jobs     []job
 	parallel int // at most at the same time
 
 	once     sync.Once
@@ -170,7 +187,8 @@ func (b *batch) run(ctx context.Context) {
 	defer func() {
 		for _, p := range b.products {
 			if p != nil {
-				core.Paid(ctx, p.log.paid())
+				_, _, paid := p.log.sum()
+				core.Paid(ctx, paid)
 			}
 		}
 	}()
@@ -182,7 +200,6 @@ func (b *batch) run(ctx context.Context) {
 		return
 	}
 	b.err = modelwriter.Parallel(ctx, len(b.jobs), b.parallel, func(ctx context.Context, i int) (err error) {
-		b.jobs[i].hold = true
 		b.products[i], err = b.jobs[i].make(ctx)
 		return err
 	})
@@ -191,6 +208,6 @@ func (b *batch) run(ctx context.Context) {
 		if p := b.products[i]; p != nil { // which another call may have made
 			log = p.log
 		}
-		j.reportLogged(ctx, log)
+		log.tell(ctx, j.fold.View, true)
 	}
 }

@@ -53,10 +53,11 @@ func reject(r Reason, format string, args ...any) *RejectedError {
 // limits are what an answer must meet to be accepted.
 type limits struct {
 	parse    func(answer string) (string, *RejectedError) // nil: the answer is plain text
-	said     []string                                     // by the user, if the answer is to list lines of it: nothing else is checked
+	said     []string                                     // by the user, if the text is to list lines of it: nothing else is checked
 	sections []string                                     // that are required
 	markers  []string                                     // that are forbidden
 	source   source                                       // what the text summarises
+	asked    bool                                         // a model was asked, rather than a function
 	fence    string                                       // of the record that was shown, or ""
 	invent   Inventions                                   // what the text must not claim
 	last     bool                                         // no other attempt follows
@@ -74,60 +75,50 @@ type accepted struct {
 
 // accept returns the text of an answer that meets the limits.
 func (t limits) accept(resp *middleware.Response) (accepted, *RejectedError) {
-	text, r := t.read(resp)
-	if r != nil || t.said != nil {
-		return accepted{text: text}, r
+	if r := stopped(resp); r != nil {
+		return accepted{}, r
 	}
-	return t.checked(text)
+	return t.acceptText(resp.Message.Text())
 }
 
-// checked returns a text without inventions.
-func (t limits) checked(text string) (accepted, *RejectedError) {
-	a, r := t.invent.apply(text, t.sections, t.last)
-	if r == nil && a.removed > 0 {
+// acceptText returns a text that meets the limits, without a marker at its top and reasoning before it.
+func (t limits) acceptText(text string) (a accepted, r *RejectedError) {
+	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
+	if t.said != nil {
+		lines, r := verbatim(text, t.said)
+		return accepted{text: strings.Join(lines, "\n")}, r
+	}
+	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
+		return a, r
+	}
+	if t.parse != nil {
+		if text, r = t.parse(text); r != nil {
+			return a, r
+		}
+	}
+	if r := cmp.Or(t.form(text), t.length(text)); r != nil {
+		return a, r
+	}
+	if a, r = t.invent.apply(text, t.sections, t.last); r == nil && a.removed > 0 {
 		r = t.form(a.text)
 	}
 	return a, r
 }
 
-// read returns the text of an answer that has the right form.
-func (t limits) read(resp *middleware.Response) (string, *RejectedError) {
-	if r := stopped(resp); r != nil {
-		return "", r
-	}
-	text := t.withoutMarker(strings.TrimSpace(withoutReasoning(resp.Message.Text())))
-	if t.said != nil {
-		lines, r := verbatim(text, t.said)
-		return strings.Join(lines, "\n"), r
-	}
-	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
-		return "", r
-	}
-	if t.parse != nil {
-		parsed, r := t.parse(text)
-		if r != nil {
-			return "", r
-		}
-		text = parsed
-	}
-	return text, cmp.Or(t.form(text), t.length(text))
-}
-
-// Accept returns the text of a summary that was not written by [Write], without a
+// Accept returns the text of a summary, or the lines of orders, that was not written by [Write], without a
 // marker at its top and reasoning before it. The error is a [*RejectedError] if the text
 // is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
 // marker, or for its inventions; their items are returned. Of the request, Folded,
-// Earlier, Markers, MaxTokens (0: any number), Meter and Inventions are used.
+// Earlier, Orders, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
-	t := limits{markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last}
-	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	if n := (cutter{of.Meter}).count(text); of.MaxTokens > 0 && n > of.MaxTokens {
-		return "", nil, reject(TooLong, "%d tokens, and want at most %d", n, of.MaxTokens)
+	t := limits{
+		markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last,
+		most: of.MaxTokens, cutter: cutter{of.Meter},
 	}
-	if r := cmp.Or(isProse(text), t.acknowledges(text), t.form(text)); r != nil {
-		return "", nil, r
+	if of.Orders {
+		t.said = said(of.Folded)
 	}
-	a, r := t.checked(text)
+	a, r := t.acceptText(text)
 	if r != nil {
 		return "", a.items, r
 	}
@@ -173,9 +164,10 @@ func isProse(text string) *RejectedError {
 	return nil
 }
 
-// copies rejects a text that contains entries of the record or repeats itself.
+// copies rejects a text of a model that contains entries of the record or repeats itself.
 func (t limits) copies(text string) *RejectedError {
 	switch {
+	case !t.asked:
 	case heads.MatchString(text), t.fence != "" && strings.Contains(text, "</"+t.fence+">"):
 		return reject(Copied, "it contains entries of the record")
 	case repeats(text):
@@ -225,7 +217,7 @@ func (t limits) form(answer string) *RejectedError {
 }
 
 func (t limits) length(text string) *RejectedError {
-	if n := t.cutter.count(text); n > t.most {
+	if n := t.cutter.count(text); t.most > 0 && n > t.most {
 		return reject(TooLong, "%d tokens, and want at most %d", n, t.most)
 	}
 	if n := t.cutter.meter.Message(message.User(text)); t.below > 0 && n >= t.below {

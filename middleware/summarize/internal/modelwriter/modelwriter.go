@@ -22,6 +22,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,10 @@ type Request struct {
 
 	Constraints, Files bool // there are built-in sections for these: no code adds the words of the user, or the facts, to the text
 	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
+
+	// Orders asks for the orders of the user that hold from now on. Folded has the messages of the user alone. The text is
+	// lines of these, apart from white space, or "" if the model answers that no line is one.
+	Orders bool
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
@@ -119,7 +124,7 @@ type session struct {
 	capacity capacity // of Writer
 	cutter   cutter
 	replaced int      // tokens of what the summary replaces
-	said     []string // what the user said, of which lines are asked for; nil: a summary is asked for
+	said     []string // with Orders: what the user said
 
 	mu   sync.Mutex
 	sent atomic.Int64 // requests
@@ -135,7 +140,10 @@ func newSession(r Request) *session {
 	if !separate {
 		r.Writer = r.Main
 	}
-	if len(r.Concepts) > 0 {
+	switch {
+	case r.Orders:
+		r.Main, r.Writer.Task, r.Writer.Sections = Author{}, cmp.Or(r.Writer.Task, wordingOf(r.Language)["orders"]), []string{}
+	case len(r.Concepts) > 0:
 		r.Main, r.Structured, r.Writer.Task, r.Writer.Sections = Author{}, false, "", []string{}
 	}
 	for _, a := range []*Author{&r.Writer, &r.Main} {
@@ -147,6 +155,10 @@ func newSession(r Request) *session {
 	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}
 	s.capacity = s.capacityOf(s.Writer)
 	s.room.Store(int64(s.capacity.record))
+	if r.Orders {
+		s.said = said(r.Folded)
+		return s
+	}
 	for _, m := range r.Folded {
 		s.replaced += r.Meter.Message(m)
 	}
@@ -176,6 +188,10 @@ func (s *session) write(ctx context.Context) (string, error) {
 		return "", s.tooSmall()
 	}
 	units, earlier := record(s.Folded), unit(nil)
+	if s.Orders {
+		answers, err := s.readAll(ctx, t, s.cutter.pieces(units, s.roomNow()))
+		return strings.Join(slices.DeleteFunc(answers, func(a string) bool { return a == "" }), "\n"), err
+	}
 	if s.Earlier != "" {
 		earlier = unit{{earlierHead, s.Earlier}}
 	}

@@ -1,8 +1,6 @@
 package modelwriter
 
 import (
-	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,40 +10,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
-// Orders asks for the orders of the user that hold from now on. Folded has the messages of
-// the user alone. It returns lines that occur in these, apart from white space: none if the
-// model answers that no line is one. A task of the author replaces the built-in one.
-func Orders(ctx context.Context, r Request) ([]string, error) {
-	r.Earlier, r.First, r.Focus = "", "", ""
-	r.Main, r.Concepts, r.Structured = Author{}, nil, false
-	r.Writer.Task, r.Writer.Sections = cmp.Or(r.Writer.Task, wordingOf(r.Language)["orders"]), []string{}
-	s := newSession(r)
-	s.replaced, s.said = 0, said(r.Folded)
-	if s.roomNow() < leastRoom {
-		return nil, s.tooSmall()
-	}
-	answers, err := s.readAll(ctx, task{}, s.cutter.pieces(record(r.Folded), s.roomNow()))
-	if err != nil {
-		return nil, err
-	}
-	var lines []string
-	for _, a := range answers {
-		lines = slices.AppendSeq(lines, strings.FieldsFuncSeq(a, func(r rune) bool { return r == '\n' }))
-	}
-	return lines, nil
-}
-
-// Verbatim returns the lines of an answer that occur in the texts of messages, apart from
-// white space, and without a mark of a list and quotes around them. The error is a
-// [*RejectedError] if there are lines and none of them does.
-func Verbatim(answer string, msgs []message.Message) ([]string, error) {
-	lines, r := verbatim(answer, said(msgs))
-	if r != nil {
-		return nil, r
-	}
-	return lines, nil
-}
-
+// verbatim returns the lines of an answer that occur in texts of the user, apart from white space, and without a mark of a
+// list and quotes around them. It rejects an answer with lines of which none does.
 func verbatim(answer string, said []string) (lines []string, r *RejectedError) {
 	all := 0
 	for line := range strings.Lines(withoutFence(answer)) {

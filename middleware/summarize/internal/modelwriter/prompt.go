@@ -99,7 +99,7 @@ func (s *session) wanted(l limits) int {
 }
 
 func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
-	l := limits{most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
+	l := limits{asked: true, most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
 	if !t.notes {
 		l.sections, l.below = a.Sections, s.replaced
 		l.invent, l.last = s.Inventions, t.failures >= s.Writer.Retries

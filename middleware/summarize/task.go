@@ -1,0 +1,203 @@
+package summarize
+
+import (
+	"context"
+	"slices"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/store"
+)
+
+// covered is a message of the history that a summary covers.
+type covered struct {
+	at      int      // its position
+	fate    fate     // what becomes of it
+	summary *written // what it says, if the caller has made an earlier summary part of the history; otherwise nil
+}
+
+// fate is what becomes of a message that a summary covers.
+type fate uint8
+
+const (
+	dropped  fate = iota // the words leave it out: so does the strategy, or another middleware has removed it
+	fresh                // the words are about it
+	foreseen             // the words update those that were prepared, which are about it
+	known                // the words update those of an earlier summary, which covers it
+)
+
+// material is what the summary of a block is made of.
+type material struct {
+	*editor
+
+	fold     Fold // what a writer is given, without Tokens
+	language text.Language
+	block    block
+	ids      []message.ID // of the history
+	covers   []covered    // in the order of the history
+	counts   text.Tally   // of what the summary covers
+	orders   []string     // standing orders of the user that earlier summaries have
+	before   int          // tokens of what is replaced
+	sections int          // tokens of the user's words and the facts in the earlier summaries
+	key      key
+	archive  []store.Named // what is put into the archive, under the handle of the key
+}
+
+// gather returns the material of a block. If pre is not nil, the summary updates that.
+func (e *editor) gather(o *origins, b block, pre *prepared) *material {
+	v, h := o.view, o.view.History()
+	m := &material{editor: e, block: b, ids: o.ids, fold: Fold{View: v}, language: text.Language(e.Language)}
+	f := &m.fold
+	f.First, f.Question = requests(h)
+	if pre != nil {
+		said, _ := text.SectionsOf(pre.messages[0].Text())
+		f.Earlier, m.orders = []string{pre.words}, quotes.Orders(said.Quotes)
+	}
+	all := make([]covered, len(h)) // what no piece has is dropped
+	for i, p := range b.pieces {
+		at, c, earlier := o.of(p.Run), covered{fate: fresh}, e.read(p)
+		switch {
+		case p.isSummary():
+			c.fate = known
+		case pre.has(p):
+			c.fate = foreseen
+		case i < b.dropped:
+			c.fate = dropped
+		}
+		if earlier != nil {
+			f.Dropped += earlier.tally[3]
+			m.orders = append(m.orders, quotes.Orders(earlier.Quotes)...)
+			m.sections += m.count(earlier.Quotes + earlier.Facts)
+			if len(at) == 1 && h[at[0]].Equal(p.earlier.Messages[0]) {
+				c.summary = earlier
+			}
+		}
+		switch {
+		case pre.has(p) || c.fate == dropped:
+		case earlier == nil:
+			f.Messages = append(f.Messages, v.Messages()[p.First:p.Last+1]...)
+		case earlier.Words != "":
+			f.Earlier = append(f.Earlier, earlier.Words)
+		}
+		for _, k := range at {
+			all[k] = c
+		}
+		m.before += p.tokens
+	}
+	for _, k := range o.covered(b.pieces) {
+		c := all[k]
+		c.at = k
+		m.covers = append(m.covers, c)
+		f.Originals = append(f.Originals, h[k])
+		switch {
+		case c.summary != nil:
+			m.counts = m.counts.Plus(c.summary.tally)
+			continue
+		case c.fate == dropped:
+			f.Dropped++
+		}
+		m.counts = m.counts.With(h[k].Role)
+	}
+	if m.counts[3] = f.Dropped; m.language == "" {
+		m.language = text.LanguageOf(h)
+	}
+	f.Language = string(m.language)
+	handle, archive := v.ArchiveRuns(neighbours(b.pieces))
+	m.key, m.archive = keyOf(v, o.ids, m.covers, handle), archive
+	return m
+}
+
+// requests returns the texts of the first and of the newest message of the user.
+func requests(h []message.Message) (first, newest string) {
+	byUser := func(m message.Message) bool { return m.Role == message.RoleUser }
+	if i := slices.IndexFunc(h, byUser); i >= 0 {
+		first = h[i].Text()
+	}
+	for _, m := range slices.Backward(h) {
+		if byUser(m) {
+			return first, m.Text()
+		}
+	}
+	return first, ""
+}
+
+// fresh returns the messages that no earlier summary covers.
+func (m *material) fresh() (out []covered) {
+	for _, c := range m.covers {
+		if c.fate != known {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// originals returns what rules read: all messages but those that are dropped.
+func (m *material) originals() (out []message.Message) {
+	for i, c := range m.covers {
+		switch {
+		case c.summary != nil:
+			for _, topic := range rulewriter.Topics(c.summary.Words) {
+				out = append(out, message.User(topic))
+			}
+			out = append(out, message.Assistant(message.Text{Text: c.summary.Words}))
+		case c.fate != dropped:
+			out = append(out, m.fold.Originals[i])
+		}
+	}
+	return out
+}
+
+func (m *material) count(s string) int { return m.fold.View.Meter().Part(message.Text{Text: s}) }
+
+// task is a summary that is to be made: its material, and how long it may become.
+type task struct {
+	material
+
+	room     int           // tokens of the user's words and the facts, at most
+	section  text.Sections // the user's words and the facts
+	estimate int           // tokens of the summary
+}
+
+// task returns the task of a material. The summary may become shorter than what it replaces, and its words as long as those
+// of an earlier one. In a small fold, the facts come first. If the context is done, the task is not complete.
+func (m *material) task(ctx context.Context) *task {
+	const half, quarter = 2, 4
+	t := &task{material: *m}
+	f := &t.fold
+	earlier, read := 0, 0 // tokens
+	for _, w := range f.Earlier {
+		earlier += m.count(w)
+	}
+	watch := shorten.NewWatch(ctx)
+	for _, msg := range f.Messages {
+		if watch.Done() {
+			return t
+		}
+		read += f.View.Meter().Message(msg)
+	}
+	t.room = m.quoteTokens() + m.FactTokens
+	if m.before/quarter < t.room {
+		t.room = min(t.room, max(m.before/half, m.sections+read/half))
+	}
+	if m.Strategy.kind != custom {
+		t.section = m.sectionsOf(ctx, m.orders, t.room)
+	}
+	shortest := t.section
+	shortest.Words = "…"
+	frame := f.View.Meter().Message(m.compose(m.language.Headings().Model, shortest, m.counts))
+	words := min(read/half, m.before-m.before/quarter-frame)
+	f.Tokens = min(m.SummaryTokens, max(earlier, words))
+	t.estimate = frame + f.Tokens
+	return t
+}
+
+// worthwhile reports whether there is room for words, if some are to be written, and the summary is shorter than what it
+// replaces.
+func (t *task) worthwhile() bool {
+	const eighth, least = 8, 8
+	room := len(t.fold.Messages) == 0 || t.fold.Tokens >= min(least, t.SummaryTokens)
+	return room && t.before-t.estimate >= max(1, t.fold.Tokens/eighth)
+}

@@ -1,0 +1,182 @@
+package summarize
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/store"
+)
+
+// job makes the summary of a task.
+type job struct {
+	*task
+
+	log        *eventLog
+	background bool // the summary is prepared: a failure has no fallback
+}
+
+// product is a summary that has been made. It does not change.
+type product struct {
+	messages []message.Message
+	words    string
+	how      string // in the event
+	refused  error  // why the text of the writer is not used, or nil
+	log      *eventLog
+}
+
+func (t *task) size(p *product) int {
+	n := 0
+	for _, m := range p.messages {
+		n += t.fold.View.Meter().Message(m)
+	}
+	return n
+}
+
+func (t *task) fits(p *product) bool { return t.size(p) < t.before }
+
+// make returns the product, which is made once for equal concurrent jobs.
+func (j job) make(ctx context.Context) (*product, error) {
+	p, own, err := j.cache.do(ctx, j.key, j.background, j.produce)
+	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
+		j.cache.forget(j.key, p)
+		p, own, err = j.cache.do(ctx, j.key, j.background, j.produce)
+	}
+	if err == nil && !own && !j.log.later {
+		p.log.tell(ctx, j.fold.View, true)
+	}
+	return p, err
+}
+
+func (j job) report(ctx context.Context, e middleware.Event) { j.log.add(ctx, j.fold.View, e) }
+
+func (j job) produce(ctx context.Context) (*product, error) {
+	n := len(j.covers)
+	size := j.fold.View.Size()
+	j.report(ctx, middleware.Event{
+		Kind: Summarizing, Detail: Report{Messages: n},
+		Why: fmt.Sprintf("%s of %d tokens", count(n, "message"), size.Charged(j.before)),
+	})
+	p, err := j.write(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.log = j.log
+	usage, cost, _ := j.log.sum()
+	j.report(ctx, middleware.Event{
+		Kind: Summarized, Err: p.refused, Detail: Report{Messages: n, Usage: usage, Cost: cost},
+		Why: fmt.Sprintf("%s %s: %d tokens instead of %d", count(n, "message"), p.how, size.Charged(j.size(p)), size.Charged(j.before)),
+	})
+	return p, nil
+}
+
+// write makes the summary by the first way that succeeds: the custom strategy, the
+// writer, rules, a note.
+func (j job) write(ctx context.Context) (*product, error) {
+	if j.Strategy.kind == custom {
+		return j.custom(ctx)
+	}
+	section, ruled := j.withOrders(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	p, err := j.byWriter(ctx, section)
+	if err == nil && ruled != nil {
+		p.how += fmt.Sprintf(", with standing orders by rules alone (%v)", ruled)
+	}
+	return p, err
+}
+
+// byWriter makes the summary in the words of the writer, or else by rules.
+func (j job) byWriter(ctx context.Context, section text.Sections) (*product, error) {
+	if !j.writer.asks() || len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 {
+		return j.byRules(ctx, section)
+	}
+	p, refused := modelwriter.Call(ctx, 0, func(ctx context.Context) (*product, error) { // a panic may be that of a counter
+		words, err := j.ask(ctx, section)
+		if err != nil {
+			return nil, err
+		}
+		s := section
+		s.Words = words
+		return j.shorter(j.language.Headings().Model, s, j.counts, "in the words of the summariser")
+	})
+	switch {
+	case refused == nil:
+		return p, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case j.NoFallback || j.background:
+		return nil, noSummary(refused)
+	}
+	p, err := j.byRules(ctx, section)
+	if err == nil {
+		p.refused = refused
+	}
+	return p, err
+}
+
+// byRules makes the summary by rules, or a note without words.
+func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
+	o := rulewriter.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
+	o.Done = new(shorten.NewWatch(ctx)).Done
+	headings, write := t.language.Headings(), rulewriter.State
+	if t.Layout == Seed {
+		write = rulewriter.Summary
+	}
+	if s.Words = write(t.originals(), o); s != (text.Sections{}) {
+		if p, err := t.shorter(headings.Rules, s, t.counts, "by rules"); err == nil {
+			return p, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	all := t.counts
+	all[3] = all[0]
+	return t.shorter(headings.Model, text.Sections{}, all, "left out, since no summary of them is shorter")
+}
+
+// custom makes the summary by the caller's strategy.
+func (t *task) custom(ctx context.Context) (*product, error) {
+	msgs, err := modelwriter.Call(ctx, 0, func(ctx context.Context) ([]message.Message, error) { return t.Strategy.make(ctx, &t.fold) })
+	if err != nil {
+		return nil, err
+	}
+	msgs = framed(msgs, t.language)
+	if !t.key.handle.IsZero() {
+		all := t.counts
+		all[3] = 0
+		line := store.Placeholder(all.Line(t.language), t.key.handle)
+		msgs = append(msgs, message.Message{Role: t.Role, Parts: []message.Part{message.Text{Text: line}}})
+	}
+	return &product{messages: msgs, how: "by the caller's strategy"}, nil
+}
+
+// shorter composes a summary. It returns an error if that is not shorter than what it
+// replaces.
+func (t *task) shorter(header string, s text.Sections, counts text.Tally, how string) (*product, error) {
+	p := &product{messages: []message.Message{t.compose(header, s, counts)}, words: s.Words, how: how}
+	if n := t.size(p); n >= t.before {
+		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, t.before)
+	}
+	return p, nil
+}
+
+// noSummary returns the error of a fold without an acceptable summary. An error kind that
+// is about the summariser's own request becomes Unavailable: it would misinform the
+// caller about the caller's request and options.
+func noSummary(err error) error {
+	kind := middleware.KindOf(err)
+	switch kind {
+	case middleware.Invalid, middleware.Overflow, middleware.Irreducible:
+		kind = middleware.Unavailable
+	default:
+	}
+	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
+}
