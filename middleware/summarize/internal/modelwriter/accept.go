@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -50,20 +49,17 @@ func reject(r Reason, format string, args ...any) *RejectedError {
 	return &RejectedError{Reason: r, Detail: fmt.Sprintf(format, args...)}
 }
 
-// limits are what an answer must meet to be accepted.
+// limits are what a text must meet to be accepted, besides what its request demands.
 type limits struct {
-	parse    func(answer string) (string, *RejectedError) // nil: the answer is plain text
-	said     []string                                     // by the user, if the text is to list lines of it: nothing else is checked
-	sections []string                                     // that are required
-	markers  []string                                     // that are forbidden
-	source   source                                       // what the text summarises
-	asked    bool                                         // a model was asked, rather than a function
-	fence    string                                       // of the record that was shown, or ""
-	invent   Inventions                                   // what the text must not claim
-	last     bool                                         // no other attempt follows
-	most     int                                          // tokens
-	below    int                                          // a message of the answer must have fewer tokens; 0: any number
-	cutter   cutter
+	*session
+
+	asked    bool     // a model was asked, rather than a function
+	notes    bool     // it is on a part of the record: in no form, and not checked for inventions
+	sections []string // that are required
+	fence    string   // of the record that was shown, or ""
+	last     bool     // no other attempt follows
+	most     int      // tokens; 0: any number
+	below    int      // a message of the text must have fewer tokens; 0: any number
 }
 
 // accepted is a text that is accepted.
@@ -84,22 +80,22 @@ func (t limits) accept(resp *middleware.Response) (accepted, *RejectedError) {
 // acceptText returns a text that meets the limits, without a marker at its top and reasoning before it.
 func (t limits) acceptText(text string) (a accepted, r *RejectedError) {
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	if t.said != nil {
-		lines, r := verbatim(text, t.said)
-		return accepted{text: strings.Join(lines, "\n")}, r
+	if t.Orders {
+		a.text, r = verbatim(text, t.Folded)
+		return a, r
 	}
 	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
 		return a, r
 	}
-	if t.parse != nil {
+	if !t.notes && (t.Structured || len(t.Concepts) > 0) {
 		if text, r = t.parse(text); r != nil {
 			return a, r
 		}
 	}
-	if r := cmp.Or(t.form(text), t.length(text)); r != nil {
-		return a, r
+	if r := cmp.Or(t.form(text), t.length(text)); r != nil || t.notes {
+		return accepted{text: text}, r
 	}
-	if a, r = t.invent.apply(text, t.sections, t.last); r == nil && a.removed > 0 {
+	if a, r = t.Inventions.apply(text, t.sections, t.last); r == nil && a.removed > 0 {
 		r = t.form(a.text)
 	}
 	return a, r
@@ -111,13 +107,7 @@ func (t limits) acceptText(text string) (a accepted, r *RejectedError) {
 // marker, or for its inventions; their items are returned. Of the request, Folded,
 // Earlier, Orders, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
-	t := limits{
-		markers: of.Markers, source: source{of.Folded, of.Earlier}, invent: of.Inventions, last: last,
-		most: of.MaxTokens, cutter: cutter{of.Meter},
-	}
-	if of.Orders {
-		t.said = said(of.Folded)
-	}
+	t := limits{session: &session{Request: of, cutter: cutter{of.Meter}}, last: last, most: of.MaxTokens}
 	a, r := t.acceptText(text)
 	if r != nil {
 		return "", a.items, r
@@ -179,7 +169,7 @@ func (t limits) copies(text string) *RejectedError {
 // form rejects a text with a line that only the program writes, or without the required sections.
 func (t limits) form(answer string) *RejectedError {
 	folded := fold(answer)
-	for _, m := range t.markers {
+	for _, m := range t.Markers {
 		if containsMarker(answer, folded, m) {
 			return reject(Copied, "it contains %q", m)
 		}
@@ -243,7 +233,7 @@ func containsMarker(text, folded, marker string) bool {
 // withoutMarker removes a marker in the first line, which models copy.
 func (t limits) withoutMarker(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
-	if slices.Contains(t.markers, strings.TrimRight(first, "\r")) {
+	if slices.Contains(t.Markers, strings.TrimRight(first, "\r")) {
 		return strings.TrimSpace(rest)
 	}
 	return text
@@ -316,22 +306,8 @@ var nothings = []string{"", "none", "nothing", "n/a", "无"}
 //go:embed phrases.txt
 var phrasesText string
 
-// phrases are beginnings of answers that are no summaries, by the name of the list.
-var phrases = sync.OnceValue(func() map[string][]string {
-	lists, name, kind := map[string][]string{}, "", ""
-	for line := range strings.Lines(phrasesText) {
-		switch {
-		case strings.HasPrefix(line, "@"):
-			name, kind, _ = strings.Cut(line[1:], " ")
-		case strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "":
-		case strings.HasPrefix(kind, "words"):
-			lists[name] = append(lists[name], strings.Fields(line)...)
-		default:
-			lists[name] = append(lists[name], fold(strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return lists
-})
+// phrases are those of answers that are no summaries, by the name of the list.
+var phrases = lex.Lists(phrasesText, ";")
 
 const (
 	opening = 80  // a refusal begins within this number of code points
@@ -372,7 +348,7 @@ func errorPhrase(text string) string {
 }
 
 func prefixOf(text, list string) string {
-	for _, p := range phrases()[list] {
+	for _, p := range phrases[list].Words {
 		if strings.HasPrefix(text, p) {
 			return p
 		}

@@ -10,13 +10,13 @@ import (
 )
 
 // spoken is what the texts of these tests summarise.
-var spoken = source{messages: []message.Message{
+var spoken = limits{session: &session{Request: Request{Folded: []message.Message{
 	message.User("The nightly build fails since Tuesday. Find out why, and never push to main."),
 	message.Assistant(message.Text{Text: "I look at the log."}, message.ToolCall{ID: "1", Name: "read_log", Arguments: `{"path":"ci/4812.log"}`}),
 	message.Result("1", "read_log", "FAIL TestRefund: got 3220, want 1441"),
 	message.User("退款金额不对,请修复 refund.go,不要改动发票模块。"),
 	message.Assistant(message.Text{Text: "优惠券没有被扣除。"}),
-}}
+}}}}
 
 // A text that only says that something was understood, or what its speaker will do, is no
 // summary.
@@ -84,8 +84,8 @@ OK，收到
 謝謝，我已經了解對話內容。
 `) {
 		text = strings.TrimSpace(text)
-		require.NotNil(t, limits{source: spoken}.acknowledges(text), "%q says nothing", text)
-		require.NotNil(t, limits{}.acknowledges(text), "%q", text)
+		require.NotNil(t, spoken.acknowledges(text), "%q says nothing", text)
+		require.NotNil(t, limits{session: &session{}}.acknowledges(text), "%q", text)
 	}
 }
 
@@ -117,15 +117,15 @@ Der Build ist rot.
 构建失败。
 `) {
 		text = strings.TrimSpace(text)
-		require.Nil(t, limits{source: spoken}.acknowledges(text), "%q", text)
+		require.Nil(t, spoken.acknowledges(text), "%q", text)
 	}
 	long := strings.Repeat("Understood. I will continue. ", 20)
-	require.Nil(t, limits{source: spoken}.acknowledges(long), "a long text is checked by its other faults")
+	require.Nil(t, spoken.acknowledges(long), "a long text is checked by its other faults")
 }
 
 func TestSummaryIsNoAcknowledgement(t *testing.T) {
 	t.Parallel()
-	_, _, err := Accept("Understood.", Request{Folded: spoken.messages}, false)
+	_, _, err := Accept("Understood.", Request{Folded: spoken.Folded}, false)
 	require.ErrorContains(t, err, "acknowledgement")
 	_, _, err = Accept("Understood, the voucher.", Request{Earlier: "The voucher was ignored."}, false)
 	require.NoError(t, err, "a fact of the earlier summary")

@@ -35,11 +35,11 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	answer := ""
 	if err == nil {
-		text, r := p.limits.accept(resp)
+		accepted, r := p.limits.accept(resp)
 		if r != nil {
 			a.Reason, a.Err = r.Reason, r
 		}
-		answer, a.Items, a.Removed = text.text, text.items, text.removed
+		answer, a.Items = accepted.text, accepted.items
 		if a.Usage = resp.Usage; a.Usage == (message.Usage{}) {
 			a.Usage = message.Usage{Input: s.Meter.Request(p.Messages, p.Tools), Output: s.Meter.Message(resp.Message)}
 		}

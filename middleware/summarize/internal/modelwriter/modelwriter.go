@@ -123,8 +123,7 @@ type session struct {
 	separate bool     // Writer has a model of its own
 	capacity capacity // of Writer
 	cutter   cutter
-	replaced int      // tokens of what the summary replaces
-	said     []string // with Orders: what the user said
+	replaced int // tokens of what the summary replaces
 
 	mu   sync.Mutex
 	sent atomic.Int64 // requests
@@ -155,8 +154,7 @@ func newSession(r Request) *session {
 	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}
 	s.capacity = s.capacityOf(s.Writer)
 	s.room.Store(int64(s.capacity.record))
-	if r.Orders {
-		s.said = said(r.Folded)
+	if r.Orders { // they replace nothing
 		return s
 	}
 	for _, m := range r.Folded {
@@ -320,8 +318,7 @@ type Attempt struct {
 	Reason Reason // why it failed; "": its answer was accepted
 	Err    error  // a [*RejectedError], or what the model returned; nil: its answer was accepted
 
-	Items   []string // that the record does not have
-	Removed int      // sentences with such items, which are not in the accepted text
+	Items []string // that the record does not have: sentences with them are not in an accepted text
 
 	Usage message.Usage // as reported, or else as counted
 	Cost  models.Cost   // by the price of the author; 0 if that is unknown

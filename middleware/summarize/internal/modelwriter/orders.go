@@ -10,11 +10,15 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 )
 
-// verbatim returns the lines of an answer that occur in texts of the user, apart from white space, and without a mark of a
-// list and quotes around them. It rejects an answer with lines of which none does.
-func verbatim(answer string, said []string) (lines []string, r *RejectedError) {
+// verbatim returns the lines of a text that occur in some messages, apart from white space, and without a mark of a
+// list and quotes around them. It rejects a text with lines of which none does.
+func verbatim(listed string, msgs []message.Message) (string, *RejectedError) {
+	var said, lines []string
+	for _, m := range msgs {
+		said = append(said, oneSpace(m.Text()))
+	}
 	all := 0
-	for line := range strings.Lines(withoutFence(answer)) {
+	for line := range strings.Lines(withoutFence(listed)) {
 		line = oneSpace(line)
 		if !visible(line) || slices.Contains(nothings, strings.TrimFunc(fold(line), isMark)) {
 			continue
@@ -29,22 +33,12 @@ func verbatim(answer string, said []string) (lines []string, r *RejectedError) {
 		}
 	}
 	switch {
-	case len(lines) > 0:
-		return lines, nil
-	case all > 0:
-		return nil, reject(Malformed, "it is not verbatim: none of its %d lines is what the user wrote", all)
-	case !visible(answer):
-		return nil, reject(Empty, "there is nothing visible")
+	case lines == nil && all > 0:
+		return "", reject(Malformed, "it is not verbatim: none of its %d lines is what the user wrote", all)
+	case !visible(listed):
+		return "", reject(Empty, "there is nothing visible")
 	}
-	return nil, nil
-}
-
-// said returns the texts of messages with single spaces.
-func said(msgs []message.Message) (texts []string) {
-	for _, m := range msgs {
-		texts = append(texts, oneSpace(m.Text()))
-	}
-	return texts
+	return strings.Join(lines, "\n"), nil
 }
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -99,14 +99,11 @@ func (s *session) wanted(l limits) int {
 }
 
 func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
-	l := limits{asked: true, most: accepted, markers: s.Markers, cutter: s.cutter, said: s.said, source: source{s.Folded, s.Earlier}}
-	if !t.notes {
+	l := limits{session: s, asked: true, notes: t.notes, last: t.failures >= s.Writer.Retries, most: accepted}
+	switch {
+	case !t.notes:
 		l.sections, l.below = a.Sections, s.replaced
-		l.invent, l.last = s.Inventions, t.failures >= s.Writer.Retries
-		if s.Structured || len(s.Concepts) > 0 {
-			l.parse = s.parse
-		}
-	} else if shown > accepted {
+	case shown > accepted:
 		l.below = shown
 	}
 	return l
