@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -24,16 +23,12 @@ type key struct {
 }
 
 func keyOf(v *middleware.View, ids []message.ID, covers []covered, handle store.Handle) key {
-	var b strings.Builder
 	lead := message.Leading(v.History()) // the number of leading system messages may change
-	for i := 0; i < len(covers); i++ {
-		first := i
-		for i+1 < len(covers) && covers[i+1].at == covers[i].at+1 {
-			i++
-		}
-		fmt.Fprintf(&b, "%d-%d ", covers[first].at-lead, covers[i].at-lead)
+	at := make([]int, len(covers))
+	for i, c := range covers {
+		at[i] = c.at - lead
 	}
-	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1].at], covers: b.String(), handle: handle}
+	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1].at], covers: fmt.Sprint(at), handle: handle}
 }
 
 // cache holds up to 64 summaries, and makes equal concurrent ones once. It serves

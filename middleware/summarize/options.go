@@ -192,7 +192,9 @@ func (o Options) Validate() error {
 }
 
 func (o Options) complete() Options {
-	o.Trigger = withReserve{Trigger: cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85)), reserve: o.Reserve}
+	if o.Trigger = cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85)); o.Reserve > 0 {
+		o.Trigger = when.WithReserve(o.Reserve, o.Trigger)
+	}
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
 		o.Keep = cmp.Or(o.Keep, 6)
 	}
@@ -202,40 +204,6 @@ func (o Options) complete() Options {
 	o.Parallel = cmp.Or(o.Parallel, 4)
 	o.Timeout = cmp.Or(o.Timeout, 2*time.Minute)
 	return o
-}
-
-// withReserve is a trigger that is also met if less than the reserve is left of the
-// window.
-type withReserve struct {
-	middleware.Trigger
-
-	reserve int
-}
-
-// Met implements [middleware.Trigger].
-func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	room, known, err := w.room(v)
-	switch n := v.Size().Tokens; {
-	case err != nil:
-		return false, "", err
-	case known && n >= room:
-		return true, fmt.Sprintf("%d of %d tokens, the window less the Reserve", n, room), nil
-	}
-	return w.Trigger.Met(v, plan)
-}
-
-// room returns the tokens of the window without the reserve. They are not known if
-// there is no reserve or no window.
-func (w withReserve) room(v *middleware.View) (tokens int, known bool, err error) {
-	b, ok := v.Budget()
-	if w.reserve == 0 || !ok {
-		return 0, false, nil
-	}
-	if w.reserve >= b.Window {
-		return 0, false, fmt.Errorf("the Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
-			"lower Reserve, or correct the Budget", w.reserve, v.Request().Model, b.Window)
-	}
-	return b.Window - max(w.reserve, b.Reserve), true, nil
 }
 
 // Status is how near a conversation is to a fold.
@@ -266,31 +234,23 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 	return s, nil
 }
 
-func (o Options) status(v *middleware.View) (Status, error) {
-	noPlan := func() *middleware.Plan { return nil }
-	hard, _ := o.Trigger.(withReserve)
-	s := Status{Tokens: v.Size().Tokens, Urgency: "none"}
-	met, why, err := hard.Met(v, noPlan)
-	if s.Why = why; err != nil {
-		return Status{}, err
-	}
-	n, ok := when.Threshold(hard.Trigger, v)
-	if room, known, _ := hard.room(v); known && (!ok || room < n) {
-		n = room
-	}
-	if s.Threshold = n; met {
-		s.Due, s.Urgency = true, "hard"
-		return s, nil
-	}
-	if o.Soft == nil {
-		return s, nil
-	}
-	if met, s.Why, err = o.Soft.Met(v, noPlan); err != nil {
-		return Status{}, err
-	}
-	s.Threshold, _ = when.Threshold(o.Soft, v)
-	if met {
-		s.Due, s.Urgency = true, "soft"
+func (o Options) status(v *middleware.View) (s Status, err error) {
+	s = Status{Tokens: v.Size().Tokens, Urgency: "none"}
+	for _, level := range []struct {
+		urgency string
+		trigger middleware.Trigger
+	}{{"hard", o.Trigger}, {"soft", o.Soft}} {
+		if level.trigger == nil {
+			break
+		}
+		if s.Due, s.Why, err = level.trigger.Met(v, func() *middleware.Plan { return nil }); err != nil {
+			return Status{}, err
+		}
+		s.Threshold, _ = when.Threshold(level.trigger, v)
+		if s.Due {
+			s.Urgency = level.urgency
+			break
+		}
 	}
 	return s, nil
 }

@@ -116,62 +116,47 @@ type block struct {
 	dropped int // of them: the first, which the summary leaves out
 }
 
-// divide returns the blocks of what may be folded, in order.
-func (s Strategy) divide(all []piece) []block {
-	if len(all) == 0 {
-		return nil
-	}
-	first := 0 // of those that are not dropped
-	switch s.kind {
-	case wholeBySystem:
-		return split(all, func(b []piece, next piece) bool { return b[0].section != next.section })
-	case chunks:
-		n := 0 // messages of the block
-		return split(all, func(b []piece, _ piece) bool {
-			if len(b) == 1 {
-				n = 0
-			}
-			n += messagesOf(b[len(b)-1:])
-			return n >= s.n
-		})
-	case onlyLast:
-		first = len(all)
-		for n := 0; first > 0 && n < s.n; {
-			first--
-			if p := all[first]; !p.isSummary() {
-				n += p.Len()
-			}
+// divide returns the blocks of what may be folded, in order. All but [WholeBySystem] and [Chunks] make one.
+func (s Strategy) divide(all []piece) (blocks []block) {
+	n := 0 // messages of the newest block
+	for i, p := range all {
+		begins := s.kind == wholeBySystem && i > 0 && p.section != all[i-1].section || s.kind == chunks && n >= s.n
+		if i == 0 || begins {
+			blocks, n = append(blocks, block{}), 0
 		}
-	case since:
-		first = slices.IndexFunc(all, func(p piece) bool { return p.time.IsZero() || !p.time.Before(s.at) })
-		if first < 0 {
-			first = len(all)
+		newest := &blocks[len(blocks)-1]
+		newest.pieces = append(newest.pieces, p)
+		if n++; !p.isSummary() {
+			n += p.Len() - 1
 		}
-	case whole, byConcept, structured, custom:
 	}
-	return []block{{pieces: all, dropped: first}}
+	if len(blocks) == 1 {
+		blocks[0].dropped = s.drops(all)
+	}
+	return blocks
 }
 
-// split divides pieces into blocks. A block ends where full returns true for it and the
-// next piece; full is called for each longer block.
-func split(all []piece, full func(b []piece, next piece) bool) (out []block) {
-	from := 0
-	for i := range all {
-		if i > from && full(all[from:i], all[i]) {
-			out, from = append(out, block{pieces: all[from:i]}), i
+// drops returns how many first pieces the summary leaves out.
+func (s Strategy) drops(all []piece) int {
+	switch {
+	case s.kind == since:
+		for i, p := range all {
+			if p.time.IsZero() || !p.time.Before(s.at) {
+				return i
+			}
 		}
+		return len(all)
+	case s.kind != onlyLast:
+		return 0
 	}
-	return append(out, block{pieces: all[from:]})
-}
-
-// messagesOf returns the number of messages in pieces; a summary counts as one.
-func messagesOf(pieces []piece) (n int) {
-	for _, p := range pieces {
-		if p.isSummary() {
-			n++
-		} else {
+	n := 0 // messages
+	for i, p := range slices.Backward(all) {
+		if n >= s.n {
+			return i + 1
+		}
+		if !p.isSummary() {
 			n += p.Len()
 		}
 	}
-	return n
+	return 0
 }

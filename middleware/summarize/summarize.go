@@ -125,20 +125,28 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *pre
 	return out
 }
 
+// planOf returns the plan of some summaries. The first of its edits that is asked for its messages makes all of them.
 func (e *editor) planOf(tasks []*task) *middleware.Plan {
 	plan := &middleware.Plan{}
-	b := &batch{parallel: e.Parallel}
+	var once sync.Once
+	var made []*product
+	var err error
 	fresh, earlier := 0, 0
 	for i, t := range tasks {
 		fresh += len(t.fresh())
 		earlier += len(t.fold.Earlier)
-		b.jobs = append(b.jobs, job{task: t, log: &eventLog{later: len(tasks) > 1}})
 		plan.Edits = append(plan.Edits, middleware.Edit{
 			Kind:     journal.Fold,
 			Runs:     neighbours(t.block.pieces),
 			Estimate: t.estimate,
 			Archive:  t.archive,
-			Make:     func(ctx context.Context) ([]message.Message, error) { return b.product(ctx, i) },
+			Make: func(ctx context.Context) ([]message.Message, error) {
+				once.Do(func() { made, err = e.makeAll(ctx, tasks) })
+				if err != nil {
+					return nil, err
+				}
+				return made[i].messages, nil
+			},
 		})
 	}
 	into := "a summary"
@@ -163,51 +171,35 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// batch makes the summaries of one plan.
-type batch struct {
-	jobs     []job
-	parallel int // at most at the same time
-
-	once     sync.Once
-	products []*product
-	err      error
-}
-
-// product returns the messages of one summary. The first call makes all of them.
-func (b *batch) product(ctx context.Context, i int) ([]message.Message, error) {
-	b.once.Do(func() { b.run(ctx) })
-	if b.err != nil {
-		return nil, b.err
-	}
-	return b.products[i].messages, nil
-}
-
-func (b *batch) run(ctx context.Context) {
-	b.products = make([]*product, len(b.jobs))
+// makeAll makes the summaries of one plan. Of several, the events are reported in their order, after all have ended.
+func (e *editor) makeAll(ctx context.Context, tasks []*task) (made []*product, err error) {
+	made = make([]*product, len(tasks))
+	logs := make([]*eventLog, len(tasks))
 	defer func() {
-		for _, p := range b.products {
+		for _, p := range made {
 			if p != nil {
 				_, _, paid := p.log.sum()
 				core.Paid(ctx, paid)
 			}
 		}
 	}()
-	for _, j := range b.jobs {
-		j.flush(ctx)
+	for i, t := range tasks {
+		t.flush(ctx)
+		logs[i] = &eventLog{later: len(tasks) > 1}
 	}
-	if len(b.jobs) == 1 {
-		b.products[0], b.err = b.jobs[0].make(ctx)
-		return
-	}
-	b.err = modelwriter.Parallel(ctx, len(b.jobs), b.parallel, func(ctx context.Context, i int) (err error) {
-		b.products[i], err = b.jobs[i].make(ctx)
+	run := func(ctx context.Context, i int) (err error) {
+		made[i], err = job{task: tasks[i], log: logs[i]}.make(ctx)
 		return err
-	})
-	for i, j := range b.jobs {
-		log := j.log
-		if p := b.products[i]; p != nil { // which another call may have made
-			log = p.log
-		}
-		log.tell(ctx, j.fold.View, true)
 	}
+	if len(tasks) == 1 {
+		return made, run(ctx, 0)
+	}
+	err = modelwriter.Parallel(ctx, len(tasks), e.Parallel, run)
+	for i, t := range tasks {
+		if p := made[i]; p != nil { // which another call may have made
+			logs[i] = p.log
+		}
+		logs[i].tell(ctx, t.fold.View, true)
+	}
+	return made, err
 }

@@ -112,16 +112,10 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 
 // requests returns the texts of the first and of the newest message of the user.
 func requests(h []message.Message) (first, newest string) {
-	byUser := func(m message.Message) bool { return m.Role == message.RoleUser }
-	if i := slices.IndexFunc(h, byUser); i >= 0 {
-		first = h[i].Text()
+	if i := slices.IndexFunc(h, func(m message.Message) bool { return m.Role == message.RoleUser }); i >= 0 {
+		return h[i].Text(), h[shorten.NewestTurn(h)].Text()
 	}
-	for _, m := range slices.Backward(h) {
-		if byUser(m) {
-			return first, m.Text()
-		}
-	}
-	return first, ""
+	return "", ""
 }
 
 // fresh returns the messages that no earlier summary covers.

@@ -41,3 +41,35 @@ func (window) threshold(v *middleware.View) (tokens int, ok bool) { //nolint:unp
 	tokens, _ = windowLimit(b)
 	return tokens, true
 }
+
+// WithReserve is t, which is also met if fewer tokens of the window are left than n, or than the request's reserve if that is
+// more. Without a known window it is t alone.
+func WithReserve(n int, t middleware.Trigger) middleware.Trigger { return withReserve{t, n} }
+
+type withReserve struct {
+	middleware.Trigger
+
+	reserve int
+}
+
+func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	b, known := v.Budget()
+	n, limit := v.Size().Tokens, b.Window-max(w.reserve, b.Reserve)
+	switch {
+	case known && w.reserve >= b.Window:
+		return false, "", fmt.Errorf("the Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
+			"lower Reserve, or correct the Budget", w.reserve, v.Request().Model, b.Window)
+	case known && n >= limit:
+		return true, fmt.Sprintf("%d of %d tokens, the window less the Reserve", n, limit), nil
+	}
+	return w.Trigger.Met(v, plan)
+}
+
+func (w withReserve) threshold(v *middleware.View) (tokens int, ok bool) {
+	tokens, ok = Threshold(w.Trigger, v)
+	b, known := v.Budget()
+	if limit := b.Window - max(w.reserve, b.Reserve); known && (!ok || limit < tokens) {
+		return limit, true
+	}
+	return tokens, ok
+}

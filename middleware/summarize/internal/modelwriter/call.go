@@ -23,9 +23,6 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	a := Attempt{Mode: p.mode, Model: p.author.Name, Part: p.task.part, Parts: p.task.parts}
 	resp, err := Call(ctx, s.Timeout, func(ctx context.Context) (*middleware.Response, error) {
-		if s.Ask == nil {
-			return p.author.Model(ctx, p.Request, nil) // nil: no streaming
-		}
 		resp, call, err := s.Ask(ctx, int(sent), p.author, p.Request)
 		a.Call = call
 		return resp, err
@@ -49,9 +46,7 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.Report != nil {
-		s.Report(a)
-	}
+	s.Report(a)
 	return answer, a.Err
 }
 

@@ -26,6 +26,7 @@ func ExampleWrite() {
 			Model: model, Name: "small",
 			Sections: []string{}, // a few sentences will do
 		},
+		MaxTokens: 800, Parallel: 4, Ask: call,
 		Report: func(a modelwriter.Attempt) { fmt.Printf("%s %s: %q\n", a.Model, a.Mode, a.Reason) },
 	})
 	if err != nil {

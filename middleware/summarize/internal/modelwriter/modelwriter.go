@@ -4,6 +4,7 @@
 //	words, err := modelwriter.Write(ctx, modelwriter.Request{
 //		Folded: folded,
 //		Writer: modelwriter.Author{Model: small, Name: "gpt-5-mini"},
+//		MaxTokens: 800, Parallel: 4, Ask: ask, Report: report,
 //	})
 //
 // A model is asked in one of two ways. Fresh: any model is given the messages as a
@@ -70,16 +71,15 @@ type Request struct {
 	Markers    []string // headings that only the program writes: a summary must not contain them
 	Inventions Inventions
 
-	MaxTokens int           // of the summary, by Meter, and at most a fifth of the window; 0: 800
+	MaxTokens int           // of the summary, by Meter, and at most a fifth of the window
 	Requests  int           // at most; 0: 64
-	Parallel  int           // requests at the same time; 0: 4
-	Timeout   time.Duration // of one request; 0: 5 minutes, negative: none
+	Parallel  int           // requests at the same time
+	Timeout   time.Duration // of one request; 0 or negative: none
 
 	Meter  tokens.Meter  // counts what is sent and what comes back
-	Report func(Attempt) // is called after each attempt, not concurrently; nil: no reports
+	Report func(Attempt) // is called after each attempt, not concurrently
 
 	// Ask calls the model of an author, with the number of the request, from 1, and returns the numbers of the call, too.
-	// nil: the model is called, and there are no numbers.
 	Ask func(ctx context.Context, n int, a Author, req *middleware.Request) (*middleware.Response, *report.Call, error)
 }
 
@@ -131,10 +131,7 @@ type session struct {
 }
 
 func newSession(r Request) *session {
-	r.MaxTokens = cmp.Or(r.MaxTokens, 800)
 	r.Requests = cmp.Or(r.Requests, 64)
-	r.Parallel = cmp.Or(r.Parallel, 4)
-	r.Timeout = cmp.Or(r.Timeout, 5*time.Minute)
 	separate := r.Writer.Model != nil
 	if !separate {
 		r.Writer = r.Main

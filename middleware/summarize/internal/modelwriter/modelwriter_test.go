@@ -1,17 +1,20 @@
 package modelwriter_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
@@ -82,18 +85,26 @@ func askFacts(ctx context.Context, r modelwriter.Request, concepts []modelwriter
 // ask is [modelwriter.Write] that returns the attempts as well.
 func ask(ctx context.Context, r modelwriter.Request) (summary, error) {
 	var attempts []modelwriter.Attempt
-	report := r.Report
+	told := r.Report
 	r.Report = func(a modelwriter.Attempt) {
 		attempts = append(attempts, a)
-		if report != nil {
-			report(a)
+		if told != nil {
+			told(a)
 		}
 	}
+	r.MaxTokens, r.Parallel, r.Timeout = cmp.Or(r.MaxTokens, 800), cmp.Or(r.Parallel, 4), cmp.Or(r.Timeout, 5*time.Minute)
+	r.Ask = call
 	text, err := modelwriter.Write(ctx, r)
 	if err != nil {
 		return summary{}, &failedError{attempts, err}
 	}
 	return summary{text, attempts}, nil
+}
+
+// call calls the model of an author.
+func call(ctx context.Context, _ int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
+	resp, err := a.Model(ctx, req, nil)
+	return resp, nil, err
 }
 
 // reasonOf returns why the last attempt failed.

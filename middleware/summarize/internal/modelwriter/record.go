@@ -56,26 +56,21 @@ func record(msgs []message.Message) []unit {
 	for _, u := range message.Units(msgs) {
 		var entries unit
 		for i := u.First; i <= u.Last; i++ {
-			entries = append(entries, entriesOf(msgs[i], i+1, names)...)
+			m := msgs[i]
+			who := fmt.Sprintf("%d %s", i+1, word(string(m.Role)))
+			if m.Name != "" {
+				who += " " + word(m.Name)
+			}
+			for _, p := range m.Parts {
+				entries = append(entries, entryOf(p, who, i+1, names))
+			}
+			if len(m.Parts) == 0 {
+				entries = append(entries, entry{who, "(nothing)"})
+			}
 		}
 		units = append(units, entries)
 	}
 	return units
-}
-
-func entriesOf(m message.Message, number int, names map[string]string) unit {
-	who := fmt.Sprintf("%d %s", number, word(string(m.Role)))
-	if m.Name != "" {
-		who += " " + word(m.Name)
-	}
-	var entries unit
-	for _, p := range m.Parts {
-		entries = append(entries, entryOf(p, who, number, names))
-	}
-	if entries == nil {
-		return unit{{head: who, body: "(nothing)"}}
-	}
-	return entries
 }
 
 func entryOf(p message.Part, who string, number int, names map[string]string) entry {
