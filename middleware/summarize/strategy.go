@@ -126,8 +126,10 @@ func (s Strategy) divide(all []piece) (blocks []block) {
 		}
 		newest := &blocks[len(blocks)-1]
 		newest.pieces = append(newest.pieces, p)
-		if n++; !p.isSummary() {
-			n += p.Len() - 1
+		if p.isSummary() {
+			n++
+		} else {
+			n += p.Len()
 		}
 	}
 	if len(blocks) == 1 {

@@ -53,8 +53,7 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 	f := &m.fold
 	f.First, f.Question = requests(h)
 	if pre != nil {
-		said, _ := text.SectionsOf(pre.messages[0].Text())
-		f.Earlier, m.orders = []string{pre.words}, quotes.Orders(said.Quotes)
+		f.Earlier, m.orders = []string{pre.Words}, quotes.Orders(pre.Quotes)
 	}
 	all := make([]covered, len(h)) // what no piece has is dropped
 	for i, p := range b.pieces {

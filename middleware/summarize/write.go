@@ -23,8 +23,9 @@ type job struct {
 
 // product is a summary that has been made. It does not change.
 type product struct {
+	text.Sections // none by a custom strategy
+
 	messages []message.Message
-	words    string
 	how      string // in the event
 	refused  error  // why the text of the writer is not used, or nil
 	log      *eventLog
@@ -161,7 +162,7 @@ func (t *task) custom(ctx context.Context) (*product, error) {
 // shorter composes a summary. It returns an error if that is not shorter than what it
 // replaces.
 func (t *task) shorter(header string, s text.Sections, counts text.Tally, how string) (*product, error) {
-	p := &product{messages: []message.Message{t.compose(header, s, counts)}, words: s.Words, how: how}
+	p := &product{Sections: s, messages: []message.Message{t.compose(header, s, counts)}, how: how}
 	if n := t.size(p); n >= t.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, t.before)
 	}

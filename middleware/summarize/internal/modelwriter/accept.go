@@ -62,43 +62,29 @@ type limits struct {
 	below    int      // a message of the text must have fewer tokens; 0: any number
 }
 
-// accepted is a text that is accepted.
-type accepted struct {
-	text    string
-	items   []string // that its source does not have; also of a text that is not accepted
-	removed int      // sentences with such items
-}
-
-// accept returns the text of an answer that meets the limits.
-func (t limits) accept(resp *middleware.Response) (accepted, *RejectedError) {
-	if r := stopped(resp); r != nil {
-		return accepted{}, r
-	}
-	return t.acceptText(resp.Message.Text())
-}
-
-// acceptText returns a text that meets the limits, without a marker at its top and reasoning before it.
-func (t limits) acceptText(text string) (a accepted, r *RejectedError) {
+// accept returns a text that meets the limits, without a marker at its top and reasoning before it, and items that its source
+// does not have, also of a text that is not accepted.
+func (t limits) accept(text string) (words string, items []string, r *RejectedError) {
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
 	if t.Orders {
-		a.text, r = verbatim(text, t.Folded)
-		return a, r
+		words, r = verbatim(text, t.Folded)
+		return words, nil, r
 	}
 	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
-		return a, r
+		return "", nil, r
 	}
 	if !t.notes && (t.Structured || len(t.Concepts) > 0) {
 		if text, r = t.parse(text); r != nil {
-			return a, r
+			return "", nil, r
 		}
 	}
 	if r := cmp.Or(t.form(text), t.length(text)); r != nil || t.notes {
-		return accepted{text: text}, r
+		return text, nil, r
 	}
-	if a, r = t.Inventions.apply(text, t.sections, t.last); r == nil && a.removed > 0 {
-		r = t.form(a.text)
+	if words, items, r = t.Inventions.apply(text, t.sections, t.last); r == nil && words != text {
+		r = t.form(words)
 	}
-	return a, r
+	return words, items, r
 }
 
 // Accept returns the text of a summary, or the lines of orders, that was not written by [Write], without a
@@ -108,11 +94,11 @@ func (t limits) acceptText(text string) (a accepted, r *RejectedError) {
 // Earlier, Orders, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
 	t := limits{session: &session{Request: of, cutter: cutter{of.Meter}}, last: last, most: of.MaxTokens}
-	a, r := t.acceptText(text)
+	words, items, r := t.accept(text)
 	if r != nil {
-		return "", a.items, r
+		return "", items, r
 	}
-	return a.text, a.items, nil
+	return words, items, nil
 }
 
 // stopped rejects an answer by its stop reason.

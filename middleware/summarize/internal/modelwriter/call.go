@@ -32,11 +32,13 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	}
 	answer := ""
 	if err == nil {
-		accepted, r := p.limits.accept(resp)
+		r := stopped(resp)
+		if r == nil {
+			answer, a.Items, r = p.limits.accept(resp.Message.Text())
+		}
 		if r != nil {
 			a.Reason, a.Err = r.Reason, r
 		}
-		answer, a.Items = accepted.text, accepted.items
 		if a.Usage = resp.Usage; a.Usage == (message.Usage{}) {
 			a.Usage = message.Usage{Input: s.Meter.Request(p.Messages, p.Tools), Output: s.Meter.Message(resp.Message)}
 		}

@@ -23,28 +23,29 @@ const (
 	Report = "report" // only the items are returned
 )
 
-// apply returns a text as it is accepted. In the last attempt no other follows. The heading of a required section is kept.
-func (v Inventions) apply(text string, sections []string, last bool) (a accepted, r *RejectedError) {
-	if a.text = text; v.Source == nil {
-		return a, nil
+// apply returns a text as it is accepted, and its items. In the last attempt no other follows. The heading of a required
+// section is kept.
+func (v Inventions) apply(text string, sections []string, last bool) (words string, items []string, r *RejectedError) {
+	if v.Source == nil {
+		return text, nil, nil
 	}
 	found := v.Source().Check(text)
 	size := 0
 	for i, f := range found {
 		found[i].From += headingLen(text[f.From:f.To], sections)
 		size += f.To - f.From
-		a.items = append(a.items, f.Items...)
+		items = append(items, f.Items...)
 	}
-	a.items = slices.Compact(slices.Sorted(slices.Values(a.items)))
+	items = slices.Compact(slices.Sorted(slices.Values(items)))
 	switch {
 	case found == nil || v.Do == Report:
+		return text, items, nil
 	case v.Do == Reject && !last || 2*size > len(text):
-		r = reject(Invented, "the record does not have %d of its items", len(a.items)) // without text of the conversation
-		a.text, r.items = "", a.items
-	default:
-		a.text, a.removed = claims.Without(text, found), len(found)
+		r = reject(Invented, "the record does not have %d of its items", len(items)) // without text of the conversation
+		r.items = items
+		return "", items, r
 	}
-	return a, r
+	return claims.Without(text, found), items, nil
 }
 
 // headingLen returns the length of a required heading at the beginning of a line, with its colon, or 0.

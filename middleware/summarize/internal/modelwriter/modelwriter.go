@@ -172,15 +172,15 @@ func (s *session) write(ctx context.Context) (string, error) {
 			return answer, nil
 		}
 		t = t.again(err)
-		if t.failures > s.Writer.Retries {
-			return "", err
-		}
-		if !s.separate && !passing(err) && middleware.KindOf(err) != middleware.Invalid { // a record may be valid
+		invalid := middleware.KindOf(err) == middleware.Invalid // a record may be valid
+		if t.failures > s.Writer.Retries || !s.separate && !passing(err) && !invalid {
 			return "", err
 		}
 	}
 	if s.roomNow() < leastRoom {
-		return "", s.tooSmall()
+		return "", &middleware.Error{Kind: middleware.Invalid, Op: "summarize", Err: fmt.Errorf(
+			"a window of %d tokens leaves room for %d tokens of the record, want %d at least: choose another model, or lower SummaryTokens",
+			s.Writer.window(), max(0, s.roomNow()), leastRoom)}
 	}
 	units, earlier := record(s.Folded), unit(nil)
 	if s.Orders {
@@ -233,8 +233,10 @@ func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier un
 		if t.after == Invented { // it was not too long
 			continue
 		}
-		if pieces = s.cutter.smaller(pieces[0], s.capacity.accepted); len(pieces) > 1 {
-			return "", pieces, nil
+		if n := pieces[0].tokens; n >= 2*max(s.capacity.accepted, leastRoom) {
+			if pieces = s.cutter.pieces(pieces[0].units, n*3/5); len(pieces) > 1 {
+				return "", pieces, nil
+			}
 		}
 	}
 }
@@ -299,12 +301,6 @@ func Parallel(ctx context.Context, n, most int, run func(ctx context.Context, i 
 }
 
 func (s *session) roomNow() int { return int(s.room.Load()) }
-
-func (s *session) tooSmall() error {
-	return &middleware.Error{Kind: middleware.Invalid, Op: "summarize", Err: fmt.Errorf(
-		"a window of %d tokens leaves room for %d tokens of the record, want %d at least: choose another model, or lower SummaryTokens",
-		s.Writer.window(), max(0, s.roomNow()), leastRoom)}
-}
 
 // Attempt is one request to a model, and its result.
 type Attempt struct {

@@ -91,33 +91,24 @@ func entryOf(p message.Part, who string, number int, names map[string]string) en
 		names[p.ID] = p.Name
 		return entry{who + " calls " + word(p.Name) + " " + word(p.ID), p.Arguments}
 	case message.ToolResult:
-		return resultOf(p, number, names)
+		kind := map[bool]string{false: "result", true: "error"}[p.Error]
+		e := entry{fmt.Sprintf("%d %s of %s %s", number, kind, word(cmp.Or(p.Name, names[p.CallID])), word(p.CallID)), p.Text}
+		if p.Content != nil {
+			e.body = strings.TrimPrefix(p.Text+"\n"+entryOf(p.Content, "", number, names).body, "\n")
+		}
+		return e
 	case message.Opaque:
 		return entry{who, fmt.Sprintf("(not shown: %s, %d bytes that only its provider reads)", word(p.Kind), len(p.Data))}
 	}
 	return entry{who, "(nothing)"}
 }
 
-func resultOf(r message.ToolResult, number int, names map[string]string) entry {
-	kind := "result"
-	if r.Error {
-		kind = "error"
-	}
-	e := entry{fmt.Sprintf("%d %s of %s %s", number, kind, word(cmp.Or(r.Name, names[r.CallID])), word(r.CallID)), r.Text}
-	if r.Content != nil {
-		e.body = strings.TrimPrefix(r.Text+"\n"+entryOf(r.Content, "", number, names).body, "\n")
-	}
-	return e
-}
-
-// longestWord limits names, ids and addresses in heads, in bytes.
-const longestWord = 100
-
 // word returns a name in a form that can end neither a head nor a line. A long one is
 // shortened and ends in "…".
 func word(s string) string {
-	if len(s) > longestWord {
-		s = shorten.Head(s, longestWord) + "…"
+	const longest = 100 // bytes
+	if len(s) > longest {
+		s = shorten.Head(s, longest) + "…"
 	}
 	odd := func(r rune) bool {
 		return r == '[' || r == ']' || r == utf8.RuneError || !unicode.IsGraphic(r) || unicode.IsSpace(r)
@@ -199,14 +190,6 @@ func (c cutter) pieces(units []unit, room int) (out []piece) {
 		}
 	}
 	return out
-}
-
-// smaller divides a piece in about two. It returns a short piece as it is.
-func (c cutter) smaller(p piece, least int) []piece {
-	if p.tokens < 2*max(least, leastRoom) {
-		return []piece{p}
-	}
-	return c.pieces(p.units, p.tokens*3/5)
 }
 
 // split divides an entry that has more tokens than room. The head of each part has its

@@ -38,12 +38,7 @@ func parseWording(file string) wording {
 }
 
 // say returns a text with its operands.
-func (w wording) say(name string, operands ...any) string {
-	if len(operands) == 0 {
-		return w[name]
-	}
-	return fmt.Sprintf(w[name], operands...)
-}
+func (w wording) say(name string, operands ...any) string { return fmt.Sprintf(w[name], operands...) }
 
 // wordsFor returns the number of words, or of Chinese characters, of a number of tokens.
 func (w wording) wordsFor(tokens int) int {
