@@ -36,9 +36,8 @@ type call struct {
 
 	compacted atomic.Bool // the request has a compaction block
 
-	handed  chan *http.Response // gets the answer for the client
-	failed  chan error          // gets the error of the chain
-	settled chan struct{}       // closed when the chain has returned
+	outcome chan outcome  // gets the answer for the client, if there is one, and then the end of the chain
+	settled chan struct{} // closed when the chain has returned
 
 	mu        sync.Mutex // middlewares may ask concurrently
 	decision  Decision
@@ -51,6 +50,12 @@ type call struct {
 
 type callKey struct{}
 
+// outcome is an answer, or the end of a chain and its error.
+type outcome struct {
+	resp *http.Response
+	err  error
+}
+
 // answer runs the chain, in a goroutine that lives until the client has read or closed the answer.
 func (c *call) answer() (*http.Response, error) {
 	ctx := context.WithValue(c.body.Context(c.req.Context()), callKey{}, c)
@@ -59,19 +64,14 @@ func (c *call) answer() (*http.Response, error) {
 	}
 	go func() {
 		defer close(c.settled)
-		c.failed <- c.run(ctx)
+		growStack(false)
+		c.outcome <- outcome{err: c.run(ctx)}
 	}()
-	var err error
-	select {
-	case resp := <-c.handed:
-		return c.deliver(resp)
-	case err = <-c.failed:
+	first := <-c.outcome
+	if first.resp != nil {
+		return c.deliver(first.resp)
 	}
-	select {
-	case resp := <-c.handed: // it was just before
-		return c.deliver(resp)
-	default:
-	}
+	err := first.err
 	switch done := c.req.Context().Err(); {
 	case done != nil:
 		err = done
@@ -103,6 +103,23 @@ func (c *call) deliver(resp *http.Response) (*http.Response, error) {
 	c.observe(c.req.Context(), d)
 	return resp, nil
 }
+
+// growStack makes room for the layers of a chain on the stack of a goroutine: it has a large frame. Without it the stack is
+// doubled several times on the way to the model, and copied each time.
+//
+//go:noinline
+func growStack(use bool) (b byte) {
+	if use {
+		var frame [stackSize]byte
+		for i := range frame {
+			frame[i] = byte(i)
+			b += frame[(i*7)%len(frame)]
+		}
+	}
+	return b
+}
+
+const stackSize = 12 << 10
 
 // run asks the chain. A panic is an error.
 func (c *call) run(ctx context.Context) (err error) {
@@ -205,7 +222,7 @@ func (c *call) hand(resp *http.Response) bool {
 		return false
 	}
 	c.delivered = true
-	c.handed <- resp
+	c.outcome <- outcome{resp: resp}
 	return true
 }
 

@@ -47,7 +47,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	d.Native = body.Native
 	c := &call{
 		engine: e, req: req, next: next, body: body, text: text, decision: d, start: start,
-		handed: make(chan *http.Response, 1), failed: make(chan error, 1), settled: make(chan struct{}),
+		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
 	return c.answer() //nolint:contextcheck // that of the request
 }
@@ -69,9 +69,9 @@ func (e *engine) passes(req *http.Request) string {
 	switch {
 	case h.Get("Content-Encoding") != "" && h.Get("Content-Encoding") != "identity":
 		return "the body is compressed"
-	case strings.HasPrefix(h.Get("Authorization"), "AWS4-") || req.URL.Query().Get("X-Amz-Signature") != "":
+	case strings.HasPrefix(h.Get("Authorization"), "AWS4-") || strings.Contains(req.URL.RawQuery, "X-Amz-Signature="):
 		return "the body is signed: put the chain before the signing, with wire.Middleware before bedrock.WithConfig"
-	case h.Get("Content-MD5") != "" || h.Get("Digest") != "" || h.Get("Content-Digest") != "" || h.Get("Signature-Input") != "":
+	case h.Get("Content-Md5") != "" || h.Get("Digest") != "" || h.Get("Content-Digest") != "" || h.Get("Signature-Input") != "":
 		return "the headers have a digest of the body"
 	case req.ContentLength > e.opts.MaxBody:
 		return tooLong

@@ -131,9 +131,18 @@ type engine struct {
 	memo *codec.Memo
 	seen atomic.Int64
 
+	known atomic.Pointer[named] // the model of the last request
+
 	mu     sync.Mutex
 	clock  int64
 	chains map[string]*scoped // by scope
+}
+
+// named is what the table of models has for a name.
+type named struct {
+	models.Model
+
+	name string
 }
 
 // scoped is the chain of a scope.
@@ -191,13 +200,15 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	if e.opts.Budget != nil {
 		own = e.opts.Budget(b.Model)
 	}
-	m, _ := e.opts.Env.Models.Lookup(b.Model)
-	budget := middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
-	switch {
-	case own != nil:
+	var budget middleware.Budget
+	if own != nil {
 		budget = middleware.Budget{Window: own.Window, Reserve: cmp.Or(own.Reserve, b.MaxTokens)}
-	case m.Input > 0:
-		budget.Reserve = max(b.MaxTokens, m.Window-m.Input)
+	} else {
+		m := e.lookup(b.Model)
+		budget = middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
+		if m.Input > 0 {
+			budget.Reserve = max(b.MaxTokens, m.Window-m.Input)
+		}
 	}
 	switch {
 	case b.Window > 0 && (b.Window < budget.Window || budget.Window == 0):
@@ -212,6 +223,17 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 		return own
 	}
 	return &budget
+}
+
+// lookup returns what the table of models has. Mostly it is asked for the same name as before.
+func (e *engine) lookup(name string) models.Model {
+	m := e.known.Load()
+	if m == nil || m.name != name {
+		m = &named{name: name}
+		m.Model, _ = e.opts.Env.Models.Lookup(name)
+		e.known.Store(m)
+	}
+	return m.Model
 }
 
 func (e *engine) observe(ctx context.Context, d Decision) {

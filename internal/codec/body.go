@@ -333,6 +333,9 @@ func numberAt(get func(name string) string, paths ...string) int {
 		if nested && strings.HasPrefix(raw, "{") {
 			raw = member(jsonedit.ParseObject(raw), inner)
 		}
+		if raw == "" {
+			continue // its error would cost as much as all the rest
+		}
 		if n, err := strconv.Atoi(raw); err == nil && n > 0 {
 			return n
 		}

@@ -245,6 +245,32 @@ func TestMemo(t *testing.T) {
 	})
 }
 
+// A request that is sent again is read as before, also if a member beside the list is another one, and a member without a value
+// is an error, as in a first request.
+func TestMemoSentAgain(t *testing.T) {
+	t.Parallel()
+	memo := codec.NewMemo(1 << 20)
+	const known = `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
+	for range 3 {
+		for _, other := range []string{"", `,"tools":null`, `,"tools":[{"type":"function","function":{"name":"f"}}]`, `,"model":"n"`, `,"":1`} {
+			body := `{` + known + other + `}`
+			got, err := memo.Decode(codec.Chat, "m", body)
+			require.NoError(t, err)
+			want, err := codec.Chat.Decode([]byte(body))
+			require.NoError(t, err)
+			require.Equal(t, want.Tools, got.Tools, body)
+			require.Equal(t, want.Request().Messages, got.Request().Messages)
+			out, err := got.Encode(got.Request())
+			require.NoError(t, err)
+			require.Equal(t, body, out)
+		}
+		for _, other := range []string{`,"tools":`, `,"":`, `,"system":`, `,"user":`} {
+			_, err := memo.Decode(codec.Chat, "m", `{`+known+other+`}`)
+			require.ErrorContains(t, err, "not JSON", other)
+		}
+	}
+}
+
 // A memo keeps no body alive: neither by what it has read, nor by an edit that it has written.
 func TestMemoKeepsNoBody(t *testing.T) {
 	t.Parallel()

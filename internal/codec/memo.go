@@ -44,15 +44,16 @@ func NewMemo(limit int) *Memo {
 
 // track is a request that was read. It is immutable, except for its place in the memo.
 type track struct {
-	place   *linked.Element // guarded by the lock of the memo; nil: it is not there
-	format  *Format
-	members map[string]string // those with the system prompt and the tools
-	lead    *Item             // nil: none
-	tools   []message.ToolDef
-	values  []mark  // of the list
-	ends    []int   // how many items there are up to the end of each value
-	items   []*Item // without lead
-	bytes   int
+	place    *linked.Element // guarded by the lock of the memo; nil: it is not there
+	format   *Format
+	prompt   string // the JSON of the system prompt; "": none
+	toolList string // the JSON of the tools; "": none
+	lead     *Item  // nil: none
+	tools    []message.ToolDef
+	values   []mark  // of the list
+	ends     []int   // how many items there are up to the end of each value
+	items    []*Item // without lead
+	bytes    int
 }
 
 // mark is what is left of a value.
@@ -115,14 +116,8 @@ func (d *decoder) decode(model string) (*Body, error) {
 	}
 	b.MaxTokens, b.Window = numberAt(d.get, d.format.limits...), numberAt(d.get, d.format.window)
 	b.Native = strings.Clone(native(d.get))
-	t := &track{format: d.format, members: map[string]string{}}
-	if err := d.readPrompt(t); err != nil {
-		return nil, err
-	}
-	if err := d.readTools(t); err != nil {
-		return nil, err
-	}
-	if err := d.readValues(t); err != nil {
+	t, err := d.read()
+	if err != nil {
 		return nil, err
 	}
 	if u, ok := d.format.api.(interface {
@@ -149,6 +144,29 @@ func (d *decoder) decode(model string) (*Body, error) {
 		d.memo.publish(t, d.parent)
 	}
 	return b, nil
+}
+
+// read returns the track of the request: the one that is known, if it has all of it and no more.
+func (d *decoder) read() (*track, error) {
+	prompt, tools := "", d.members["tools"]
+	if raw := d.get(d.format.lead); d.format.lead != "" && !jsonedit.Absent(raw) {
+		prompt = raw
+	}
+	if jsonedit.Absent(tools) {
+		tools = ""
+	}
+	p := d.parent
+	if p != nil && prompt == p.prompt && tools == p.toolList && d.known == len(d.spans) && d.known == len(p.values) {
+		return p, nil
+	}
+	t := &track{format: d.format}
+	if err := d.readPrompt(t, prompt); err != nil {
+		return nil, err
+	}
+	if err := d.readTools(t, tools); err != nil {
+		return nil, err
+	}
+	return t, d.readValues(t)
 }
 
 // get returns a member, also by its name in lower case with underscores.
@@ -182,7 +200,7 @@ func (d *decoder) scan() error {
 		return errSyntax
 	}
 	for name, raw := range d.members {
-		if d.parent != nil && d.parent.members[name] == raw {
+		if d.parent != nil && d.parent.has(name, raw) {
 			continue
 		}
 		if check(name, raw) != nil || !utf8.ValidString(name) {
@@ -292,12 +310,12 @@ func (m *Memo) candidates(text string, at int) (all []*track) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, k := range keys {
-		for _, e := range m.starts[k] {
+	for _, k := range slices.Backward(keys) {
+		all = slices.Grow(all, len(m.starts[k]))
+		for _, e := range slices.Backward(m.starts[k]) {
 			all = append(all, e.Value.(*track)) //nolint:errcheck,forcetypeassert // nothing else is in it
 		}
 	}
-	slices.Reverse(all)
 	return all
 }
 
@@ -329,38 +347,40 @@ func (m *Memo) common(t *track, text string, at int) (spans []jsonscan.Span, nex
 	return spans, at
 }
 
+// has reports whether it is known that a member is as it was, and valid.
+func (t *track) has(name, raw string) bool {
+	return raw != "" && (name == "tools" && raw == t.toolList || name == t.format.lead && raw == t.prompt)
+}
+
 // readPrompt reads the member with the system prompt.
-func (d *decoder) readPrompt(t *track) error {
-	name := d.format.lead
-	raw := d.get(name)
-	if name == "" || jsonedit.Absent(raw) {
+func (d *decoder) readPrompt(t *track, raw string) error {
+	if raw == "" {
 		return nil
 	}
-	if p := d.parent; p != nil && p.members[name] == raw {
-		t.members[name], t.lead = p.members[name], p.lead
+	if p := d.parent; p != nil && p.prompt == raw {
+		t.prompt, t.lead = p.prompt, p.lead
 		return nil
 	}
 	raw = strings.Clone(raw)
 	it, err := d.format.api.prompt(raw)
-	t.members[name], t.lead = raw, it
-	return jsonedit.In(name, err)
+	t.prompt, t.lead = raw, it
+	return jsonedit.In(d.format.lead, err)
 }
 
 // readTools reads the tools.
-func (d *decoder) readTools(t *track) error {
-	raw := d.members["tools"]
-	if jsonedit.Absent(raw) {
+func (d *decoder) readTools(t *track, raw string) error {
+	if raw == "" {
 		return nil
 	}
-	if p := d.parent; p != nil && p.members["tools"] == raw {
-		t.members["tools"], t.tools = p.members["tools"], p.tools
+	if p := d.parent; p != nil && p.toolList == raw {
+		t.toolList, t.tools = p.toolList, p.tools
 		return nil
 	}
 	if raw[0] != '[' {
 		return jsonedit.Faultf("tools", "is %s, want a list", jsonedit.KindOf(raw))
 	}
 	raw = strings.Clone(raw)
-	t.members["tools"] = raw
+	t.toolList = raw
 	for i, value := range list(raw) {
 		defs, err := d.format.api.tools(value)
 		if err != nil {
@@ -379,11 +399,9 @@ func (d *decoder) readValues(t *track) error {
 		for known > 0 && (p.ends[known-1] < 0 || known < len(d.spans) && d.format == Responses && p.endsInAnswer(known)) {
 			known-- // an answer of several values may go on
 		}
-		t.values = append(make([]mark, 0, len(d.spans)), p.values[:d.known]...)
-		r.ends = append(make([]int, 0, len(d.spans)), p.ends[:known]...)
+		t.values, r.ends = room(p.values[:d.known], len(d.spans)-d.known), room(p.ends[:known], len(d.spans)-known)
 		if known > 0 {
-			n := p.ends[known-1]
-			r.items = append(make([]*Item, 0, n+2*(len(d.spans)-known)), p.items[:n]...)
+			r.items = room(p.items[:p.ends[known-1]], 2*(len(d.spans)-known))
 		}
 	}
 	before := len(r.items)
@@ -418,6 +436,14 @@ func (d *decoder) readValues(t *track) error {
 	return nil
 }
 
+// room returns values with room for more, and the same memory if there are no more.
+func room[T any](values []T, more int) []T {
+	if more == 0 {
+		return slices.Clip(values)
+	}
+	return append(make([]T, 0, len(values)+more), values...)
+}
+
 // read reads some of the values of a list, until there is an error.
 func (r *reader) read(d *decoder, from, to int) {
 	f := d.format
@@ -450,7 +476,13 @@ func (t *track) endsInAnswer(values int) bool {
 func (m *Memo) publish(t, before *track) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if before != nil {
+	switch {
+	case t == before && t.place == nil: // it was continued since
+		return
+	case t == before:
+		m.tracks.MoveToFront(t.place)
+		return
+	case before != nil:
 		m.remove(before)
 	}
 	t.place = m.tracks.PushFront(t)

@@ -46,6 +46,10 @@ func NewMemo[F any](op string, importer Importer[F]) *Memo[F] {
 // kind [middleware.Invalid] and has the position of the message.
 func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 	parent, common, partial := m.match(history)
+	if parent != nil && common == len(parent.msgs) && common == len(history) {
+		m.publish(parent, parent)
+		return m.conversation(parent, history, common, partial), nil
+	}
 	t := &track[F]{kept: new(kept[F]), claim: new(atomic.Int64)}
 	if parent != nil && common == len(parent.msgs) && parent.claim.CompareAndSwap(int64(common), int64(len(history))) {
 		*t = *parent
@@ -72,7 +76,11 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 		parent = nil // a fork: both tracks are kept
 	}
 	m.publish(t, parent)
-	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history, known: common, partial: partial, kept: t.kept}, nil
+	return m.conversation(t, history, common, partial), nil
+}
+
+func (m *Memo[F]) conversation(t *track[F], history []F, known int, partial []bool) *Conversation[F] {
+	return &Conversation[F]{Messages: slices.Clip(t.msgs), op: m.op, foreign: history, known: known, partial: partial, kept: t.kept}
 }
 
 // match returns the track with the longest beginning in common with a history, the
@@ -120,7 +128,7 @@ func (m *Memo[F]) common(t *track[F], history []F) (n int, partial []bool) {
 func (m *Memo[F]) publish(t, parent *track[F]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	kept, bytes := []*track[F]{t}, t.bytes
+	kept, bytes := append(make([]*track[F], 0, min(len(m.tracks)+1, maxTracks)), t), t.bytes
 	for _, o := range m.tracks {
 		if o == parent {
 			continue

@@ -101,33 +101,46 @@ func BenchmarkGateway(b *testing.B) {
 	}
 }
 
-// BenchmarkConnections measures requests a second of 64 connections with small bodies, in turns of 2,000 requests. The metric
-// of both is the best turn.
+// BenchmarkConnections measures requests a second of 64 connections with small bodies, in turns of 2,000 requests through the
+// gateway and through the bare proxy: all with one conversation, and each with its own. The metrics are the best turn of both,
+// and the median of the turns of the gateway in percent of the turns of the bare proxy beside them.
 func BenchmarkConnections(b *testing.B) {
-	urls := pair(b, answerAtOnce)
-	tr := &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}
-	b.Cleanup(tr.CloseIdleConnections)
-	body, best := rounds(2, ""), map[string]float64{}
-	for b.Loop() {
-		for name, url := range urls {
-			start := time.Now()
-			var all sync.WaitGroup
-			for range 64 {
-				all.Go(func() {
-					for range 2000 / 64 {
-						if _, err := once(tr, url, body); err != nil {
-							b.Error(err)
-							return
+	const connections, requests = 64, 2000 / 64
+	for _, conversations := range []int{1, connections} {
+		b.Run(strconv.Itoa(conversations)+" conversations", func(b *testing.B) {
+			urls := pair(b, answerAtOnce)
+			tr := &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}
+			b.Cleanup(tr.CloseIdleConnections)
+			turn := func(url string) float64 {
+				start := time.Now()
+				var all sync.WaitGroup
+				for i := range connections {
+					body := strings.Replace(rounds(2, ""), "go on", fmt.Sprint("go on ", i%conversations), 1)
+					all.Go(func() {
+						for range requests {
+							if _, err := once(tr, url, body); err != nil {
+								b.Error(err)
+								return
+							}
 						}
-					}
-				})
+					})
+				}
+				all.Wait()
+				return connections * requests / time.Since(start).Seconds()
 			}
-			all.Wait()
-			best[name] = max(best[name], 2000/64*64/time.Since(start).Seconds())
-		}
-	}
-	for name, n := range best {
-		b.ReportMetric(n, name+"-requests/s")
+			var shares []float64
+			best := map[string]float64{}
+			for b.Loop() {
+				bare, through := turn(urls["bare"]), turn(urls["gateway"])
+				best["bare"], best["gateway"] = max(best["bare"], bare), max(best["gateway"], through)
+				shares = append(shares, 100*through/bare)
+			}
+			for name, n := range best {
+				b.ReportMetric(n, name+"-requests/s")
+			}
+			slices.Sort(shares)
+			b.ReportMetric(shares[len(shares)/2], "%-of-bare")
+		})
 	}
 }
 

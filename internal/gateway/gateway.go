@@ -94,6 +94,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 	if err := g.Reload(ctx); err != nil {
 		return nil, err
 	}
+	g.mux.Handle(others, http.NotFoundHandler()) // else the mux would look for other methods
 	g.mux.HandleFunc("GET /livez", g.health)
 	g.mux.HandleFunc("GET /health", g.health)
 	g.mux.HandleFunc("GET /readyz", g.ready)
@@ -174,7 +175,7 @@ func (g *Gateway) Close() error {
 
 // ServeHTTP implements [http.Handler]: paths of its own, else the upstream.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	if _, pattern := g.mux.Handler(req); pattern != "" {
+	if _, pattern := g.mux.Handler(req); pattern != others {
 		g.mux.ServeHTTP(w, req)
 		return
 	}
@@ -194,6 +195,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		g.forward(w, req, route)
 	}
 }
+
+// others is the pattern of the paths that are not the gateway's own.
+const others = "/"
 
 // health is the answer of a process that lives, in the form that clients of Headroom expect.
 func (g *Gateway) health(w http.ResponseWriter, _ *http.Request) {

@@ -55,10 +55,12 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 		}
 	}
 	j.rules, j.known = f.rulesOf(v)
-	j.limits = f.opts.limitsOr(j.rules.Limits(j.budget.Window))
 	before, _ := v.Load(memoryKey{f}).(*judgement)
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
+	}
+	if j.limits = before.limits; before.view == nil || before.budget.Window != j.budget.Window {
+		j.limits = f.opts.limitsOr(j.rules.Limits(j.budget.Window))
 	}
 	j.examine(before)
 	if len(j.tools) == 0 {

@@ -86,6 +86,9 @@ func similar[S any](tracks []*Track[S], given Given) []candidate[S] {
 	for age, t := range tracks {
 		if given.Steady && t.isIn(given) {
 			found = append(found, candidate[S]{t, nil, min(len(body), len(t.Body)), age})
+			if len(t.Body) >= len(body) && len(found) == 1 {
+				return found // no other has more
+			}
 			continue
 		}
 		if r := reach(t.Body, body); r > 0 {
@@ -128,14 +131,16 @@ func (c *Cache[S]) Publish(t *Track[S]) {
 	t.parent = nil
 	for {
 		old := c.tracks.Load()
-		kept := []*Track[S]{t}
-		bytes := 0
+		var tracks []*Track[S]
 		if old != nil {
-			for _, o := range *old {
-				if o != parent && len(kept) < maxTracks && bytes+o.bytes <= maxBytes {
-					kept = append(kept, o)
-					bytes += o.bytes
-				}
+			tracks = *old
+		}
+		kept := append(make([]*Track[S], 0, min(len(tracks)+1, maxTracks)), t)
+		bytes := 0
+		for _, o := range tracks {
+			if o != parent && len(kept) < maxTracks && bytes+o.bytes <= maxBytes {
+				kept = append(kept, o)
+				bytes += o.bytes
 			}
 		}
 		if c.tracks.CompareAndSwap(old, &kept) {
