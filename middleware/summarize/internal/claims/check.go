@@ -56,7 +56,7 @@ func (s *Source) unsupported(piece string, planned bool) (items []string) {
 		c := &sen.Items[i]
 		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
 		adds := c.Kind == lex.Number && sen.hasAny(sums) && s.isSum(&c.Value)
-		if !isPlan && !adds && !s.Supports(c) && !isResult(c, given) {
+		if !isPlan && !adds && !s.supports(c) && !isResult(c, given) {
 			items = append(items, c.Text)
 		}
 	}
@@ -124,8 +124,8 @@ func Without(body string, found []Finding) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Supports reports whether the source has what a claim is about.
-func (s *Source) Supports(c *lex.Item) bool {
+// supports reports whether the source has what a claim is about.
+func (s *Source) supports(c *lex.Item) bool {
 	const few = 3
 	switch {
 	case c.Kind == lex.Number || c.Kind == lex.Date:

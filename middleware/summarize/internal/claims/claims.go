@@ -38,9 +38,6 @@ var (
 	searching                          = lists["search"]
 )
 
-// Find returns the claims of a sentence that are no outcomes.
-func Find(text string) []lex.Item { return read(text).Items }
-
 // sentence is a sentence, or a part of one.
 type sentence struct{ *lex.Text }
 

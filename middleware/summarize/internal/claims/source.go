@@ -87,9 +87,6 @@ func SourceOf(covered, view []message.Message, others ...string) *Source {
 	return s
 }
 
-// NewSource returns the source of texts.
-func NewSource(texts ...string) *Source { return SourceOf(nil, nil, texts...) }
-
 // textsOf returns the texts of a part: also thoughts, names, arguments and results.
 func textsOf(p message.Part) []string {
 	switch p := p.(type) {

@@ -78,7 +78,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 			return "", nil, r
 		}
 	}
-	if r := cmp.Or(t.form(text), t.length(text)); r != nil || t.notes {
+	if r := cmp.Or(t.imitates(text), t.form(text), t.length(text)); r != nil || t.notes {
 		return text, nil, r
 	}
 	if words, items, r = t.Inventions.apply(text, t.sections, t.last); r == nil && words != text {
@@ -152,21 +152,29 @@ func (t limits) copies(text string) *RejectedError {
 	return nil
 }
 
-// form rejects a text with a line that only the program writes, or without the required sections.
-func (t limits) form(answer string) *RejectedError {
+// imitates rejects a text with what only the program writes: a marker as a line, or one that begins with a bracket in any
+// place and in any case, or the last line of a summary.
+func (t limits) imitates(answer string) *RejectedError {
 	folded := fold(answer)
 	for _, m := range t.Markers {
-		if containsMarker(answer, folded, m) {
+		if (strings.HasPrefix(m, "[") || strings.HasPrefix(m, "【")) && strings.Contains(folded, fold(m)) {
 			return reject(Copied, "it contains %q", m)
 		}
 	}
+	for line := range strings.Lines(answer) {
+		if byProgram(strings.TrimSpace(line), t.Markers) {
+			return reject(Copied, "it contains a line that only the program writes")
+		}
+	}
+	return nil
+}
+
+// form rejects a text without the required sections.
+func (t limits) form(answer string) *RejectedError {
 	// An item of another section may look like a heading: those that are marked count.
 	lines, marked, content := map[string]int{}, map[string]int{}, len(t.sections) == 0
 	for line := range strings.Lines(answer) {
 		line = strings.TrimSpace(line)
-		if endsSummary(line) {
-			return reject(Copied, "it contains the last line of a summary")
-		}
 		rest := heading(line)
 		for _, s := range t.sections {
 			want := heading(s)
@@ -200,20 +208,6 @@ func (t limits) length(text string) *RejectedError {
 		return reject(TooLong, "it is not shorter: %d tokens in place of %d", n, t.below)
 	}
 	return nil
-}
-
-// containsMarker reports whether a text, also given in folded form, contains a marker: as
-// a line, or in any place and in any case if the marker begins with a bracket.
-func containsMarker(text, folded, marker string) bool {
-	if strings.HasPrefix(marker, "[") || strings.HasPrefix(marker, "【") {
-		return strings.Contains(folded, fold(marker))
-	}
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == strings.TrimSpace(marker) {
-			return true
-		}
-	}
-	return false
 }
 
 // withoutMarker removes a marker in the first line, which models copy.
