@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -33,6 +34,7 @@ type scenario struct {
 	middlewares []middleware.Middleware
 	env         middleware.Env
 	chain       middleware.Middleware
+	compacted   bool // the provider may compact
 	restless    bool // there are editors in it that edit again if they are asked again
 	heard       middlewaretest.Recorder
 
@@ -104,6 +106,7 @@ func (s *scenario) chooseChain(rules message.Rules, careless bool) {
 	for range s.dice.roll("middlewares", 4) {
 		if k := s.dice.roll("middleware", len(lineup.Editors)+1); k < len(lineup.Editors) {
 			s.notef("%s", lineup.Editors[k].Name)
+			s.compacted = s.compacted || lineup.Editors[k].Name == native.Name
 			s.middlewares = append(s.middlewares, lineup.Editors[k].New(s.dice.roll))
 			continue
 		}
@@ -242,7 +245,7 @@ func (s *scenario) judged(n int) *guarantee.Call {
 	c := &guarantee.Call{
 		Rules: s.rules, Limits: s.limits, Room: s.budget.Room(), Meter: s.meter(),
 		Usage:   s.usage > 0 || s.model != "" || s.refused,
-		Folded:  s.restless,
+		Folded:  s.restless || s.compacted,
 		History: s.history[:n], Tools: s.tools, Events: s.since,
 	}
 	if s.refused {

@@ -33,6 +33,9 @@ func (c *compactions) make(r *Request, readable bool) (seal string, made compact
 	made = compaction{all: s.before[len(s.before)-1], last: wireRole(r.Messages[len(r.Messages)-1])}
 	if readable {
 		made.text = fmt.Sprintf("Summary of %d messages.", len(r.Messages)-s.lead)
+		if _, last, ok := strings.Cut(r.wanted, "word for word:\n"); ok {
+			made.text += "\n" + last
+		}
 	}
 	sum := sha256.Sum256(append(slices.Clone(made.all), s.system...))
 	seal = hex.EncodeToString(sum[:])

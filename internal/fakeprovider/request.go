@@ -23,6 +23,7 @@ type Request struct {
 	dropped     []int  // messages whose reasoning was left out
 	compact     bool   // for a compaction on demand
 	compactBeta bool   // the header allows that
+	wanted      string // the instructions for it
 	standsFor   []byte // what the compaction at the beginning stands for; nil: there is none
 
 	array  bool // a stream is a JSON array

@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/store"
 )
 
 // talk is a client that runs a loop of a tool, on the bytes of the wire.
@@ -125,7 +127,7 @@ func TestNativeEditor(t *testing.T) {
 				compactions, behind := 0, 0
 				for _, r := range p.Requests() {
 					body := string(r.Body)
-					own := strings.Contains(body, `"compaction":{"type":"summarize"}`) || r.Reply == nil
+					own := strings.Contains(body, `"compaction":{"type":"summarize"`) || r.Reply == nil
 					switch {
 					case own:
 						compactions++
@@ -138,6 +140,14 @@ func TestNativeEditor(t *testing.T) {
 				}
 				require.GreaterOrEqual(t, compactions, 2, "a compaction is compacted")
 				require.Greater(t, behind, 15)
+				newest := string(p.Requests()[len(p.Requests())-1].Body)
+				handle := regexp.MustCompile(`has compacted \d+ messages here\. To read it: recall ([a-z]{12})`).FindStringSubmatch(newest)
+				require.NotEmpty(t, handle, newest)
+				h, err := store.ParseHandle(handle[1])
+				require.NoError(t, err)
+				kept, err := s.Archive(s.Scope(&http.Request{URL: &url.URL{}, Header: http.Header{"X-Api-Key": {"k"}}})).Get(t.Context(), h)
+				require.NoError(t, err)
+				require.Contains(t, kept.Data, "Read all.", "what was compacted can be read")
 				require.Len(t, p.Requests(), 31+compactions)
 				metrics := get(t, s.url+"/metrics").body
 				require.Contains(t, metrics, `laconic_edits_total{middleware="native"}`)

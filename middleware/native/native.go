@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -63,9 +65,13 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	lead := message.Leading(v.Messages())
 	end := e.cut(v, lead)
-	covered := 0
+	covered, stay := 0, 0
 	for i := lead; i < end; i++ {
-		covered += v.TokensOf(i)
+		if v.At(i).Role == message.RoleUser && !c.Readable() {
+			stay += v.TokensOf(i) // OpenAI returns the messages of the user
+		} else {
+			covered += v.TokensOf(i)
+		}
 	}
 	if covered <= tokens {
 		return &middleware.Plan{
@@ -73,17 +79,23 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		}, nil
 	}
 	fold := middleware.FoldOf(lead, end-1)
-	note := ""
-	if !c.Readable() {
-		var h store.Handle
-		h, fold.Archive = v.ArchiveRuns(fold.Runs)
-		note = store.Placeholder(fmt.Sprintf("[The provider has compacted %d messages here.]", end-lead), h)
-	}
-	fold.Estimate = tokens
+	fold.Estimate = tokens + stay
+	var h store.Handle
+	h, fold.Archive = v.ArchiveRuns(fold.Runs)
+	note := store.Placeholder(fmt.Sprintf("[The provider has compacted %d messages here.]", end-lead), h)
 	fold.Make = func(ctx context.Context) ([]message.Message, error) {
-		msgs, err := c.Compact(ctx, v, end, e.Instructions)
-		if err == nil && note != "" {
-			msgs = append(msgs, message.User(note))
+		if !c.Readable() {
+			msgs, err := c.Compact(ctx, v, end, e.Instructions)
+			return append(msgs, message.User(note)), err
+		}
+		wanted := e.Instructions
+		if !h.IsZero() {
+			wanted = cmp.Or(wanted, standard) + "\n\nEnd the summary with this line, word for word:\n" + note
+		}
+		msgs, err := c.Compact(ctx, v, end, wanted)
+		if err == nil && !h.IsZero() && !names(msgs, h) {
+			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: "the summary of the provider has left out the handle " +
+				h.String() + ", by which the messages that it stands for can be read"})
 		}
 		return msgs, err
 	}
@@ -91,6 +103,21 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		Why:   fmt.Sprintf("the provider compacts %d messages (%d tokens)", end-lead, v.Size().Charged(covered)),
 		Edits: []middleware.Edit{fold},
 	}, nil
+}
+
+// standard are the instructions if a handle has to be added to them, since a provider may replace its own by any.
+const standard = "Write a summary by which the work can be continued without the messages before it: what the user wants, in the " +
+	"words of the user; what was done and found, with names, paths, numbers and errors word for word; what was decided, and why; " +
+	"how errors were repaired; and what has to be done next."
+
+// names reports whether a compaction has a handle in its text.
+func names(msgs []message.Message, h store.Handle) bool {
+	return slices.ContainsFunc(msgs, func(m message.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
+			o, ok := p.(message.Opaque)
+			return ok && slices.Contains(archived.In(o.Data), h)
+		})
+	})
 }
 
 // cut returns the view position of the first message that is kept: an answer directly after a message of the user or a

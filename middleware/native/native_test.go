@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -19,10 +20,11 @@ import (
 
 // provider is a compactor in memory. The same messages give the same compaction.
 type provider struct {
-	sealed bool
-	users  bool // the messages of the user stay, as OpenAI leaves them
-	err    error
-	asked  *int
+	sealed  bool
+	forgets bool // it does not write what the instructions want
+	users   bool // the messages of the user stay, as OpenAI leaves them
+	err     error
+	asked   *int
 }
 
 func (p provider) Readable() bool { return !p.sealed }
@@ -32,7 +34,10 @@ func (p provider) Compact(_ context.Context, v *middleware.View, n int, instruct
 		*p.asked++
 	}
 	ids := message.IDs(v.Messages()[:n])
-	data := fmt.Sprintf(`{"type":"compaction","content":"%x %s"}`, ids[n-1][:4], instructions)
+	data := fmt.Sprintf(`{"type":"compaction","content":%q}`, fmt.Sprintf("%x %s", ids[n-1][:4], instructions))
+	if p.forgets {
+		data = `{"type":"compaction","content":"a summary"}`
+	}
 	m := message.Assistant(message.Opaque{Kind: "compaction", Data: data})
 	m.Hints.Pinned = true
 	var out []message.Message
@@ -106,6 +111,23 @@ func TestFold(t *testing.T) {
 	require.Equal(t, middleware.Edited, events[0].Kind)
 
 	archive := store.NewMemory(0)
+	got, events = run(t, middleware.Chain(with(provider{}), native.New(native.Options{Trigger: low, Keep: 4, Instructions: "names"})), history, middleware.Env{Archive: archive})
+	text := got[1].Parts[0].(message.Opaque).Data
+	require.Regexp(t, `names.*The provider has compacted 37 messages here.*recall [a-z]{12}\]"}$`, text, "the summary has the handle")
+	require.NotContains(t, fmt.Sprint(events), "left out")
+	kept, err := archive.Get(t.Context(), archived.In(text)[0])
+	require.NoError(t, err)
+	for _, m := range history[1:38] {
+		for r := range m.Results() {
+			require.Contains(t, kept.Data, r.Text, "what was compacted can be read")
+		}
+	}
+	got, _ = run(t, middleware.Chain(with(provider{}), native.New(native.Options{Trigger: low, Keep: 4})), history, middleware.Env{Archive: archive})
+	require.Contains(t, got[1].Parts[0].(message.Opaque).Data, "Write a summary by which the work can be continued")
+	_, events = run(t, middleware.Chain(with(provider{forgets: true}), native.New(native.Options{Trigger: low})), history, middleware.Env{Archive: archive})
+	require.Contains(t, events[0].String(), "has left out the handle")
+
+	archive = store.NewMemory(0)
 	got, _ = run(t, middleware.Chain(with(provider{sealed: true}), native.New(native.Options{Trigger: low, Keep: 3})), history, middleware.Env{Archive: archive})
 	require.Regexp(t, `^\[The provider has compacted 37 messages here: recall [a-z]{12}\]$|^\[The provider has compacted 37 messages here\. To read it: recall [a-z]{12}\]$`, got[2].Text(), "our own record")
 }

@@ -8,11 +8,14 @@ import (
 
 // Options define when the provider is asked, and what is kept. The zero value suits most programs.
 type Options struct {
-	Trigger      middleware.Trigger // nil: at 0.85 of the window less the reserve, or at 100,000 tokens without a window
-	MinCalls     int                // model calls between two compactions, at least; 0: no minimum
-	Keep         int                // newest messages left as they are, at least; 0: 6
-	Instructions string             // what the summary should have, for providers that take this; "": the provider's own
-	Strict       bool               // a failed compaction fails the call
+	Trigger  middleware.Trigger // nil: at 0.85 of the window less the reserve, or at 100,000 tokens without a window
+	MinCalls int                // model calls between two compactions, at least; 0: no minimum
+	Keep     int                // newest messages left as they are, at least; 0: 6
+	Strict   bool               // a failed compaction fails the call
+
+	// Instructions say what the summary should have, for Anthropic. "": those of the provider; with an archive those of this
+	// package, to which the handle is added.
+	Instructions string
 }
 
 // Validate returns an error for options that are invalid by themselves.

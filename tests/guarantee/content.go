@@ -9,10 +9,32 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/native"
 )
 
+// compacted returns the edit by which the provider itself has made message i of what was sent, or from which a later edit has
+// taken it; nil: there is none.
+func (c *Call) compacted(i int) *journal.Record {
+	if c.View == nil {
+		return nil
+	}
+	var within func(e *journal.Record) *journal.Record
+	within = func(e *journal.Record) *journal.Record {
+		if e == nil || e.Middleware == native.Name {
+			return e
+		}
+		for _, covered := range e.Covered {
+			if n := within(covered); n != nil {
+				return n
+			}
+		}
+		return nil
+	}
+	return within(c.View.Span(i).Edit)
+}
+
 // parts checks each sent part: thinking, media and opaque parts are parts of the history, each sent at most as often.
-// So are the calls and results of a sound history.
+// So are the calls and results of a sound history. A compaction of the provider is none.
 func (l *ledger) parts() {
 	had := map[message.Part]int{}
 	for _, m := range l.call.History {
@@ -23,6 +45,9 @@ func (l *ledger) parts() {
 		}
 	}
 	for i, m := range l.call.Sent {
+		if m.IsCompaction() && (l.call.View == nil || l.call.compacted(i) != nil) {
+			continue
+		}
 		for _, p := range m.Parts {
 			for _, k := range l.keys(p) {
 				had[k]--
@@ -157,12 +182,12 @@ func (l *ledger) hasOrder(m message.Message, p message.Part) bool {
 var mark = regexp.MustCompile(`\[… \d+ characters left out …\]`)
 
 // notes checks that no note is inside another or repeated: a shortened text is not shortened again around its mark, and
-// one remark replaces all removed messages.
+// one remark replaces all removed messages. What a provider has compacted may have one more: that of fit before it.
 func (l *ledger) notes() {
 	if anyText(l.call.History, isNote) {
 		return // of the caller, or of an earlier view
 	}
-	remarks := 0
+	var remarks [2]int // by whether the provider has returned it
 	for i, m := range l.call.Sent {
 		for _, p := range m.Parts {
 			text := withoutHandles(textOf(p))
@@ -173,11 +198,15 @@ func (l *ledger) notes() {
 			if result && text != placeholder && strings.Contains(text, placeholder) {
 				l.notef(Plain, "message %d has a placeholder inside another text: %s", i, text)
 			}
-			remarks += strings.Count(text, note)
+			by := 0
+			if l.call.compacted(i) != nil {
+				by = 1
+			}
+			remarks[by] += strings.Count(text, note)
 		}
 	}
-	if remarks > 1 {
-		l.notef(Plain, "%d remarks about removed messages", remarks)
+	if remarks[0] > 1 || remarks[1] > 1 {
+		l.notef(Plain, "%d remarks about removed messages, and %d more in what the provider has compacted", remarks[0], remarks[1])
 	}
 }
 

@@ -58,7 +58,7 @@ type Call struct {
 	Room   int          // tokens that the request may have; 0: any number
 	Meter  tokens.Meter // counts them
 	Usage  bool         // the provider has reported usage, which may differ from the count
-	Folded bool         // an editor may have folded protected messages together with others
+	Folded bool         // an editor or the provider may have folded protected messages together with others
 
 	History []message.Message // of the caller
 	Tools   []message.ToolDef

@@ -58,15 +58,27 @@ func newestRound(msgs []message.Message) int {
 	return -1
 }
 
+// read returns for each message of the history whether a provider has read it for a compaction that was sent.
+func (c *Call) read() []bool {
+	all, lead := make([]bool, len(c.History)), message.Leading(c.History)
+	for i := range c.Sent {
+		e := c.compacted(i)
+		for k := range all {
+			all[k] = all[k] || e != nil && slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(k - lead) })
+		}
+	}
+	return all
+}
+
 // protection checks that protected messages were sent. Of a sound history, each protected message is sent, in order; of
-// a repaired one, its texts are.
+// a repaired one, its texts are. A provider may compact questions that it has read.
 func (l *ledger) protection() {
 	c := l.call
-	at := 0
+	at, read := 0, c.read()
 	for i, p := range protections(c.History) {
 		m := c.History[i]
 		switch {
-		case p == free:
+		case p == free, p == words && read[i]:
 		case !l.sound:
 			l.wordsOf(i, p)
 		default:

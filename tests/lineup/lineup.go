@@ -15,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -35,6 +36,7 @@ type Editor struct {
 
 // Editors are all of them.
 var Editors = []Editor{
+	{native.Name, func(roll Roll) middleware.Middleware { return compactedBy(provider(roll), native.New(asked(roll))) }},
 	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
 	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
 	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
