@@ -117,20 +117,15 @@ func Folder(path string) store.Store { return folders(path)("") }
 type folder struct {
 	store.Scope
 
-	open func() (store.Store, error)
+	name string
+	open func() (*store.Dir, error)
 }
 
 // folders returns the scopes of a folder.
 func folders(path string) func(scope string) store.Store {
 	open := sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })
 	return func(scope string) store.Store {
-		return folder{store.NewScope(nil, scope), func() (store.Store, error) {
-			dir, err := open()
-			if err != nil {
-				return nil, err
-			}
-			return dir.Scope(scope), nil
-		}}
+		return folder{store.NewScope(nil, scope), scope, open}
 	}
 }
 
@@ -140,7 +135,7 @@ func (f folder) Put(ctx context.Context, conversation message.ID, contents []sto
 	if err != nil {
 		return err
 	}
-	return dir.Put(ctx, conversation, contents)
+	return dir.Scope(f.name).Put(ctx, conversation, contents)
 }
 
 // Get implements [store.Store].
@@ -149,7 +144,16 @@ func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) 
 	if err != nil {
 		return store.Content{}, err
 	}
-	return dir.Get(ctx, h)
+	return dir.Scope(f.name).Get(ctx, h)
+}
+
+// Delete removes contents as [store.Dir.Delete].
+func (f folder) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	dir, err := f.open()
+	if err != nil {
+		return err
+	}
+	return dir.Delete(ctx, scope, conversations...)
 }
 
 // unopened returns the error of each call if a database that is used has not been opened.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -95,6 +96,33 @@ func TestServeUsage(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Contains(t, stdout, "ok: chain "+chain)
 	require.Contains(t, stdout, "failed: upstream http://127.0.0.1:1: ")
+}
+
+// TestServeCheckWrites: the check writes to the stores, and leaves nothing there.
+func TestServeCheckWrites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	chain := write(t, "journal: sqlite:"+dir+"/edits.db\narchive: "+dir+"/contents\nchain: [{use: fit}]\n")
+	secret := write(t, "0123456789abcdef")
+	check := func() string {
+		var out bytes.Buffer
+		run(t.Context(), []string{"serve", "--check", "--chain", chain, "--secret", secret, "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
+		return out.String()
+	}
+	require.Contains(t, check(), "ok: journal\nok: archive\n")
+	var kept bytes.Buffer
+	require.Zero(t, run(t.Context(), []string{"journal", "ls", "sqlite:" + dir + "/edits.db"}, nil, &kept, io.Discard))
+	require.Equal(t, "nothing is kept\n", kept.String())
+	require.NoError(t, filepath.WalkDir(dir+"/contents", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			i, _ := e.Info()
+			require.Less(t, i.Size(), int64(1000), path)
+		}
+		return err
+	}))
+	require.NoError(t, os.RemoveAll(dir+"/contents"))
+	require.NoError(t, os.WriteFile(dir+"/contents", nil, 0o600))
+	require.Contains(t, check(), "failed: archive: ")
 }
 
 // TestServedLists: the service for guardrails has the chain and the archive of the gateway, and keys do not share content.

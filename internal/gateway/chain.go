@@ -39,7 +39,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	end, err := file.Open(ctx, engine.Options{Lazy: !g.opts.FailClosed}) // else it starts without its database
+	end, err := g.open(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,22 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	}
 	c.rt = g.newTransport(c)
 	return c, nil
+}
+
+// patience is the time that a database has to open, before the gateway starts without it.
+const patience = 3 * time.Second
+
+// open opens the databases of a file. Unless the chain must not fail, those that do not answer are opened later.
+func (g *Gateway) open(ctx context.Context, file *chainfile.File) (end func() error, err error) {
+	if g.opts.FailClosed {
+		return file.Open(ctx, engine.Options{})
+	}
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if end, err = file.Open(short, engine.Options{}); err != nil {
+		end, err = file.Open(ctx, engine.Options{Lazy: true})
+	}
+	return end, err
 }
 
 // newTransport returns the connections to the upstreams through the chain.
@@ -133,49 +149,4 @@ func (a countedArchive) Get(ctx context.Context, h store.Handle) (store.Content,
 		exchangeOf(ctx).fails(a.metrics, "archive", err)
 	}
 	return c, err
-}
-
-// Check is what was asked by [Gateway.Check], and its error.
-type Check struct {
-	What string
-	Err  error
-}
-
-// Check asks all that requests need: the chain with a short conversation, the journal, the archive, and each upstream for
-// its root, without a key. It writes nothing to them.
-func (g *Gateway) Check(ctx context.Context) (all []Check) {
-	file := g.File()
-	probe := message.User("Is all well?")
-	_, _, err := middleware.Apply(ctx, file.With(middleware.Env{}), &middleware.Request{Messages: []message.Message{probe}})
-	all = append(all, Check{"chain " + g.opts.Chain, err})
-	if file.Journal != nil {
-		_, err = file.Journal.Find(ctx, "", message.ID{}, message.IDs([]message.Message{probe}))
-		all = append(all, Check{"journal", err})
-	}
-	if file.Archive != nil {
-		_, err = file.Archive.Get(ctx, file.Archive.Handle(store.Content{Data: "laconic"}.Hash()))
-		if errors.Is(err, store.ErrNotFound) {
-			err = nil
-		}
-		all = append(all, Check{"archive", err})
-	}
-	for _, r := range g.opts.Routes {
-		all = append(all, Check{"upstream " + r.Upstream.String(), g.reach(ctx, r)})
-	}
-	return all
-}
-
-// reach asks an upstream. Any answer will do: it has a key for nothing.
-func (g *Gateway) reach(ctx context.Context, r Route) error {
-	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, r.Upstream.String(), http.NoBody)
-	if err != nil {
-		return err
-	}
-	resp, err := g.upstream.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	return resp.Body.Close()
 }

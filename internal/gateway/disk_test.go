@@ -39,7 +39,7 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the fil
 			return <-s.log
 		}
 		works := func() bool { return strings.Contains(ask(), `store=""`) }
-		require.Eventually(t, works, time.Minute, time.Millisecond, "the databases are opened")
+		require.True(t, works(), "the databases are open before the first request")
 		room := limitFiles(t, 256<<10)
 		failed := map[string]int{}
 		for range 200 {
@@ -47,6 +47,10 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the fil
 				store, _, _ = strings.Cut(store, `"`)
 				failed[store]++
 			}
+		}
+		for _, c := range s.Check(t.Context()) {
+			full := c.What == "journal" || c.What == "archive"
+			require.Equal(t, full, c.Err != nil && strings.Contains(c.Err.Error(), "disk"), "%s: %v", c.What, c.Err)
 		}
 		room()
 		t.Logf("requests with a store that has failed: %v", failed)
@@ -57,6 +61,9 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the fil
 			require.NoError(t, s.Reload(t.Context()))
 		}
 		require.Eventually(t, works, time.Minute, time.Millisecond, "there is room again")
+		for _, c := range s.Check(t.Context()) {
+			require.NoError(t, c.Err, c.What)
+		}
 	})
 	require.NoError(t, p.Close())
 	require.LessOrEqual(t, openFiles(t), begin)
