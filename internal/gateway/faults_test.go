@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,6 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/store"
 
 	_ "github.com/laconic-go/laconic/store/sqlstore"
@@ -294,11 +294,14 @@ func TestStopUnderLoad(t *testing.T) {
 }
 
 // Neither memory nor goroutines grow with the number of requests beyond the limits of what is remembered: 48 MB of
-// conversations and 64 MB of edits. LACONIC_SOAK=1 sends a hundred times as many.
+// conversations and 64 MB of edits. With LACONIC_SOAK it sends 400,000, or as many as that says, of
+// 10,000 conversations:
+//
+//	LACONIC_SOAK=1000000 go test -run SoakMemory -v -timeout 60m ./internal/gateway
 func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memory and goroutines of the process
 	calls := 4000
-	if soak.Enabled {
-		calls *= 100
+	if n, err := strconv.Atoi(os.Getenv("LACONIC_SOAK")); err == nil {
+		calls = max(100*calls, n)
 	}
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -318,7 +321,7 @@ func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memor
 	}
 	var bytes, goroutines [5]int
 	for i := range calls {
-		if _, err := once(tr, s.url, strings.Replace(rounds(1+i%4, ""), "go on", fmt.Sprint("go on ", i/4), 1)); err != nil {
+		if _, err := once(tr, s.url, strings.Replace(rounds(1+i%4, ""), "go on", fmt.Sprint("go on ", i/4%10_000), 1)); err != nil {
 			require.NoError(t, err)
 		}
 		<-s.log
