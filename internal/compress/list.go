@@ -35,9 +35,6 @@ type result struct {
 	after      int
 	transforms []string // the middlewares that have edited it
 	hashes     []string // in what they have written
-
-	format    string
-	untouched string // why it is as it came; "": the chain has decided
 }
 
 // parse reads a request. Of members that are not as they should be, only the list is an error.
@@ -60,30 +57,30 @@ func parse(text string) (list, error) {
 }
 
 // untouched returns the list as it came, with an estimate of its tokens.
-func (in list) untouched(why string) result {
+func (in list) untouched() result {
 	n := tokens.Estimate{}.Count(in.list)
-	return result{list: in.list, before: n, after: n, untouched: why}
+	return result{list: in.list, before: n, after: n}
 }
 
 // through returns the list as the model would be sent it.
 func (in list) through(ctx context.Context, chain middleware.Middleware, memo *codec.Memo) result {
 	body, err := in.decode(memo)
 	if err != nil {
-		return in.untouched(err.Error())
+		return in.untouched()
 	}
 	req := body.Request()
 	req.Budget = in.budget
 	sent, events, err := middleware.Apply(body.Context(ctx), chain, req)
 	if err != nil {
-		return in.untouched(err.Error())
+		return in.untouched()
 	}
 	added := sent.Tools
 	sent.Tools, sent.Model = body.Tools, body.Model // the contract has no tools, and another model is chosen elsewhere
 	text, err := body.Encode(sent)
 	if err != nil {
-		return in.untouched(err.Error())
+		return in.untouched()
 	}
-	out := result{list: in.list, format: body.Format.Name}
+	out := result{list: in.list}
 	count := tokens.Estimate{}.Count
 	if v := sent.View(); v != nil {
 		size, meter := v.Size(), v.Meter()
@@ -92,8 +89,8 @@ func (in list) through(ctx context.Context, chain middleware.Middleware, memo *c
 		count = func(text string) int { return size.Charged(meter.Part(message.Text{Text: text})) }
 	}
 	if now := jsonedit.Get(text, "messages"); now != archived.Unhashed(in.list) {
-		if err := check(body.Format, text); err != nil {
-			return in.untouched("a provider would reject it: " + err.Error())
+		if check(body.Format, text) != nil { // a provider would reject it
+			return in.untouched()
 		}
 		var written []store.Handle
 		out.list, written = in.hashed(now)
