@@ -171,7 +171,7 @@ func newServer(archive store.Store) *mcp.Server {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true},
 	}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		parts, err := tool.Call(ctx, string(req.Params.Arguments))
-		if err != nil { // the model is told, and can do it better
+		if err != nil { // the model reads it, and can call again
 			told := &mcp.TextContent{Text: err.Error()}
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{told}}, nil //nolint:nilerr // as the protocol has it
 		}

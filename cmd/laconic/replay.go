@@ -304,8 +304,8 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// progress returns a function that tells how far a step is, the first time with 0 done, and one that removes what is
-// left on a terminal.
+// progress returns a function that writes the progress of a step, which is called first with 0 done, and one that removes what
+// is left on a terminal.
 func progress(w io.Writer, step string) (draw func(done, of int), remove func()) {
 	if isTerminal(w) {
 		return progressBar(w, step, time.Now)
@@ -346,7 +346,7 @@ func progressLines(w io.Writer, step string, clock func() time.Time) (draw func(
 	}
 }
 
-// pace tells what is done after some time, and the time that the rest takes at the same speed, when that is known.
+// pace returns a text with what is done after some time, and the time that the rest takes at the same speed, when that is known.
 func pace(took time.Duration, done, of int) string {
 	text := fmt.Sprintf("%d %%", 100*done/max(1, of))
 	if took >= time.Second && 0 < done && done < of {

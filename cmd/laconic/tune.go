@@ -113,7 +113,7 @@ func newMeasured(s settings, talks []replay.Talk) measured {
 }
 
 // frontier returns the results that nothing cheaper keeps as much as, the cheapest one first, and the index of the
-// cheapest one that keeps the floor or, if there is none, of the last one, which keeps most. It sorts all.
+// cheapest one that keeps the floor. If no result keeps it, the index is that of the last one, which keeps most. It sorts all.
 func frontier(all []measured, floor float64) (front []measured, best int) {
 	slices.SortStableFunc(all, func(a, b measured) int { return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.hard, a.hard)) })
 	for _, m := range all {
@@ -243,7 +243,7 @@ func table(out io.Writer, front, held []measured, best int) {
 		fmt.Fprintf(w, "%s\t%.3f\t%.2f %%\t%.3f\t%.2f %%\t%s\t%s\t%s\t%s%s\n", mark, m.cost, 100*m.hard, held[i].cost, 100*held[i].hard,
 			axes[0][m.settings[0]], axes[1][m.settings[1]], axes[2][m.settings[2]], axes[3][m.settings[3]], note)
 	}
-	_ = w.Flush() // the output tells its own errors
+	_ = w.Flush() // the output reports its own errors
 }
 
 // sums are costs and uses of hard facts of conversations.
@@ -269,7 +269,7 @@ func (s *sums) shares() (cost, hard float64) {
 	return cost, hard
 }
 
-// bootstrap returns intervals of 90 % of cost and hard facts, by drawing the conversations anew, and the uses of hard facts.
+// bootstrap returns intervals of 90 % of cost and hard facts, by random samples of the conversations, and the uses of hard facts.
 func bootstrap(talks []replay.Talk, rnd *rand.Rand) (cost, hard [2]float64, uses int) {
 	const draws = 2000
 	for _, t := range talks {

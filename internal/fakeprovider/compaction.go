@@ -17,7 +17,7 @@ const compactBeta = "compact-2026-09-04"
 // compaction is what the server has made of a request.
 type compaction struct {
 	text string // as a client reads it; "": it is sealed
-	all  []byte // what thinking behind it is compared with: the messages that it stands for
+	all  []byte // the messages that it replaces; thinking that follows it is compared with them
 	last string // role of the last one of these, on the wire
 }
 
@@ -48,7 +48,7 @@ func (c *compactions) make(r *Request, readable bool) (seal string, made compact
 	return seal, made
 }
 
-// adopt checks the compactions in a request, and lets thinking behind one of Anthropic be compared with what it stands for.
+// adopt checks the compactions in a request. Thinking that follows one of Anthropic is compared with the messages that it replaces.
 func (c *compactions) adopt(r *Request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -62,8 +62,8 @@ type Options struct {
 	// Lenient accepts what the provider itself accepts and stricter gateways reject: arguments that are any
 	// string, results of one message in any order, and a content of "".
 	Lenient bool
-	// RefuseInStream tells a client that asks for a stream inside of it, after the status 200, that the request is longer
-	// than the window, as Responses does at times.
+	// RefuseInStream refuses a request for a stream that is longer than the window inside of the stream, after the status 200,
+	// as Responses does at times.
 	RefuseInStream bool
 	// Reasoning is what is demanded of the reasoning in requests. With a demand, each answer has reasoning. "": none
 	// is demanded, and any is accepted.

@@ -21,7 +21,7 @@ const (
 	// it, and have no more before it than then. So what was missing once may not come back.
 	Bound Demand = "bound"
 
-	// Manual is that of the Claude models up to 4.5, and Gemini that of Gemini from 3 on: behind the last user message,
+	// Manual is that of the Claude models up to 4.5, and Gemini that of Gemini from 3 on: after the last user message,
 	// each message with calls has its reasoning, unchanged.
 	Manual Demand = "manual"
 	Gemini Demand = "gemini"
@@ -212,7 +212,7 @@ func (s *sent) invalid(i int) string {
 	return path + ": Invalid `signature` in `thinking` block."
 }
 
-// turn returns the fault of the first reasoning that was not sent, or is missing behind the last user message.
+// turn returns the fault of the first reasoning that was not sent, or is missing after the last user message.
 func (b *bonds) turn(s *sent, text func(s *sent, i int) string) string {
 	if why := b.forged(s); why != "" {
 		return why

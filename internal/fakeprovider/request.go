@@ -24,7 +24,7 @@ type Request struct {
 	compact     bool   // for a compaction on demand
 	compactBeta bool   // the header allows that
 	wanted      string // the instructions for it
-	standsFor   []byte // what the compaction at the beginning stands for; nil: there is none
+	standsFor   []byte // the messages that the compaction at the beginning replaces; nil: it has no compaction
 
 	array  bool // a stream is a JSON array
 	lines  bool // a stream has a line of JSON for each event

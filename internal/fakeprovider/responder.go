@@ -23,7 +23,7 @@ type Reply struct {
 	Calls     []Call
 	Reasoning string // reasoning_content; "": none, or with [Options.Reasoning] a sentence that occurs in no other answer
 	Finish    string // finish_reason; "": tool_calls if there are calls, otherwise stop
-	Err       *Error // sent in place of everything else; in a stream with After, when so many events were sent
+	Err       *Error // sent in place of everything else; in a stream with After, when that many events were sent
 	Hang      bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
 	Cut       bool   // the connection breaks in the middle of an answer, or of an event of a stream
 	After     int    // number of stream events before it hangs, breaks or fails

@@ -219,7 +219,7 @@ func (it item) answers() bool {
 	return it.Type == "function_call" || it.Type == "reasoning" || it.Role == "assistant"
 }
 
-// checkCall checks a call behind these items.
+// checkCall checks a call that follows these items.
 func (it item) checkCall(path string, before []item) error {
 	switch {
 	case it.CallID == "":
@@ -237,7 +237,7 @@ func (it item) checkCall(path string, before []item) error {
 	return nil
 }
 
-// madeWithReasoning reports whether a call came with reasoning, which its ID tells.
+// madeWithReasoning reports whether a call came with reasoning, by its ID.
 func madeWithReasoning(id string) bool { return strings.HasPrefix(id, "fc_r") }
 
 // behindReasoning reports whether an answer that ends here began with reasoning.
