@@ -18,14 +18,14 @@ import (
 
 // piece is a part that can be cut, or whose media can be removed.
 type piece struct {
-	at, k int
-	fixed bool // it is in a question or in the newest round
-	load  payload.Load
+	at, k       int
+	isProtected bool // it is in a question or in the newest round
+	load        payload.Load
 }
 
-// pieces returns the pieces of which something is true: the oldest first, and the fixed ones last.
+// pieces returns the pieces of which something is true: the oldest first, and the protected ones last.
 func (d *draft) pieces(of func(at, k int) bool) []piece {
-	var old, fixed []piece
+	var old, protected []piece
 	for i := range d.now {
 		by := d.view.Protected(i)
 		for k, p := range d.now[i].Parts {
@@ -34,27 +34,27 @@ func (d *draft) pieces(of func(at, k int) bool) []piece {
 			case by == 0:
 				old = append(old, piece{i, k, false, payload.Of(&message.Message{Parts: []message.Part{p}})})
 			default:
-				fixed = append(fixed, piece{i, k, true, payload.Of(&message.Message{Parts: []message.Part{p}})})
+				protected = append(protected, piece{i, k, true, payload.Of(&message.Message{Parts: []message.Part{p}})})
 			}
 		}
 	}
-	return append(old, fixed...)
+	return append(old, protected...)
 }
 
 // canCut reports whether part k of message at may be cut.
 func (d *draft) canCut(at, k int) bool {
 	p := d.now[at].Parts[k]
-	if !d.lastResort && d.view.Protects(at, p) {
+	if !d.may.lastResort && d.view.Protects(at, p) {
 		return false
 	}
 	by, edit := d.view.Protected(at)&^middleware.ProtectTool, d.view.Span(at).Edit
 	switch p := p.(type) {
 	case message.ToolCall: // of the newest round, if it is answered
 		folded := edit != nil && edit.Kind == journal.Fold
-		return by == 0 || by == middleware.ProtectNewest && d.lastResort && !folded && d.answered(at, p.ID)
+		return by == 0 || by == middleware.ProtectNewest && d.may.lastResort && !folded && d.answered(at, p.ID)
 	case message.Text:
-		_, isNote := d.mediaAt(at, k)
-		return by == 0 || isNote
+		_, wasMedia := d.mediaAt(at, k)
+		return by == 0 || wasMedia
 	case message.Media:
 		return by&middleware.ProtectNewest == 0
 	case message.ToolResult:
@@ -78,30 +78,32 @@ func (d *draft) answered(at int, id string) bool {
 	return d.answers[id] > at
 }
 
-// cutNewest cuts what can be cut, but not left out, if that is too large by itself: mostly the newest results. All of it
-// keeps half of the room, or more if the rest is small. If some was read from the archive, and the others keep a third of
-// that next to it, only the others are cut.
-func (d *draft) cutNewest() {
+// cutFixed does nothing unless what cannot be left out is too large by itself. Then it cuts those parts of it that can be cut,
+// mostly the newest results. They keep half of the room, or what the other messages do not need if that is more, but no more
+// than the rest that cannot be left out allows. If some were read from the archive, and the others keep a third of that next to
+// them, only the others are cut.
+func (d *draft) cutFixed() {
 	fixed := d.fixed()
-	if fixed <= d.room {
+	if fixed <= d.most {
 		return
 	}
 	size := func(p piece) int { return d.sizeOf(d.now[p.at].Parts[p.k]) }
-	again := func(p piece) bool {
+	isRecalled := func(p piece) bool {
 		r, ok := d.now[p.at].Parts[p.k].(message.ToolResult)
 		return ok && !d.recalled[result{p.at, r.CallID}].IsZero()
 	}
-	pieces, have, read := d.pieces(func(at, _ int) bool { return !d.free[at] }), 0, 0
+	pieces, cuttable, recalled := d.pieces(func(at, _ int) bool { return !d.free[at] }), 0, 0
 	for _, p := range pieces {
-		have += size(p)
-		if again(p) {
-			read += size(p)
+		cuttable += size(p)
+		if isRecalled(p) {
+			recalled += size(p)
 		}
 	}
-	target := d.aim(fixed - have)
-	allowed := min(target-(fixed-have), max(d.room/2, target-(d.total-have)))
-	if allowed-read >= allowed/3 && read < have {
-		pieces, allowed = slices.DeleteFunc(pieces, again), allowed-read
+	uncuttable, others := fixed-cuttable, d.total-cuttable
+	stopAt := d.aim(uncuttable)
+	allowed := min(stopAt-uncuttable, max(d.most/2, stopAt-others))
+	if allowed-recalled >= allowed/3 && recalled < cuttable {
+		pieces, allowed = slices.DeleteFunc(pieces, isRecalled), allowed-recalled
 	}
 	for _, cut := range []func(at, k, limit int){func(at, k, _ int) { d.dropMedia(at, k) }, d.cut} {
 		var sizes []int
@@ -125,7 +127,7 @@ func (d *draft) cut(at, k, limit int) {
 	by, whole := d.view.Meter().Counter, shorten.Text(original)
 	switch old := p.(type) {
 	case message.Text:
-		if _, isNote := d.mediaAt(at, k); isNote {
+		if _, wasMedia := d.mediaAt(at, k); wasMedia {
 			return
 		}
 		p = message.Text{Text: shortened(by, whole, limit, d.archive(at, original), "")}
@@ -141,7 +143,7 @@ func (d *draft) cut(at, k, limit int) {
 			limit -= d.sizeOf(rest)
 		}
 		h, how := d.recalled[result{at, old.CallID}], ", fewer lines at a time by from and to" // the whole of it would be cut again
-		if h.IsZero() || !d.handles {
+		if h.IsZero() || !d.may.handles {
 			h, how = d.archive(at, original), ""
 		}
 		old.Text = shortened(by, whole, limit, h, how)
@@ -173,8 +175,8 @@ func shortened(by tokens.Counter, text string, limit int, h store.Handle, how st
 }
 
 // keepLimits removes the media that break a limit of the provider: those that break one by themselves, then the oldest, or
-// for bytes the largest, until a share of the limit is left, so that the next image needs no other edit. Fixed ones are
-// removed last, and no more of them than necessary. It returns what is still exceeded.
+// for bytes the largest, until a share of the limit is left, so that the next image needs no other edit. Protected ones
+// are removed last, and no more of them than necessary. It returns what is still exceeded.
 func (d *draft) keepLimits() []payload.Excess {
 	kept := map[string]bool{}
 	for {
@@ -191,7 +193,7 @@ func (d *draft) keepLimits() []payload.Excess {
 
 // keepLimit removes media for one limit, which these places exceed.
 func (d *draft) keepLimit(broken []payload.Excess) {
-	isFixed := func(p piece) bool { return p.fixed }
+	isProtected := func(p piece) bool { return p.isProtected }
 	media := d.pieces(func(at, k int) bool { _, ok := d.mediaAt(at, k); return ok })
 	breaking := slices.DeleteFunc(slices.Clone(media), func(p piece) bool {
 		return !slices.ContainsFunc(broken, func(e payload.Excess) bool { return e.At == p.at && e.Part == p.k })
@@ -199,12 +201,12 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 	e, count := broken[0], func(p piece) int { return countedBy(broken[0].Limit, p.load) }
 	switch e.Limit {
 	case payload.RequestBytes: // texts can be shortened, too
-		media = slices.DeleteFunc(media, isFixed)
+		media = slices.DeleteFunc(media, isProtected)
 		slices.SortStableFunc(media, func(a, b piece) int { return cmp.Compare(b.load.Bytes, a.load.Bytes) })
 	case payload.ImageBytes, payload.ImageSide, payload.DocumentBytes:
 		media, count, e.Is, e.Most = breaking, func(piece) int { return 1 }, len(breaking), 0
-	case payload.ManyImageSide: // until the images are no longer many: the large ones, or the oldest if one of the large is fixed
-		if !slices.ContainsFunc(breaking, isFixed) {
+	case payload.ManyImageSide: // until the images are no longer many: the large ones, or the oldest if one of the large is protected
+		if !slices.ContainsFunc(breaking, isProtected) {
 			media = breaking
 		}
 		e.Is, e.Most = 0, d.limits.ManyImages
@@ -213,7 +215,7 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 		}
 	}
 	for _, p := range media {
-		if e.Is <= e.Most && (p.fixed || e.Is <= int(d.Target*float64(e.Most))) {
+		if e.Is <= e.Most && (p.isProtected || e.Is <= int(d.opts.Target*float64(e.Most))) {
 			return
 		}
 		if n := count(p); n > 0 {

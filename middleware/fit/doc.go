@@ -14,13 +14,13 @@
 //  1. A judgement of the view has its size, what repairs would add, and the room: the window less the reserve and a margin
 //     for the error of the count. If nothing is exceeded, nothing is edited.
 //  2. Otherwise a table of attempts is gone through, and the first whose plan fits is taken.
-//  3. An attempt says what may be given up: first the facts in placeholders, then handles and the note, at last
-//     protected tools and the arguments of the newest calls.
+//  3. The first attempt only shortens, and its placeholders have facts. The next ones leave out messages, then also handles and
+//     the note, then all that is not protected. The last ones cut protected tools and the arguments of the newest calls as well.
 //  4. It begins with a draft, which is the view without the media that the provider would reject.
-//  5. A table of steps shortens the draft until it fits, oldest messages first: results are cleared, arguments shortened,
+//  5. If what cannot be left out is too large by itself, the largest parts of it are cut: mostly the newest results.
+//  6. A table of steps shortens the draft until it fits, oldest messages first: results are cleared, arguments shortened,
 //     thinking and media removed, units of messages left out.
-//  6. Each step continues until [Options.Target] is reached, so that the next calls fit without an edit.
-//  7. Before these, the newest results are cut if what cannot be left out is too large by itself.
+//  7. Each step continues until [Options.Target] is reached, so that the next calls fit without an edit.
 //  8. The core makes the view of the plan, and a second judgement decides: if the plan does not fit, the attempt is made once
 //     more with less room, and then the next attempt.
 //  9. The attempts are first made with the margin, then without it, and if the window is a guess, without the guess.

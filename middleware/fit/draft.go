@@ -18,9 +18,9 @@ import (
 
 // draft is a view as the planned edits would leave it. The steps change it; the core checks only the plan that is made of it.
 type draft struct {
-	Options // complete
-	attempt // what may be done
 	*judgement
+	opts          Options // complete
+	may           attempt // what may be done
 	recalled      recalls
 	keepsThinking func(i int) bool
 	watch         shorten.Watch
@@ -33,12 +33,12 @@ type draft struct {
 
 	sizes  []int // tokens of the messages by the meter, as are the next three
 	total  int   // of those that are left
-	room   int   // for them
-	target int   // the size at which a step ends
+	most   int   // that they may have
+	stopAt int   // the size at which a step ends
 
-	line     int             // the most tokens of facts in a placeholder
-	left     []digest.Result // placeholders that are to have facts
-	contents map[store.Handle][]store.Named
+	factTokens int             // the most tokens of facts in a placeholder
+	needFacts  []digest.Result // placeholders that are to have facts
+	contents   map[store.Handle][]store.Named
 
 	answers          map[string]int // the last message with a result of a call; nil: not needed so far
 	index, originals shorten.Index  // of now, and of the messages of the caller
@@ -57,36 +57,37 @@ const (
 func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled recalls, missing int) *draft {
 	v, n := j.view, j.view.Len()
 	d := &draft{
-		Options: f.opts, attempt: a, judgement: j, recalled: recalled, keepsThinking: core.KeepsThinking(v), watch: shorten.NewWatch(ctx),
+		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: core.KeepsThinking(v), watch: shorten.NewWatch(ctx),
 		now: slices.Clone(v.Messages()), state: make([]state, n), free: make([]bool, n), sizes: make([]int, n),
-		line: f.opts.Digest, contents: map[store.Handle][]store.Named{},
+		factTokens: f.opts.Digest, contents: map[store.Handle][]store.Named{},
 	}
-	if d.line == 0 && v.Env().Archive != nil {
-		d.line = defaultDigest
+	if d.factTokens == 0 && v.Env().Archive != nil {
+		d.factTokens = defaultDigest
+	}
+	for i := range d.sizes {
+		d.sizes[i] = v.TokensOf(i)
+		d.total += d.sizes[i]
 	}
 	d.findBlocks()
-	d.measure()
-	if d.room -= missing; d.least {
-		d.room = -1
+	d.most = d.affordable()
+	for _, e := range d.keepLimits() {
+		d.most = min(d.most, d.total-d.tokensFor(e))
+	}
+	if d.most -= missing; a.least {
+		d.most = -1
 	}
 	return d
 }
 
-// measure sets the sizes, removes media that break limits, and sets the room: the most tokens for which the provider
-// charges no more than it may, less what takes too many bytes.
-func (d *draft) measure() {
-	for i := range d.sizes {
-		d.sizes[i] = d.view.TokensOf(i)
-		d.total += d.sizes[i]
+// affordable returns the most tokens by the meter that the messages may have, so that the provider charges at most the room of
+// the judgement. Tokens that repairs save are counted. Those that repairs add are not, since the edits may make a repair
+// needless: [fitter.try] sees what is left of them.
+func (d *draft) affordable() int {
+	if d.room == unbounded {
+		return d.total
 	}
-	d.room = d.total
-	if before := d.total; d.judgement.room != unbounded {
-		most := before + d.sizeOfNote()
-		d.room = sort.Search(most+1, func(n int) bool { return d.charged(min(0, d.added)+n-before) > d.judgement.room }) - 1
-	}
-	for _, e := range d.keepLimits() {
-		d.room = min(d.room, d.total-d.tokensFor(e))
-	}
+	most := d.total + d.sizeOfNote()
+	return sort.Search(most+1, func(n int) bool { return d.charged(min(0, d.added)+n-d.total) > d.room }) - 1
 }
 
 // tokensFor returns how many tokens there are too many for a limit: of bytes, as many as have so many bytes on average.
@@ -103,19 +104,19 @@ func (d *draft) tokensFor(e payload.Excess) int {
 // shrink makes a draft fit, and reports whether it does, or makes it as small as possible if the attempt is one for the least.
 func (d *draft) shrink() bool {
 	for _, step := range steps {
-		d.target = d.aim(d.fixed())
+		d.stopAt = d.aim(d.fixed())
 		if d.fits() || d.watch.Done() {
 			break
 		}
 		step(d)
 	}
-	return d.least || d.fits()
+	return d.may.least || d.fits()
 }
 
-func (d *draft) fits() bool { return d.total <= d.room }
+func (d *draft) fits() bool { return d.total <= d.most }
 
 // done reports whether a step ends.
-func (d *draft) done() bool { return d.total <= d.target || d.watch.Done() }
+func (d *draft) done() bool { return d.total <= d.stopAt || d.watch.Done() }
 
 // fixed returns the size of what cannot be left out, with a note.
 func (d *draft) fixed() int {
@@ -128,13 +129,14 @@ func (d *draft) fixed() int {
 	return n
 }
 
-// aim returns the size at which a step ends if so much cannot be left out. A margin does not make it smaller.
+// aim returns the size at which a step ends, if fixed tokens cannot be left out: these, and the share of the rest by
+// [Options.Target], which is one of the room without a margin.
 func (d *draft) aim(fixed int) int {
-	if fixed >= d.room {
-		return d.room
+	if fixed >= d.most {
+		return d.most
 	}
-	share := min(1, d.Target*float64(d.judgement.room+d.margin)/float64(d.judgement.room))
-	return fixed + int(share*float64(d.room-fixed))
+	share := min(1, d.opts.Target*float64(d.room+d.margin)/float64(d.room))
+	return fixed + int(share*float64(d.most-fixed))
 }
 
 // sizeOf returns the tokens of parts.
@@ -174,7 +176,7 @@ func (d *draft) original(at, k int) message.Part {
 
 // archive returns the handle for parts that are removed; zero without an archive, or if handles have no room.
 func (d *draft) archive(at int, parts ...message.Part) store.Handle {
-	if !d.handles {
+	if !d.may.handles {
 		return store.Handle{}
 	}
 	h, contents := d.view.Archive(at, parts...)
@@ -182,8 +184,8 @@ func (d *draft) archive(at int, parts ...message.Part) store.Handle {
 	return h
 }
 
-// edits returns the edits that make the draft of the view. Without a note, or a handle that leads to what was removed, they
-// hold once: a later request may have room for it.
+// edits returns the edits that make the draft of the view. An edit holds for this request only if it has no room for what a
+// later request may have room for: the note, and, in a chain with an archive, a handle that leads to what was removed.
 func (d *draft) edits() (edits []middleware.Edit) {
 	var runs []message.Run
 	for i, st := range d.state {
@@ -195,8 +197,8 @@ func (d *draft) edits() (edits []middleware.Edit) {
 					e.Archive, leads = append(e.Archive, d.contents[h]...), true
 				}
 			}
-			onlyThinking := len(e.Parts) < len(d.view.At(i).Parts)
-			e.Once = d.view.Env().Archive != nil && (!d.handles || !leads && !onlyThinking)
+			needsHandle := len(e.Parts) == len(d.view.At(i).Parts) // else only thinking is removed
+			e.Once = d.view.Env().Archive != nil && (!d.may.handles || needsHandle && !leads)
 			edits = append(edits, e)
 		case st == folded && n > 0 && runs[n-1].Last == i-1:
 			runs[n-1].Last = i
@@ -204,8 +206,8 @@ func (d *draft) edits() (edits []middleware.Edit) {
 			runs = append(runs, message.Run{First: i, Last: i})
 		}
 	}
-	if len(d.left) > 0 {
-		digest.Leave(d.view, edits, d.left, d.line)
+	if len(d.needFacts) > 0 {
+		digest.Leave(d.view, edits, d.needFacts, d.factTokens)
 	}
 	if len(runs) == 0 {
 		return edits
@@ -213,7 +215,7 @@ func (d *draft) edits() (edits []middleware.Edit) {
 	fold := middleware.Edit{Kind: journal.Fold, Runs: runs, Once: !d.noted}
 	if d.noted {
 		var h store.Handle
-		if d.handles {
+		if d.may.handles {
 			h, fold.Archive = d.view.ArchiveRuns(runs)
 		}
 		fold.Messages = []message.Message{d.note(h)}

@@ -42,16 +42,17 @@ type fitter struct{ opts Options }
 
 // attempt is a way to make a view fit.
 type attempt struct {
-	facts      bool // placeholders have facts, and no message is left out
-	handles    bool // what is removed has a handle, and what is left out has a note
-	lastResort bool // calls and results of protected tools and arguments of the newest calls are cut
-	least      bool // as little as possible is left
+	margin      bool // it is also made with room for the error of the count, which is no reason to give up more
+	onlyShorten bool // no message is left out, so placeholders may have facts
+	handles     bool // what is removed has a handle, and what is left out has a note
+	lastResort  bool // calls and results of protected tools and arguments of the newest calls are cut
+	least       bool // as little as possible is left
 }
 
 // attempts are made in this order. The first whose plan fits is taken.
 var attempts = [...]attempt{
-	{handles: true, facts: true},
-	{handles: true},
+	{margin: true, handles: true, onlyShorten: true},
+	{margin: true, handles: true},
 	{},
 	{least: true},
 	{handles: true, lastResort: true},
@@ -84,7 +85,9 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 }
 
 // search returns the plan of the first attempt that fits: into the room less the margin, into the whole room, or, if that is
-// only a guess, into the room that is sure. It returns nil if the view fits as it is, or if no plan helps.
+// only a guess, into the room that is sure. The window is a guess after a refusal without a number. If nothing fits the guess,
+// a request is first sent as large as the sure room allows, and as small as possible once it was refused. search returns nil
+// if the view fits as it is, or if no plan helps.
 func (f *fitter) search(ctx context.Context, j *judgement) (*middleware.Plan, error) {
 	var failed error
 	recalled, sure := recalledIn(ctx, j.view), f.judge(j.view, true)
@@ -95,11 +98,8 @@ func (f *fitter) search(ctx context.Context, j *judgement) (*middleware.Plan, er
 		case in == j && j.margin == 0, in == sure && sure.room == j.room+j.margin:
 			continue // the same as after or before
 		}
-		for k, a := range attempts {
-			switch {
-			case in == j && k > 1: // a margin is no reason for more
-				continue
-			case in == sure && core.Refused(j.view) && !a.least: // a guess is no reason to fail, but to send as little as possible
+		for _, a := range attempts {
+			if in == j && !a.margin || in == sure && core.Refused(j.view) && !a.least {
 				continue
 			}
 			plan, err := f.try(ctx, in, a, recalled)
@@ -130,7 +130,10 @@ func (f *fitter) try(ctx context.Context, j *judgement, a attempt, recalled reca
 			f.remember(after)
 			return plan, nil
 		}
-		missing = d.room - d.total // what seemed to be free
+		if a.least {
+			break
+		}
+		missing = d.most - d.total // what seemed to be free
 		for _, e := range excess {
 			missing += d.tokensFor(e)
 		}
@@ -144,7 +147,7 @@ func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
 	if len(edits) == 0 {
 		return nil, d.judgement, nil
 	}
-	plan := &middleware.Plan{Edits: edits, Why: d.why() + ": " + d.reason(), LastResort: d.lastResort}
+	plan := &middleware.Plan{Edits: edits, Why: d.why() + ": " + d.reason(), LastResort: d.may.lastResort}
 	v, err := core.Preview(d.view, Name, plan)
 	if err != nil {
 		return nil, nil, err
@@ -172,7 +175,7 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 
 // retry calls the model a second time if the provider refuses the request as too long: by then the chain has learned the
 // window. If that misses it by little, a third attempt follows. It does not after a piece of the answer has been emitted.
-// A call that fails with errAvoidable is repeated: the next plan begins with the edits of the other call.
+// A call that fails with errAvoidable is repeated, at most ten times: the next plan begins with the edits of the other call.
 func (f *fitter) retry(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		begun, watched := false, emit
@@ -187,7 +190,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		made, restarts := req, 0
 		for {
 			resp, err := next(ctx, made, watched)
-			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called, and another call has succeeded
+			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called
 				made, restarts = core.Again(made, false), restarts+1
 				continue
 			}

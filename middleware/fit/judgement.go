@@ -98,12 +98,12 @@ func (j *judgement) examine(before *judgement) {
 		j.added = core.WithRepairs(j.view, j.repaired).Size().Counted - j.view.Size().Counted
 		j.called, j.bound, from = nil, payload.Load{}, 0
 	}
-	added := j.messages()[from:]
+	unseen := j.messages()[from:]
 	if j.known && j.rules&demandTools != 0 { // others may reject tools
-		j.called = withOthers(j.called, calledIn(added))
+		j.called = withOthers(j.called, calledIn(unseen))
 	}
-	for i := range added {
-		j.bound = j.bound.Add(payload.Bound(&added[i]))
+	for i := range unseen {
+		j.bound = j.bound.Add(payload.Bound(&unseen[i]))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // steps shorten a draft, the mildest first. Each ends when the draft has reached its target, and the next one begins only
 // if it does not fit.
 var steps = [...]func(*draft){
-	(*draft).cutNewest,
+	(*draft).cutFixed,
 	each(clearing(plain)), each(clearing(failed)), each(clearing(short)), each(clearing(recalled)),
 	each((*draft).shortenArguments),
 	each((*draft).dropThinking),
@@ -32,7 +32,7 @@ func each(step func(d *draft, at int)) func(*draft) {
 			if d.done() {
 				return
 			}
-			if d.state[i] != folded && d.view.Protected(i)&^middleware.ProtectTool == 0 {
+			if d.view.Protected(i)&^middleware.ProtectTool == 0 {
 				step(d, i)
 			}
 		}
@@ -77,16 +77,16 @@ func clearing(of rank) func(*draft, int) {
 			if d.done() || !d.index.Begins(parts, i) || d.view.Protects(at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			was, text := d.index.Result(parts, id), store.Placeholder(d.Placeholder, d.handleOf(at, id))
+			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, d.handleOf(at, id))
 			cleared := func(callID string) (string, bool) { return text, callID == id }
 			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
 			if frees <= 0 {
 				continue
 			}
 			less := frees
-			if d.facts && d.line > 0 && of != short {
-				d.left = append(d.left, digest.Result{At: at, CallID: id, Frees: frees})
-				less -= min(d.line, frees)
+			if d.may.onlyShorten && d.factTokens > 0 && of != short {
+				d.needFacts = append(d.needFacts, digest.Result{At: at, CallID: id, Frees: frees})
+				less -= min(d.factTokens, frees)
 			}
 			d.set(at, shorten.AppendCleared(nil, d.now[at].Parts, cleared), less)
 		}
@@ -96,7 +96,7 @@ func clearing(of rank) func(*draft, int) {
 // handleOf returns the handle of all pieces of a result as the tool returned them. What a model has recalled is in the
 // archive already.
 func (d *draft) handleOf(at int, id string) store.Handle {
-	if h := d.recalled[result{at, id}]; d.handles && !h.IsZero() {
+	if h := d.recalled[result{at, id}]; d.may.handles && !h.IsZero() {
 		return h
 	}
 	return d.archive(at, d.originals.Result(d.view.Original(at).Parts, id)...)
@@ -107,7 +107,7 @@ func (d *draft) shortenArguments(at int) {
 	for k, p := range d.now[at].Parts {
 		if c, ok := p.(message.ToolCall); ok && !d.done() && !d.view.Protects(at, p) {
 			rest := d.total - d.sizeOf(p)
-			d.replace(at, k, d.shortCall(at, c, true, func(c message.ToolCall) bool { return rest+d.sizeOf(c) <= d.target }))
+			d.replace(at, k, d.shortCall(at, c, true, func(c message.ToolCall) bool { return rest+d.sizeOf(c) <= d.stopAt }))
 		}
 	}
 }
@@ -213,25 +213,25 @@ func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
 type block struct {
 	message.Run
 
-	turn int // 0: first, the note of an earlier fold; 2: last, a summary, a memory, or critical for the host; 1: all others
+	order int // 0: first, the note of an earlier fold; 2: last, a summary, a memory, or critical for the host; 1: all others
 }
 
 // findBlocks finds the blocks in which nothing is protected.
 func (d *draft) findBlocks() {
 	for _, r := range connected(d.view) {
-		free, turn := true, 1
+		free, order := true, 1
 		for i := r.First; i <= r.Last; i++ {
 			h, e := d.now[i].Hints, d.view.Span(i).Edit
 			free = free && d.view.Protected(i) == 0
 			if h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold {
-				turn = 2
+				order = 2
 			}
 		}
 		if r.Len() == 1 && d.isNote(r.First) {
-			turn = 0
+			order = 0
 		}
 		if free {
-			d.blocks = append(d.blocks, block{r, turn})
+			d.blocks = append(d.blocks, block{r, order})
 		}
 		for i := r.First; i <= r.Last; i++ {
 			d.free[i] = free
@@ -267,17 +267,17 @@ func connected(v *middleware.View) (runs []message.Run) {
 	return runs
 }
 
-// fold leaves out blocks, oldest first, unless placeholders have facts. One note replaces all of them and the notes of
-// earlier folds, if handles have room.
+// fold leaves out blocks, oldest first. One note replaces all of them and the notes of earlier folds, if handles have room. It
+// does nothing in an attempt that only shortens.
 func (d *draft) fold() {
-	for turn := range 3 {
+	for order := range 3 {
 		for _, b := range d.blocks {
 			switch {
-			case d.facts || d.done():
+			case d.may.onlyShorten || d.done():
 				return
-			case b.turn != turn:
+			case b.order != order:
 				continue
-			case d.handles && !d.noted:
+			case d.may.handles && !d.noted:
 				d.noted, d.total = true, d.total+d.sizeOfNote()
 			}
 			for i := b.First; i <= b.Last; i++ {
@@ -301,14 +301,14 @@ func (d *draft) isNote(i int) bool {
 
 // note returns the note for messages that are archived under a handle.
 func (d *draft) note(h store.Handle) message.Message {
-	return message.User(store.Placeholder(d.Note, h))
+	return message.User(store.Placeholder(d.opts.Note, h))
 }
 
 // sizeOfNote returns about the size that the note will have; 0 if there is none.
 func (d *draft) sizeOfNote() int {
 	var h store.Handle
 	switch {
-	case !d.handles:
+	case !d.may.handles:
 		return 0
 	case d.view.Env().Archive != nil:
 		h = shorten.Likely
