@@ -116,17 +116,23 @@ func oneLine(s string) string { return text.Line(s, len(s)+1) }
 //go:embed harness.txt
 var written string
 
-// harness matches what programs write in the user's name: a message that begins so, an element, tags around what the user
-// has typed.
-var harness = regexp.MustCompile("(?s)" + strings.Join(strings.Fields(written), "|"))
+// What programs write in the user's name: opening matches the beginning of a message, elements an element, or tags around
+// what the user has typed.
+var (
+	starts, tags, _ = strings.Cut(written, "\n\n")
+	opening         = regexp.MustCompile(`^\s*(?:` + strings.Join(strings.Fields(starts), "|") + ")")
+	elements        = regexp.MustCompile("(?s)" + strings.Join(strings.Fields(tags), "|"))
+)
 
 // add adds a message.
 func (s *Set) add(whole string, resumed bool) {
+	const start = 100 // bytes in which a text of a program is recognised
 	head, tail := text.Ends(whole)
-	whole = head + "\n" + tail
-	const opening = 100 // bytes in which a text of a program is recognised
-	if !resumed && (strings.Contains(whole, "</") || harness.MatchString(shorten.Head(whole, opening))) {
-		whole = harness.ReplaceAllString(whole, "")
+	if whole = head + "\n" + tail; !resumed && opening.MatchString(shorten.Head(whole, start)) {
+		return
+	}
+	if !resumed && strings.Contains(whole, "</") {
+		whole = elements.ReplaceAllString(whole, "")
 	}
 	if whole = strings.TrimSpace(text.Clean(whole)); whole == "" {
 		return
