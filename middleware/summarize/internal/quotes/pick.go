@@ -85,7 +85,7 @@ func (p *picker) markOrders() {
 		for i := range p.all {
 			line := oneLine(p.all[i].text)
 			in := strings.Contains(line, o) && (2*len(o) >= len(line) || len(o) >= enough)
-			if !read(line).isCourtesy() && (line == o || !exact && (in || strings.Contains(o, line))) {
+			if !IsCourtesy(line) && (line == o || !exact && (in || strings.Contains(o, line))) {
 				p.all[i].mark = Standing
 			}
 		}

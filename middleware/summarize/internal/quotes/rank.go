@@ -121,12 +121,13 @@ func (s sentence) begins(list string) bool {
 	})
 }
 
-// isCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
-func (s sentence) isCourtesy() bool {
+// IsCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
+func IsCourtesy(said string) bool {
+	s := string(read(said))
 	for _, item := range lists["courtesy"] {
-		s = sentence(strings.ReplaceAll(string(s), item, " "))
+		s = strings.ReplaceAll(s, item, " ")
 	}
-	return strings.TrimSpace(string(s)) == ""
+	return strings.TrimSpace(s) == ""
 }
 
 func endsIn(s string, marks ...string) bool {

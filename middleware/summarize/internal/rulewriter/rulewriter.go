@@ -11,6 +11,7 @@ package rulewriter
 
 import (
 	"cmp"
+	_ "embed" // for words.txt
 	"fmt"
 	"regexp"
 	"slices"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -211,17 +213,17 @@ func bare(sentence string, most int) string {
 	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
 }
 
-// isCourtesy reports whether a sentence contains only courtesies, such as "好的,继续".
+// isCourtesy reports whether a sentence contains only courtesies, such as "好的,继续", or is a note of the user's client.
 func isCourtesy(sentence string) bool {
 	const longest = 60 // bytes
 	if len(sentence) > longest {
 		return false
 	}
 	if strings.HasPrefix(sentence, "[") && strings.HasSuffix(strings.TrimRight(sentence, " .。"), "]") {
-		return true // a note of the user's client
+		return true
 	}
 	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
-		if r := newRemark(piece, 0); r.key != "" && !courtesies[r.key] && !startsWith(normal(piece), thanks) {
+		if !quotes.IsCourtesy(piece) && !begins("thanks", normal(piece)) {
 			return false
 		}
 	}
@@ -242,10 +244,10 @@ func concludes(s sentence) bool {
 		}
 	}
 	low = normal(low)
-	if startsWith(low, prospective) || startsWith(low, links) || containsWord(low, prospectiveIn) {
+	if begins("prospective", low) || has("next", low) {
 		return false
 	}
-	return containsWord(low, conclusive) || s.item && !isField(s.text)
+	return has("conclusive", low) || s.item && !isField(s.text)
 }
 
 // isField reports whether a list item is a field of a record, such as "Price: $121".
@@ -261,28 +263,24 @@ func normal(s string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimSpace(s), "’", "'"))
 }
 
-func startsWith(s string, all []string) bool {
-	return slices.ContainsFunc(all, func(start string) bool { return strings.HasPrefix(s, start) })
+//go:embed words.txt
+var words string
+
+var lists = lex.Lists(words, " | ")
+
+// begins reports whether a text begins with a word of a list.
+func begins(list, s string) bool {
+	return slices.ContainsFunc(lists[list].Words, func(w string) bool { return strings.HasPrefix(s, w) && !lex.SplitsWord(s, len(w)) })
 }
 
-// containsWord reports whether one of the words occurs in a text, an English one as a
-// whole word.
-func containsWord(s string, words []string) bool {
-	isLetter := func(i int) bool {
-		return i >= 0 && i < len(s) && ('a' <= s[i] && s[i] <= 'z' || s[i] == '_')
-	}
-	return slices.ContainsFunc(words, func(word string) bool {
-		for from := 0; ; {
-			k := strings.Index(s[from:], word)
-			if k < 0 {
-				return false
-			}
-			from += k + len(word)
-			if word[0] >= 0x80 || !isLetter(from-len(word)-1) && !isLetter(from) {
-				return true
-			}
+// has reports whether a text has a word of a list.
+func has(list, s string) bool {
+	for i := range s {
+		if !lex.SplitsWord(s, i) && begins(list, s[i:]) {
+			return true
 		}
-	})
+	}
+	return false
 }
 
 // remark is a topic or a conclusion.
