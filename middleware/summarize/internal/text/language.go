@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -161,55 +160,40 @@ func TallyOf(line string) (t Tally) {
 	return t
 }
 
-// Limits of what is read to find the language.
-const (
-	bytesOfText = 2 << 10
-	bytesOfRole = 64 << 10
-	letters     = 60 // that one message counts at most, so that a pasted text does not outweigh the user's own
-)
-
 // LanguageOf returns the language of a conversation, by the script in which its user
 // writes, or the model if the user writes no letters. All scripts but the Chinese one
 // count as English. Only the beginning of a long message and conversation is read.
 func LanguageOf(msgs []message.Message) Language {
-	var user, model scripts
-	for i := range msgs {
-		switch m := &msgs[i]; m.Role {
-		case message.RoleUser:
-			user.add(m)
-		case message.RoleAssistant:
-			model.add(m)
+	const (
+		ofMessage, ofRole = 2 << 10, 64 << 10 // bytes that are read
+		most              = 60                // letters of a message, so that a pasted text does not outweigh the user's own
+		fifth, tenth      = 5, 10
+	)
+	for _, role := range [...]message.Role{message.RoleUser, message.RoleAssistant} {
+		han, kana, other, read := 0, 0, 0, 0
+		for i := range msgs {
+			if msgs[i].Role == role && read < ofRole {
+				said := shorten.Head(msgs[i].Text(), ofMessage)
+				h, k, o := lettersOf(said)
+				all := max(most, h+k+o)
+				han, kana, other, read = han+h*most/all, kana+k*most/all, other+o*most/all, read+len(said)
+			}
+		}
+		switch {
+		case han+kana+other == 0:
+		case han*fifth >= han+other && kana*tenth < han: // names of programs are not translated
+			return Chinese
 		default:
+			return English
 		}
 	}
-	return cmp.Or(user.language(), model.language(), English)
+	return English
 }
 
-// scripts counts letters of each script.
-type scripts struct {
-	han, kana, other int
-	read             int // bytes
-}
-
-// add counts the letters of a message, at most the given number of them.
-func (s *scripts) add(m *message.Message) {
-	var own scripts
-	for _, p := range m.Parts {
-		if t, ok := p.(message.Text); ok && s.read+own.read < bytesOfRole {
-			own.count(shorten.Head(t.Text, bytesOfText))
-		}
-	}
-	all := max(letters, own.han+own.kana+own.other)
-	s.han += own.han * letters / all
-	s.kana += own.kana * letters / all
-	s.other += own.other * letters / all
-	s.read += own.read
-}
-
-func (s *scripts) count(text string) {
-	s.read += len(text)
+// lettersOf counts the letters of a text outside of code, by their script.
+func lettersOf(said string) (han, kana, other int) {
 	fenced := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(said) {
 		if strings.HasPrefix(strings.TrimSpace(line), "```") {
 			fenced = !fenced
 		}
@@ -219,25 +203,13 @@ func (s *scripts) count(text string) {
 		for _, r := range line {
 			switch {
 			case unicode.Is(unicode.Han, r):
-				s.han++
+				han++
 			case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-				s.kana++
+				kana++
 			case unicode.IsLetter(r):
-				s.other++
+				other++
 			}
 		}
 	}
-}
-
-// language returns Chinese if at least a fifth of the letters are Chinese characters,
-// since names of programs are not translated, or "" if there are no letters.
-func (s *scripts) language() Language {
-	const fifth, tenth = 5, 10
-	switch {
-	case s.han+s.kana+s.other == 0:
-		return ""
-	case s.han*fifth >= s.han+s.other && s.kana*tenth < s.han:
-		return Chinese
-	}
-	return English
+	return han, kana, other
 }
