@@ -19,7 +19,6 @@ var (
 	adds = regexp.MustCompile(`(?i)\b(?:also|too|another|as well|second|other|auch|también|aussi)\b|也|还有|另|第二`)
 
 	wordOrValue     = regexp.MustCompile(`[\p{Latin}\p{N}_./@:$€£¥%-]+|\p{Han}`)
-	digits, letters = regexp.MustCompile(`\p{Nd}+`), regexp.MustCompile(`\p{L}+`)
 )
 
 // subject is what a passage is about: its words, and its values, which are numbers, addresses, paths and names with a digit.
@@ -45,17 +44,12 @@ func (s *passage) subject() (about subject) {
 // perhaps next to the old one, and of the words of the shorter one at least a half are in the other.
 func (s subject) replaces(old subject) bool {
 	fresh := slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return slices.Contains(old.values, v) })
-	if len(s.values) > 2 || len(fresh) != 1 || len(old.values) != 1 || form(fresh[0]) != form(old.values[0]) {
+	if len(s.values) > 2 || len(fresh) != 1 || len(old.values) != 1 {
 		return false
 	}
 	others := slices.DeleteFunc(slices.Clone(old.words), func(w string) bool { return slices.Contains(s.words, w) })
 	common := len(old.words) - len(others)
 	return common > 0 && 2*common >= min(len(s.words), len(old.words))
-}
-
-// form returns a value with 0 for each number and a for each word.
-func form(value string) string {
-	return letters.ReplaceAllString(digits.ReplaceAllString(value, "0"), "a")
 }
 
 // markChanged marks what a later message replaces.

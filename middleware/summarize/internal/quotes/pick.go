@@ -182,13 +182,7 @@ func (p *picker) choose(room int) (missing bool) {
 				continue
 			}
 			room -= p.take(i, room)
-			if !s.taken && r == order { // it is treated like one that never was an order
-				s.cost -= p.markCost(i)
-				s.mark = ""
-				s.cost += p.markCost(i)
-				p.judge(i)
-			}
-			missing = missing || r == rule && !s.taken
+			missing = missing || r >= rule && !s.taken
 		}
 	}
 	return missing
