@@ -10,16 +10,9 @@ import (
 // changed is before what the user has changed later.
 const changed = "(changed later) "
 
-var (
-	// changes matches the words by which a sentence shows that it replaces an earlier one, adds those by which it adds to one.
-	changes = regexp.MustCompile(`(?i)\b(?:actually|correction|instead|rather than|no longer|any ?more|changed? (?:to|my mind)|` +
-		`switch(?:ed)? to|make (?:that|it)|i meant|sorry|from (?:now|here) on|after all|moved to|new|now)\b|^no, |` +
-		`\b(?:en vez de|mejor|ahora|statt|doch|jetzt|plutôt|finalement)\b|` +
-		`不对|改成|改为|改在|改用|换成|更正|说错|应该是|推迟到|提前到|不再|不能再|现在|从现在起|以后|还是|訂正|ではなく|に変更`)
-	adds = regexp.MustCompile(`(?i)\b(?:also|too|another|as well|second|other|auch|también|aussi)\b|也|还有|另|第二`)
+var wordOrValue = regexp.MustCompile(`[\p{Latin}\p{N}_./@:$€£¥%-]+|\p{Han}`)
 
-	wordOrValue     = regexp.MustCompile(`[\p{Latin}\p{N}_./@:$€£¥%-]+|\p{Han}`)
-)
+var digits, letters = regexp.MustCompile(`\p{Nd}+`), regexp.MustCompile(`\p{L}+`)
 
 // subject is what a passage is about: its words, and its values, which are numbers, addresses, paths and names with a digit.
 type subject struct{ words, values []string }
@@ -40,16 +33,23 @@ func (s *passage) subject() (about subject) {
 	return about
 }
 
-// replaces reports whether a passage has another value for what an older one is about: both have one value of the same form,
-// perhaps next to the old one, and of the words of the shorter one at least a half are in the other.
+// replaces reports whether a passage has another value for what an older one is about: both have one value, perhaps next to the
+// old one, and of the words of the shorter one at least a half are in the other.
 func (s subject) replaces(old subject) bool {
-	fresh := slices.DeleteFunc(slices.Clone(s.values), func(v string) bool { return slices.Contains(old.values, v) })
-	if len(s.values) > 2 || len(fresh) != 1 || len(old.values) != 1 {
+	without := func(all, others []string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(one string) bool { return slices.Contains(others, one) })
+	}
+	fresh := without(s.values, old.values)
+	if len(s.values) > 2 || len(old.values) != 1 || len(fresh) != 1 || form(fresh[0]) != form(old.values[0]) {
 		return false
 	}
-	others := slices.DeleteFunc(slices.Clone(old.words), func(w string) bool { return slices.Contains(s.words, w) })
-	common := len(old.words) - len(others)
+	common := len(old.words) - len(without(old.words, s.words))
 	return common > 0 && 2*common >= min(len(s.words), len(old.words))
+}
+
+// form returns a value with 0 for each number and a for each word.
+func form(value string) string {
+	return letters.ReplaceAllString(digits.ReplaceAllString(value, "0"), "a")
 }
 
 // markChanged marks what a later message replaces.
@@ -57,7 +57,10 @@ func (p *picker) markChanged() {
 	subjects := make([]subject, len(p.all))
 	for i := range p.all {
 		subjects[i] = p.all[i].subject()
-		if subjects[i].values == nil || !changes.MatchString(p.all[i].text) || adds.MatchString(p.all[i].text) {
+		if subjects[i].values == nil {
+			continue
+		}
+		if said := read(p.all[i].text); !said.begins("no") && !said.has("change") || said.has("addition") {
 			continue
 		}
 		for k := range p.said[p.all[i].of].from {

@@ -73,7 +73,6 @@ type picker struct {
 
 	all   []passage
 	count func(string) int
-	cost  int // of all that is wanted
 }
 
 // markOrders marks the passages that are standing orders. An order that is a passage word for word, as in an earlier section,
@@ -99,6 +98,9 @@ func (p *picker) want(m message) {
 	for i := range all {
 		all[i].cost = p.count(all[i].text)
 		size += all[i].cost
+		if i == 0 || all[i].mark != "" {
+			all[i].cost += p.count(bullet + all[i].mark)
+		}
 	}
 	isLong := !m.resumed && size > whole
 	for i := range all {
@@ -110,21 +112,6 @@ func (p *picker) want(m message) {
 	if isLong {
 		wantStrange(all)
 	}
-	for i := range all {
-		s := &all[i]
-		s.cost += p.markCost(m.from + i)
-		if s.wanted {
-			p.cost += s.cost
-		}
-	}
-}
-
-// markCost returns the tokens of the beginning of the line that a passage begins, or 0.
-func (p *picker) markCost(i int) int {
-	if s := &p.all[i]; i == p.said[s.of].from || s.mark != "" {
-		return p.count(bullet + s.mark)
-	}
-	return 0
 }
 
 // wantStrange marks the passages most of whose words occur nowhere else in their message: a paste repeats its words, and
@@ -169,41 +156,45 @@ func countWords(n map[string]int, said string) {
 
 // choose takes of what is wanted what is worth most, as far as there is room. It reports whether a rule has no room.
 func (p *picker) choose(room int) (missing bool) {
+	cost := 0
 	for i := range p.all {
-		p.all[i].taken = false
-		if p.cost > room && p.all[i].rank == unknown {
+		if p.all[i].taken = false; p.all[i].wanted {
+			cost += p.all[i].cost
+		}
+	}
+	for i := range p.all {
+		if cost > room && p.all[i].rank == unknown {
 			p.judge(i)
 		}
 	}
 	for r := order; r >= unknown; r-- {
 		for i := range slices.Backward(p.all) {
-			s := &p.all[i]
-			if !s.wanted || s.taken || s.rank != r {
-				continue
+			if s := &p.all[i]; s.wanted && !s.taken && s.rank == r {
+				room -= p.take(i, room)
+				missing = missing || r >= rule && !s.taken
 			}
-			room -= p.take(i, room)
-			missing = missing || r >= rule && !s.taken
 		}
 	}
 	return missing
 }
 
 // take takes a passage with those that it refers to, and returns their cost. It returns 0 if there is no room.
-func (p *picker) take(i, room int) (cost int) {
-	first := i
+func (p *picker) take(last, room int) (cost int) {
+	first := last
 	for p.all[first].refers {
 		first--
 	}
-	for _, s := range p.all[first : i+1] {
-		if !s.taken {
-			cost += s.cost
+	all := p.all[first : last+1]
+	for i := range all {
+		if !all[i].taken {
+			cost += all[i].cost
 		}
 	}
 	if cost > room {
 		return 0
 	}
-	for k := first; k <= i; k++ {
-		p.all[k].taken = true
+	for i := range all {
+		all[i].taken = true
 	}
 	return cost
 }

@@ -40,8 +40,10 @@ func (p *picker) judge(i int) {
 			s.rank = long
 		}
 	}
-	first := i == p.said[s.of].from
-	s.refers = !first && !s.code && !p.all[i-1].code && !strings.HasSuffix(p.all[i-1].text, "\n\n") && refersBack(s.text)
+	if i > p.said[s.of].from && !s.code && !p.all[i-1].code && !strings.HasSuffix(p.all[i-1].text, "\n\n") {
+		said := read(s.text)
+		s.refers = said.begins("link") || said.has("pronoun")
+	}
 }
 
 //go:embed words.txt
@@ -133,12 +135,6 @@ func IsCourtesy(said string) bool {
 func endsIn(s string, marks ...string) bool {
 	s = strings.TrimRight(s, "\n \"'”’」』）)*。.")
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasSuffix(s, mark) })
-}
-
-// refersBack reports whether a sentence is not understood without the one before it.
-func refersBack(said string) bool {
-	s := read(said)
-	return s.begins("link") || s.has("pronoun")
 }
 
 // comments matches a comment, alone in its line or after code.
