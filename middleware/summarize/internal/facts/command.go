@@ -94,8 +94,7 @@ func nextCommand(line string) (simple, by, rest string) {
 
 // heredocs returns a command line with <<… for the texts that it contains.
 func heredocs(line string) string {
-	const most = 20
-	for n := 0; n < most && strings.Contains(line, "<<"); n++ {
+	for strings.Contains(line, "<<") {
 		m := heredoc.FindStringSubmatchIndex(line)
 		if m == nil {
 			break

@@ -30,8 +30,9 @@ import (
 const (
 	longestLine    = 200
 	longestCommand = 120
-	longestSaid    = 300 // the words of the user about a call, and the list of what is to be done
-	longestOutcome = 60  // of a result, after its call
+	longestSaid    = 300     // the words of the user about a call, and the list of what is to be done
+	longestOutcome = 60      // of a result, after its call
+	longestSpoken  = 2 << 10 // bytes of arguments with identifiers; longer ones are contents
 )
 
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
@@ -59,7 +60,10 @@ func (s *Set) Add(msgs []message.Message) {
 			s.addText(m.Text())
 		}
 		for c := range m.Calls() {
-			s.addCall(c)
+			if len(c.Arguments) <= longestSpoken {
+				s.spoken = append(s.spoken, c.Arguments)
+			}
+			s.calls[c.ID] = callOf(c)
 		}
 		for r := range m.Results() {
 			s.addResult(r)
@@ -76,14 +80,6 @@ func (s *Set) addText(said string) {
 		return
 	}
 	s.spoken = append(s.spoken, said)
-}
-
-func (s *Set) addCall(c message.ToolCall) {
-	const longest = 2 << 10 // bytes of arguments with identifiers; longer ones are contents
-	if len(c.Arguments) <= longest {
-		s.spoken = append(s.spoken, c.Arguments)
-	}
-	s.calls[c.ID] = callOf(c)
 }
 
 func (s *Set) addResult(r message.ToolResult) {
@@ -166,16 +162,12 @@ func (c *call) inWords() string {
 	}
 	var arguments []string
 	for f := range fields(c.Arguments) {
-		if len(arguments) == most {
-			arguments = append(arguments, "…")
-			break
-		}
 		arguments = append(arguments, text.Line(f.key+": "+f.text(readOfName), longest))
 	}
-	if arguments == nil {
-		return name
+	if len(arguments) > most {
+		arguments = append(arguments[:most], "…")
 	}
-	return name + "(" + strings.Join(arguments, ", ") + ")"
+	return name + strings.TrimSuffix("("+strings.Join(arguments, ", ")+")", "()")
 }
 
 // decoded returns a text as one line, with the characters of HTML entities.

@@ -31,7 +31,7 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 	for _, item := range items {
 		e := entry{key: item["title"], text: item["title"], detail: bareKey(item["status"])}
 		if tasks {
-			e.key = cmp.Or(number.FindString("#"+item["number"]), number.FindString(result))
+			e.key = cmp.Or(item["number"], strings.TrimPrefix(number.FindString(result), "#"))
 		}
 		if before := s.lists[planned][e.key]; before != nil {
 			before.detail = cmp.Or(e.detail, before.detail)

@@ -27,8 +27,8 @@ func is(list, word string) bool { return lists[list].Has(word) }
 
 // pattern is a line of patterns.txt.
 type pattern struct {
-	kind, stem, example string
-	line                *regexp.Regexp
+	stem, example string
+	line          *regexp.Regexp
 }
 
 // patterns are the lines of patterns.txt by their kind.
@@ -36,7 +36,7 @@ var patterns = func() map[string][]pattern {
 	all := map[string][]pattern{}
 	for line := range strings.Lines(patternFile) {
 		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
-			all[f[0]] = append(all[f[0]], pattern{f[0], f[1], f[3], regexp.MustCompile(f[2])})
+			all[f[0]] = append(all[f[0]], pattern{f[1], f[3], regexp.MustCompile(f[2])})
 		}
 	}
 	return all
@@ -152,16 +152,12 @@ func failureIn(said string) (line string, tested bool) {
 // them.
 func outerLines(output string) (lines []string) {
 	const near = 3
-	lines = make([]string, 0, 2*near)
-	head, tail := output, output
+	lines = strings.SplitN(strings.TrimLeft(output, "\r\n"), "\n", near+1)
+	lines = lines[:min(near, len(lines))]
 	for range near {
-		line, rest, _ := strings.Cut(strings.TrimLeft(head, "\r\n"), "\n")
-		lines, head = append(lines, line), rest
-	}
-	for range near {
-		tail = strings.TrimRight(tail, "\r\n")
-		k := strings.LastIndexByte(tail, '\n')
-		lines, tail = append(lines, tail[k+1:]), tail[:max(k, 0)]
+		output = strings.TrimRight(output, "\r\n")
+		k := strings.LastIndexByte(output, '\n')
+		lines, output = append(lines, output[k+1:]), output[:max(k, 0)]
 	}
 	lines = slices.Compact(lines)
 	for i, line := range lines {
