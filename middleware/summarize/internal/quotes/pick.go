@@ -36,6 +36,9 @@ const (
 	chinese = "(还有其他要求,此处放不下)"
 )
 
+// indented indents the further lines of an item.
+var indented = strings.NewReplacer("\n\n", "\n\n"+indent, "\n", "\n"+indent)
+
 // Text returns the section with its heading, without a line break at its end, or "" if there is
 // nothing to keep or no room. The same set gives the same text.
 func (s *Set) Text(o Options) string {
@@ -218,8 +221,7 @@ func (p *picker) lines() (lines []string) {
 		before = i
 	}
 	for i, l := range lines {
-		l = strings.ReplaceAll(strings.TrimRight(l, " \t\n"), "\n", "\n"+indent)
-		lines[i] = strings.ReplaceAll(l, "\n"+indent+"\n", "\n\n")
+		lines[i] = indented.Replace(strings.TrimRight(l, " \t\n"))
 	}
 	return lines
 }

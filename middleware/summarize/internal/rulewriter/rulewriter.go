@@ -80,7 +80,9 @@ func Summary(msgs []message.Message, o Options) string {
 		if len(topics) > 0 {
 			words = w.topics + strings.Join(topics.texts(), "; ") + "\n"
 		}
-		words += section(w.conclusions, lines)
+		if len(lines) > 0 {
+			words += w.conclusions + "\n- " + strings.Join(lines, "\n- ") + "\n"
+		}
 		if len(fences) > 0 {
 			words += w.technical + strings.Join(fences, ", ") + "\n"
 		}
@@ -112,13 +114,6 @@ func Topics(words string) (topics []string) {
 	return topics
 }
 
-func section(title string, lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return title + "\n- " + strings.Join(lines, "\n- ") + "\n"
-}
-
 // read returns the newest topics of the user, the newest conclusions of the model and
 // the first languages of code, all oldest first.
 func read(msgs []message.Message, done func() bool) (topics, conclusions remarks, fences []string) {
@@ -135,7 +130,11 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 			said += "\n\n" + tail
 		}
 		sentences, languages := divide(said)
-		fences = withLanguages(fences, languages)
+		for _, l := range languages {
+			if !slices.Contains(fences, l) && len(fences) < mostFences {
+				fences = append(fences, l)
+			}
+		}
 		if role == message.RoleUser {
 			topics = topics.with(topicOf(sentences, i), mostTopics)
 			continue
@@ -147,15 +146,6 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 		}
 	}
 	return topics, conclusions, fences
-}
-
-func withLanguages(fences, more []string) []string {
-	for _, l := range more {
-		if !slices.Contains(fences, l) && len(fences) < mostFences {
-			fences = append(fences, l)
-		}
-	}
-	return fences
 }
 
 // sentence is a sentence without the marks of an item or a heading.
@@ -287,39 +277,29 @@ func has(list, s string) bool {
 type remark struct {
 	text string
 	from int    // index of its message
-	key  string // its letters and digits
+	key  string // its letters and digits, without a particle such as 呢 at the end
 }
 
 func newRemark(s string, from int) remark {
-	return remark{s, from, strings.Map(func(r rune) rune {
+	key := strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
 		return unicode.ToLower(r)
-	}, s)}
+	}, s)
+	return remark{s, from, strings.TrimRight(key, "呢吧啊")}
 }
 
-// isNear reports whether one of two remarks continues the other by a few letters, or none: 呢 in a question.
-func (r *remark) isNear(o *remark) bool {
-	const most, of = 4, 5
-	short, long := r.key, o.key
-	if len(short) > len(long) {
-		short, long = long, short
-	}
-	rest, ok := strings.CutPrefix(long, short)
-	return ok && of*len(short) >= most*len(long) && !strings.ContainsFunc(rest, unicode.IsDigit)
-}
-
-// remarks are the newest ones, oldest first, without near duplicates.
+// remarks are the newest ones, oldest first, each once.
 type remarks []remark
 
-// with returns the remarks with one more, without earlier ones that are near it, and
-// without the oldest if there are more than the given number.
+// with returns the remarks with one more, without an equal one, and without the oldest if there are more than the given
+// number.
 func (rs remarks) with(r remark, most int) remarks {
 	if r.key == "" {
 		return rs
 	}
-	rs = append(slices.DeleteFunc(rs, func(o remark) bool { return o.isNear(&r) }), r)
+	rs = append(slices.DeleteFunc(rs, func(o remark) bool { return o.key == r.key }), r)
 	return rs[max(0, len(rs)-most):]
 }
 
