@@ -1,7 +1,6 @@
 package quotes
 
 import (
-	"cmp"
 	_ "embed" // for lists of words
 	"regexp"
 	"slices"
@@ -75,7 +74,6 @@ var (
 // judge returns the rank of a sentence, or of the comment in a line of code.
 func judge(piece string) rank {
 	said := strings.TrimSpace(piece)
-	said = cmp.Or(comment(said), said)
 	s := read(said)
 	isQuestion := endsIn(said, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 	switch {

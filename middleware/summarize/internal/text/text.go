@@ -77,24 +77,12 @@ func oneLine(text string) string {
 	if isPlain(text) {
 		return text
 	}
-	var b strings.Builder
-	b.Grow(len(text))
-	gap := false
-	for _, r := range text {
-		switch {
-		case unicode.IsSpace(r):
-			gap = b.Len() > 0
-			continue
-		case !isVisible(r):
-			continue
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || isVisible(r) {
+			return r // an invalid byte is U+FFFD here
 		}
-		if gap {
-			b.WriteByte(' ')
-			gap = false
-		}
-		b.WriteRune(r) // an invalid byte is U+FFFD here
-	}
-	return b.String()
+		return -1
+	}, text)), " ")
 }
 
 // isPlain reports whether a text is visible ASCII with single spaces between words.
