@@ -41,7 +41,6 @@ type call struct {
 const (
 	readOfName      = 1 << 10
 	readOfCommand   = 4 << 10
-	readOfVerb      = 20
 	readOfKey       = 40
 	readOfArguments = 1 << 20
 )
@@ -64,7 +63,7 @@ func callOf(of message.ToolCall) *call {
 			command = append(command, f.text(readOfCommand))
 			fallthrough // as "view"
 		case "verb":
-			if len(f.raw) <= readOfVerb {
+			if len(f.raw) <= readOfKey {
 				access = cmp.Or(access, accessOf(words(f.raw)))
 			}
 		case "content":
@@ -103,31 +102,26 @@ func anyIn(list string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return is(list, w) })
 }
 
+// accesses are the kinds by the lists of words for them.
+var accesses = map[string]kind{"read": reads, "write": writes}
+
 // accessOf returns what a name says is done with files; acts: nothing. One with words of both writes: read_and_edit.
-func accessOf(name []string) kind {
-	switch {
-	case anyIn("write", name):
-		return writes
-	case anyIn("read", name):
-		return reads
+func accessOf(name []string) (access kind) {
+	for _, w := range name {
+		access = max(access, accesses[lists["access"].Of(w)])
 	}
-	return acts
+	return access
 }
 
-// hump matches a word of a name: "read" and "File" of readFile.
-var hump = regexp.MustCompile(`\p{Lu}+[^\P{L}\p{Lu}]*|[^\P{L}\p{Lu}]+`)
+var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
-// words returns the words of a name in lower case.
+// words returns the words of a name in lower case: "read" and "file" of readFile.
 func words(name string) []string {
 	name = shorten.Head(name, readOfName)
-	if strings.ToLower(name) == name {
-		return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
+	if strings.ToLower(name) != name {
+		name = strings.ToLower(humps.ReplaceAllString(name, "$1 $2"))
 	}
-	all := hump.FindAllString(name, -1)
-	for i, w := range all {
-		all[i] = strings.ToLower(w)
-	}
-	return all
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
 // bareKey returns a key as in the lists of keys.
