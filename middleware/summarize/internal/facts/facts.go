@@ -270,7 +270,8 @@ func (s *Set) put(in section, e entry) {
 	if s.lists[in] == nil {
 		s.lists[in] = map[string]*entry{}
 	}
-	if s.count++; e.key != "" {
+	if e.key != "" {
+		s.count++
 		e.at = s.count
 		s.lists[in][e.key] = &e
 	}

@@ -49,7 +49,7 @@ const (
 func callOf(of message.ToolCall) *call {
 	c, name := &call{ToolCall: of}, words(of.Name)
 	byName := accessOf(name)
-	access, contents := acts, false
+	access, byContents := acts, acts
 	var all []field
 	var files, changed, command []string
 	for f := range fields(of.Arguments) {
@@ -67,13 +67,11 @@ func callOf(of message.ToolCall) *call {
 				access = cmp.Or(access, accessOf(words(f.raw)))
 			}
 		case "content":
-			contents = true
+			byContents = writes
 		}
 		changed = append(changed, filesOf(f)...)
 	}
-	if access = cmp.Or(access, byName); access == acts && contents {
-		access = writes
-	}
+	access = cmp.Or(access, byName, byContents)
 	if n := len(command); n > 1 && is("shell", command[0]) {
 		command = command[n-1:] // bash -lc "…"
 	}
@@ -131,7 +129,8 @@ var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // filesOf returns the files that a patch changes, or nil if an argument is not a patch.
 func filesOf(f field) (files []string) {
-	if raw := strings.TrimLeft(f.raw, ` \nrt`); strings.HasPrefix(raw, "*** ") || strings.HasPrefix(raw, "--- ") || strings.HasPrefix(raw, "diff ") {
+	raw := strings.TrimLeft(f.raw, ` \nrt`)
+	if strings.HasPrefix(raw, "*** ") || strings.HasPrefix(raw, "--- ") || strings.HasPrefix(raw, "diff ") {
 		for _, m := range patterns["patch"][0].line.FindAllStringSubmatch(f.text(readOfArguments), -1) {
 			files = append(files, path.Clean(m[1]))
 		}

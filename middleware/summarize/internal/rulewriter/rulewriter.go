@@ -130,11 +130,7 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 			said += "\n\n" + tail
 		}
 		sentences, languages := divide(said)
-		for _, l := range languages {
-			if !slices.Contains(fences, l) && len(fences) < mostFences {
-				fences = append(fences, l)
-			}
-		}
+		fences = append(fences, languages...)
 		if role == message.RoleUser {
 			topics = topics.with(topicOf(sentences, i), mostTopics)
 			continue
@@ -145,7 +141,13 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 			}
 		}
 	}
-	return topics, conclusions, fences
+	found := map[string]bool{}
+	fences = slices.DeleteFunc(fences, func(l string) bool {
+		again := found[l]
+		found[l] = true
+		return again
+	})
+	return topics, conclusions, fences[:min(len(fences), mostFences)]
 }
 
 // sentence is a sentence without the marks of an item or a heading.
