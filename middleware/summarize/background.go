@@ -115,12 +115,11 @@ func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) boo
 	return false
 }
 
-// prepared is a prepared summary of some pieces of a view.
+// prepared is a prepared summary, as the task of the pieces of a view that it is of.
 type prepared struct {
-	*product
+	*task
 
-	pieces []piece
-	handle store.Handle
+	handle store.Handle // in the summary, of what was folded then
 }
 
 // has reports whether the summary is of a piece of the view.
@@ -128,7 +127,7 @@ func (p *prepared) has(one piece) bool {
 	if p == nil {
 		return false
 	}
-	_, found := slices.BinarySearchFunc(p.pieces, one, func(a, b piece) int { return cmp.Compare(a.First, b.First) })
+	_, found := slices.BinarySearchFunc(p.block.pieces, one, func(a, b piece) int { return cmp.Compare(a.First, b.First) })
 	return found
 }
 
@@ -139,45 +138,42 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 	if a == nil || !a.ended.Load() || a.result == nil {
 		return nil
 	}
-	then := a.job.task
-	last := then.covers[len(then.covers)-1].at
-	if last >= len(o.ids) || o.ids[last] != then.key.last {
-		return nil
+	then := a.job.key
+	outside := func(k int) bool {
+		_, found := slices.BinarySearchFunc(a.job.covers, k, func(c covered, k int) int { return cmp.Compare(c.at, k) })
+		return !found
 	}
-	p := &prepared{product: a.result, handle: then.key.handle}
-	in := make([]bool, len(o.ids))
-	for _, c := range then.covers {
-		in[c.at] = true
-	}
-	for _, piece := range all {
-		if !slices.ContainsFunc(o.of(piece.Run), func(k int) bool { return !in[k] }) {
-			p.pieces = append(p.pieces, piece)
+	var pieces []piece
+	for _, p := range all {
+		if !slices.ContainsFunc(o.of(p.Run), outside) {
+			pieces = append(pieces, p)
 		}
 	}
-	if !slices.EqualFunc(o.covered(p.pieces), then.covers, func(k int, c covered) bool { return k == c.at }) {
+	if len(pieces) == 0 {
 		return nil
 	}
-	return p
+	m := e.gather(o, block{pieces: pieces}, nil)
+	if m.key.last != then.last || m.key.covers != then.covers {
+		return nil
+	}
+	return &prepared{&task{material: *m, estimate: m.size(a.result), ready: a.result}, then.handle}
 }
 
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the
 // trigger would still be met.
-func (e *editor) planPrepared(ctx context.Context, o *origins, p *prepared) *middleware.Plan {
-	t := e.gather(o, block{pieces: p.pieces}, nil).task(ctx)
-	if !t.fits(p.product) || t.key.handle != p.handle {
+func (e *editor) planPrepared(v *middleware.View, p *prepared) *middleware.Plan {
+	if !p.fits(p.ready) || p.key.handle != p.handle {
 		return nil
 	}
-	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.pieces), Messages: p.messages}
-	after, err := core.Preview(o.view, Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
+	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
+	after, err := core.Preview(v, Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil
 	}
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
 		return nil
 	}
-	e.cache.add(t.key, p.product)
-	t.estimate = t.size(p.product)
-	plan := e.planOf([]*task{t})
-	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(t.fresh()), "message"))
+	plan := e.planOf([]*task{p.task})
+	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.fresh()), "message"))
 	return plan
 }

@@ -41,7 +41,7 @@ type cache struct {
 // flight is a summary that is being made, or has been.
 type flight struct {
 	done    chan struct{} // closed once the others are set
-	product *product
+	product *product      // nil while it is being made, guarded by the mutex
 	err     error
 	retry   bool // the maker was cancelled, failed in the background, or panicked: others make it themselves
 }
@@ -58,13 +58,17 @@ func (c *cache) isRecursive(ctx context.Context) bool { return ctx.Value(recursi
 func (c *cache) do(
 	ctx context.Context, k key, background bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {
+	const most = 64
 	for {
 		c.mu.Lock()
 		f := c.flights[k]
 		own := f == nil
+		if own && len(c.flights) >= most {
+			maps.DeleteFunc(c.flights, func(_ key, f *flight) bool { return f.product != nil })
+		}
 		if own {
 			f = &flight{done: make(chan struct{}), retry: true}
-			c.put(k, f)
+			c.flights[k] = f
 		}
 		c.mu.Unlock()
 		if own {
@@ -85,53 +89,26 @@ func (c *cache) do(
 // fly makes a product, and ends the flight, also after a panic. One that failed is forgotten.
 func (c *cache) fly(
 	ctx context.Context, k key, f *flight, background bool, write func(context.Context) (*product, error),
-) (*product, error) {
+) (p *product, err error) {
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if f.product == nil && c.flights[k] == f {
+		if f.product = p; p == nil {
 			delete(c.flights, k)
 		}
 		close(f.done)
 	}()
-	p, err := write(context.WithValue(ctx, recursive{c}, true))
+	p, err = write(context.WithValue(ctx, recursive{c}, true))
 	_, bug := errors.AsType[*modelwriter.PanicError](err)
-	f.product, f.err, f.retry = p, err, err != nil && (background || bug || ctx.Err() != nil)
+	f.err, f.retry = err, err != nil && (background || bug || ctx.Err() != nil)
 	return p, err
-}
-
-// add adds a product that has been made.
-func (c *cache) add(k key, p *product) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := &flight{done: make(chan struct{}), product: p}
-	close(f.done)
-	c.put(k, f)
-}
-
-// put adds a flight; with 64 of them, it removes those before that have ended.
-func (c *cache) put(k key, f *flight) {
-	const most = 64
-	if len(c.flights) >= most {
-		maps.DeleteFunc(c.flights, func(_ key, f *flight) bool { return f.ended() })
-	}
-	c.flights[k] = f
 }
 
 // forget removes a product, unless another one has replaced it.
 func (c *cache) forget(k key, p *product) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if f := c.flights[k]; f != nil && f.ended() && f.product == p {
+	if f := c.flights[k]; f != nil && f.product == p {
 		delete(c.flights, k)
-	}
-}
-
-func (f *flight) ended() bool {
-	select {
-	case <-f.done:
-		return true
-	default:
-		return false
 	}
 }

@@ -86,7 +86,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	blocks := e.Strategy.divide(all)
 	var tasks []*task
 	if pre := e.preparedOf(o, all); pre != nil {
-		if p := e.planPrepared(ctx, o, pre); p != nil {
+		if p := e.planPrepared(v, pre); p != nil {
 			return p, nil
 		}
 		if len(blocks) == 1 && blocks[0].dropped == 0 {

@@ -53,7 +53,7 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 	f := &m.fold
 	f.First, f.Question = requests(h)
 	if pre != nil {
-		f.Earlier, m.orders = []string{pre.Words}, quotes.Orders(pre.Quotes)
+		f.Earlier, m.orders = []string{pre.ready.Words}, quotes.Orders(pre.ready.Quotes)
 	}
 	all := make([]covered, len(h)) // what no piece has is dropped
 	for i, p := range b.pieces {
@@ -152,6 +152,7 @@ type task struct {
 	room     int           // tokens of the user's words and the facts, at most
 	section  text.Sections // the user's words and the facts
 	estimate int           // tokens of the summary
+	ready    *product      // the summary, if it was prepared; otherwise nil
 }
 
 // task returns the task of a material. The summary may become shorter than what it replaces, and its words as long as those

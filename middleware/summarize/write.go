@@ -31,27 +31,32 @@ type product struct {
 	log      *eventLog
 }
 
-func (t *task) size(p *product) int {
-	n := 0
-	for _, m := range p.messages {
-		n += t.fold.View.Meter().Message(m)
+func (m *material) size(p *product) (n int) {
+	for _, msg := range p.messages {
+		n += m.fold.View.Meter().Message(msg)
 	}
 	return n
 }
 
-func (t *task) fits(p *product) bool { return t.size(p) < t.before }
+func (m *material) fits(p *product) bool { return m.size(p) < m.before }
 
 // make returns the product, which is made once for equal concurrent jobs.
 func (j job) make(ctx context.Context) (*product, error) {
-	p, own, err := j.cache.do(ctx, j.key, j.background, j.produce)
-	if err == nil && !own && !j.fits(p) { // what is folded has become shorter since
-		j.cache.forget(j.key, p)
-		p, own, err = j.cache.do(ctx, j.key, j.background, j.produce)
+	p := j.ready
+	for p == nil || !j.fits(p) {
+		if p != nil { // what is folded has become shorter since
+			j.cache.forget(j.key, p)
+		}
+		var own bool
+		var err error
+		if p, own, err = j.cache.do(ctx, j.key, j.background, j.produce); own || err != nil {
+			return p, err
+		}
 	}
-	if err == nil && !own && !j.log.later {
+	if !j.log.later {
 		p.log.tell(ctx, j.fold.View, true)
 	}
-	return p, err
+	return p, nil
 }
 
 func (j job) report(ctx context.Context, e middleware.Event) { j.log.add(ctx, j.fold.View, e) }
