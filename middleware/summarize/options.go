@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,8 +13,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Seed is the value of Options.Layout for summaries by rules in topics and conclusions.
@@ -154,20 +152,15 @@ func (o Options) Validate() error {
 		shorten.Option{Name: "SummaryTokens", Unit: "tokens", Value: o.SummaryTokens},
 		shorten.Option{Name: "Parallel", Unit: "summaries at a time", Value: o.Parallel},
 	)
-	if !slices.Contains([]message.Role{"", message.RoleUser, message.RoleSystem, message.RoleAssistant}, o.Role) {
-		errs = append(errs, fmt.Errorf("the Role is %q, want %q, %q or %q",
-			o.Role, message.RoleUser, message.RoleSystem, message.RoleAssistant))
-	}
-	if !slices.Contains([]text.Language{"", text.English, text.Chinese}, text.Language(o.Language)) {
-		errs = append(errs, fmt.Errorf("the Language is %q, want %q, %q, or \"\" for that of the conversation",
-			o.Language, text.English, text.Chinese))
-	}
-	if o.Layout != "" && o.Layout != Seed {
-		errs = append(errs, fmt.Errorf("the Layout is %q, want %q or \"\"", o.Layout, Seed))
-	}
-	if !slices.Contains([]string{"", modelwriter.Remove, modelwriter.Reject, modelwriter.Report}, o.Inventions) {
-		errs = append(errs, fmt.Errorf("the Inventions are %q, want %q, %q or %q",
-			o.Inventions, modelwriter.Remove, modelwriter.Reject, modelwriter.Report))
+	for _, c := range [...]struct{ option, value, want string }{ // want has all values in quotes
+		{"Role is", string(o.Role), `"user", "system" or "assistant"`},
+		{"Language is", o.Language, `"en", "zh", or "" for that of the conversation`},
+		{"Layout is", o.Layout, `"seed" or ""`},
+		{"Inventions are", o.Inventions, `"remove", "reject" or "report"`},
+	} {
+		if c.value != "" && !strings.Contains(c.want, strconv.Quote(c.value)) {
+			errs = append(errs, fmt.Errorf("the %s %q, want %s", c.option, c.value, c.want))
+		}
 	}
 	if o.Header != "" && strings.TrimSpace(o.Header) == "" {
 		errs = append(errs, errors.New("the Header is blank, want a visible text"))

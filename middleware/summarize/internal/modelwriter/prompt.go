@@ -163,18 +163,12 @@ func (s *session) suffix() (*prompt, bool) {
 	p := &prompt{author: s.Main, capacity: s.capacityOf(s.Main), mode: Suffix}
 	p.limits = s.limitsOf(s.Main, task{}, p.capacity.accepted, 0)
 	p.task = task{earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
-	msgs, ok := withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(s.Main, p.task))
-	if !ok {
-		return nil, false
-	}
 	p.Request = s.request(s.Main, p.capacity)
-	p.Messages, p.Tools = msgs, s.Live.Tools
-	if p.Model == "" {
-		p.Model = s.Live.Model
-	}
-	all := s.Meter.Request(msgs, p.Tools)
+	p.Messages = withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(s.Main, p.task))
+	p.Model, p.Tools = cmp.Or(p.Model, s.Live.Model), s.Live.Tools
+	all := s.Meter.Request(p.Messages, p.Tools)
 	w := s.Main.window()
-	if w > 0 && all > w-p.capacity.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
+	if p.Messages == nil || w > 0 && all > w-p.capacity.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
 		return nil, false
 	}
 	return p, !s.separate || s.cheaper(p)
@@ -194,9 +188,8 @@ func (s *session) inLive() bool {
 }
 
 // withQuestion returns the messages, which the prompt cache holds, without unanswered
-// calls and with one more text of the user at the end. It returns false if no message is
-// left.
-func withQuestion(live []message.Message, question string) ([]message.Message, bool) {
+// calls and with one more text of the user at the end, or nil if no message is left.
+func withQuestion(live []message.Message, question string) []message.Message {
 	const bridge = "(continue)" // between results and a user message
 	end := len(live)
 	answered := func(m message.Message) bool { return m.Role == message.RoleAssistant }
@@ -206,7 +199,7 @@ func withQuestion(live []message.Message, question string) ([]message.Message, b
 		}
 	}
 	if end == 0 {
-		return nil, false
+		return nil
 	}
 	live = live[:end]
 	msgs, last := slices.Clone(live), live[len(live)-1]
@@ -219,20 +212,18 @@ func withQuestion(live []message.Message, question string) ([]message.Message, b
 	default:
 		msgs = append(msgs, message.User(question))
 	}
-	return msgs, true
+	return msgs
 }
 
 // instruction returns what the author is to write, without the record.
 func (s *session) instruction(a Author, t task) string {
 	w := wordingOf(s.Language)
-	var lines []string
+	lines := []string{cmp.Or(a.Task, w["task"])}
 	switch {
 	case len(s.Concepts) > 0:
-		lines = append(lines, w["facts"], w.conceptLines(s.Concepts))
+		lines = []string{w["facts"], w.conceptLines(s.Concepts)}
 	case t.earlier:
-		lines = append(lines, cmp.Or(a.Task, w["task"]), w["earlier"])
-	default:
-		lines = append(lines, cmp.Or(a.Task, w["task"]))
+		lines = append(lines, w["earlier"])
 	}
 	switch {
 	case t.notes:
