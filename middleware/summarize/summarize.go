@@ -55,11 +55,12 @@ func New(w Writer, opts Options) middleware.Middleware {
 //   - Limit: [material.task] adds the user's words and the facts, which code writes, and how long the other words may be.
 //   - Propose: [editor.planOf] returns a plan with an edit for each task that makes the view shorter. The core asks for its
 //     messages if it accepts the plan.
-//   - Write: [job.make] makes them once, by [job.write]: the caller's strategy; or the words of the [Writer], which
-//     [job.ask] asks for; or rules; or a note. The first of these counts that is shorter than what it replaces.
+//   - Write: [job.make] makes them, once for equal calls, by [job.write]. The caller's strategy makes a summary alone.
+//     Otherwise [job.withOrders] asks for new standing orders, and the words are those that [job.ask] gets from the [Writer],
+//     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.
 //     [material.compose] puts the header, the user's words, the words, the facts and the last line into one message.
 //
-// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared].
+// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared], or updated.
 type editor struct {
 	Options
 

@@ -23,10 +23,10 @@ type covered struct {
 type fate uint8
 
 const (
-	dropped  fate = iota // the words leave it out: so does the strategy, or another middleware has removed it
-	fresh                // the words are about it
-	foreseen             // the words update those that were prepared, which are about it
-	known                // the words update those of an earlier summary, which covers it
+	dropped    fate = iota // the words leave it out: so does the strategy, or another middleware has removed it
+	fresh                  // the words are about it
+	prewritten             // the words update those that were prepared, which are about it
+	known                  // the words update those of an earlier summary, which covers it
 )
 
 // material is what the summary of a block is made of.
@@ -41,7 +41,7 @@ type material struct {
 	counts   text.Tally   // of what the summary covers
 	orders   []string     // standing orders of the user that earlier summaries have
 	before   int          // tokens of what is replaced
-	sections int          // tokens of the user's words and the facts in the earlier summaries
+	earlier  int          // tokens of the user's words and the facts in earlier summaries
 	key      key
 	archive  []store.Named // what is put into the archive, under the handle of the key
 }
@@ -62,14 +62,14 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 		case p.isSummary():
 			c.fate = known
 		case pre.has(p):
-			c.fate = foreseen
+			c.fate = prewritten
 		case i < b.dropped:
 			c.fate = dropped
 		}
 		if earlier != nil {
 			f.Dropped += earlier.tally[3]
 			m.orders = append(m.orders, quotes.Orders(earlier.Quotes)...)
-			m.sections += m.count(earlier.Quotes + earlier.Facts)
+			m.earlier += m.count(earlier.Quotes + earlier.Facts)
 			if len(at) == 1 && h[at[0]].Equal(p.earlier.Messages[0]) {
 				c.summary = earlier
 			}
@@ -174,7 +174,7 @@ func (m *material) task(ctx context.Context) *task {
 	}
 	t.room = m.quoteTokens() + m.FactTokens
 	if m.before/quarter < t.room {
-		t.room = min(t.room, max(m.before/half, m.sections+read/half))
+		t.room = min(t.room, max(m.before/half, m.earlier+read/half))
 	}
 	if m.Strategy.kind != custom {
 		t.section = m.sectionsOf(ctx, m.orders, t.room)

@@ -119,7 +119,7 @@ func (s *session) shrink(p *prompt, x middleware.PromptLimits) {
 	}
 	room := p.shown / 2
 	if x.Limit > 0 && x.Sent > 0 {
-		fits := p.shown*max(0, x.Limit-x.Answer)/x.Sent - s.frame(p.author, p.capacity.accepted) // in tokens of Meter
+		fits := p.shown*max(0, x.Limit-x.Answer)/x.Sent - s.frame(p.author, p.limits.most) // in tokens of Meter
 		room = min(max(room/4, fits*9/10), p.shown-1)
 	}
 	s.mu.Lock()

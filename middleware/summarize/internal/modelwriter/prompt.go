@@ -16,12 +16,11 @@ import (
 type prompt struct {
 	*middleware.Request
 
-	author   Author
-	capacity capacity
-	mode     Mode
-	task     task
-	limits   limits
-	shown    int // tokens of the record; 0 in suffix mode
+	author Author
+	mode   Mode
+	task   task
+	limits limits
+	shown  int // tokens of the record; 0 in suffix mode
 }
 
 // task is what one request asks for.
@@ -132,7 +131,7 @@ func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
 	}
 	data := textOf(units)
 	name := fence("record", data+s.First+s.Focus)
-	p := &prompt{author: s.Writer, capacity: s.capacity, mode: Fresh, shown: shown.tokens}
+	p := &prompt{author: s.Writer, mode: Fresh, shown: shown.tokens}
 	p.limits = s.limitsOf(s.Writer, t, s.capacity.accepted, shown.tokens)
 	p.limits.fence = name
 	t.earlier, t.tokens = earlier != nil, s.wanted(p.limits)
@@ -160,15 +159,15 @@ func (s *session) suffix() (*prompt, bool) {
 	if s.Live == nil || s.Main.Model == nil || !s.inLive() {
 		return nil, false
 	}
-	p := &prompt{author: s.Main, capacity: s.capacityOf(s.Main), mode: Suffix}
-	p.limits = s.limitsOf(s.Main, task{}, p.capacity.accepted, 0)
+	c := s.capacityOf(s.Main)
+	p := &prompt{author: s.Main, mode: Suffix, limits: s.limitsOf(s.Main, task{}, c.accepted, 0)}
 	p.task = task{earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
-	p.Request = s.request(s.Main, p.capacity)
+	p.Request = s.request(s.Main, c)
 	p.Messages = withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(s.Main, p.task))
 	p.Model, p.Tools = cmp.Or(p.Model, s.Live.Model), s.Live.Tools
 	all := s.Meter.Request(p.Messages, p.Tools)
 	w := s.Main.window()
-	if p.Messages == nil || w > 0 && all > w-p.capacity.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
+	if p.Messages == nil || w > 0 && all > w-c.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
 		return nil, false
 	}
 	return p, !s.separate || s.cheaper(p)
