@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -17,8 +18,8 @@ import (
 // advice is what is stored of a conversation when its soft threshold was reached: how it
 // was then, and the summary that is prepared.
 type advice struct {
-	length int // of the history
-	folded int // messages of the history that were folded
+	length int        // of the history
+	fold   message.ID // the newest one
 
 	ended  atomic.Bool // the preparation has ended: job and result are valid
 	job    job         // without a task: nothing was prepared
@@ -70,9 +71,9 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 	e.advising.Lock()
 	defer e.advising.Unlock()
-	now := &advice{length: len(v.History()), folded: folded(v)}
+	now := &advice{length: len(v.History()), fold: newestFold(v)}
 	if before := e.adviceOf(v); before != nil {
-		if before.folded == now.folded && before.length <= now.length || !before.ended.Load() {
+		if before.fold == now.fold && before.length <= now.length || !before.ended.Load() {
 			return nil
 		}
 		before.report(ctx, v)
@@ -81,17 +82,14 @@ func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 	return now
 }
 
-// folded returns how many messages of the history this middleware has folded.
-func folded(v *middleware.View) int {
-	n := 0
+// newestFold returns the ID of the newest fold of this middleware, or the zero one.
+func newestFold(v *middleware.View) (id message.ID) {
 	for i := range v.Len() {
 		if r := ownFold(v, i); r != nil {
-			for _, run := range r.Runs {
-				n += run.Len()
-			}
+			id = r.ID
 		}
 	}
-	return n
+	return id
 }
 
 // prepare starts the summary of what would be folded now. If it returns false, nothing

@@ -14,7 +14,7 @@ import (
 // Finding is a sentence with claims that its source does not support.
 type Finding struct {
 	From, To int      // bytes of the text: the sentence with the mark of its item, and the space after it
-	Items    []string // the claims, each once
+	Items    []string // the claims
 }
 
 // Check returns the sentences of a text that have a claim without support.
@@ -40,7 +40,7 @@ func (s *Source) Check(body string) (found []Finding) {
 // plans matches the beginning of what is not done yet: its new files and times are no inventions.
 var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
 
-// unsupported returns the claims of a sentence that the source does not support, each once.
+// unsupported returns the claims of a sentence that the source does not support.
 func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
 	sen := read(piece)
@@ -63,13 +63,7 @@ func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	if !planned {
 		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
 	}
-	var once []string
-	for _, item := range items {
-		if !slices.Contains(once, item) {
-			once = append(once, item)
-		}
-	}
-	return once
+	return items
 }
 
 // isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.

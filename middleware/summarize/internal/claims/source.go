@@ -68,8 +68,8 @@ func SourceOf(covered, view []message.Message, others ...string) *Source {
 	texts := map[string]bool{}
 	for _, m := range slices.Concat(covered, view) {
 		for _, p := range m.Parts {
-			by := roleOf(m.Role, p, read)
-			for _, t := range textsOf(p) {
+			all, by := textsOf(m.Role, p, read)
+			for _, t := range all {
 				if key := string(m.Role) + t; !texts[key] {
 					texts[key] = true
 					s.addText(t, by)
@@ -87,20 +87,31 @@ func SourceOf(covered, view []message.Message, others ...string) *Source {
 	return s
 }
 
-// textsOf returns the texts of a part: also thoughts, names, arguments and results.
-func textsOf(p message.Part) []string {
+// textsOf returns the texts of a part, also thoughts, names, arguments and results, and whose words they are.
+func textsOf(r message.Role, p message.Part, read map[message.ToolCall]bool) (texts []string, by role) {
 	switch p := p.(type) {
-	case message.Thinking:
-		return []string{p.Text}
+	case message.Text:
+		switch {
+		case r == message.RoleAssistant:
+			by = told
+		case r == message.RoleUser && !text.IsRecord(p.Text):
+			by = said
+		}
+		return []string{p.Text}, by
 	case message.ToolCall:
-		return []string{p.Arguments, p.Name}
+		if by = changed; read[p] {
+			by = asked
+		}
+		return []string{p.Arguments, p.Name}, by
+	case message.Thinking:
+		return []string{p.Text}, shown
 	case message.ToolResult:
-		return []string{p.Text, p.Name}
+		return []string{p.Text, p.Name}, shown
 	case message.Media:
-		return []string{p.Name, p.URL}
-	case message.Text, message.Opaque:
+		return []string{p.Name, p.URL}, shown
+	case message.Opaque:
 	}
-	return []string{shorten.Text(p)}
+	return nil, shown
 }
 
 // addRuns adds the outcomes of calls, and returns the calls that changed nothing.
@@ -117,27 +128,6 @@ func (s *Source) addRuns(covered, view []message.Message) (read map[message.Tool
 		}
 	}
 	return read
-}
-
-// roleOf returns whose words a part is.
-func roleOf(r message.Role, p message.Part, read map[message.ToolCall]bool) role {
-	switch p := p.(type) {
-	case message.ToolCall:
-		if read[p] {
-			return asked
-		}
-		return changed
-	case message.Text:
-		switch {
-		case r == message.RoleAssistant:
-			return told
-		case r == message.RoleUser && !text.IsRecord(p.Text):
-			return said
-		}
-		return other
-	case message.Thinking, message.ToolResult, message.Media, message.Opaque:
-	}
-	return shown
 }
 
 // addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
