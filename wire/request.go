@@ -71,7 +71,7 @@ func (e *engine) passes(req *http.Request) string {
 		return "the body is compressed"
 	case strings.HasPrefix(h.Get("Authorization"), "AWS4-") || strings.Contains(req.URL.RawQuery, "X-Amz-Signature="):
 		return "the body is signed: put the chain before the signing, with wire.Middleware before bedrock.WithConfig"
-	case h.Get("Content-Md5") != "" || h.Get("Digest") != "" || h.Get("Content-Digest") != "" || h.Get("Signature-Input") != "":
+	case h.Get("Content-MD5") != "" || h.Get("Digest") != "" || h.Get("Content-Digest") != "" || h.Get("Signature-Input") != "":
 		return "the headers have a digest of the body"
 	case req.ContentLength > e.opts.MaxBody:
 		return tooLong

@@ -444,29 +444,6 @@ func room[T any](values []T, more int) []T {
 	return append(make([]T, 0, len(values)+more), values...)
 }
 
-// read reads some of the values of a list, until there is an error.
-func (r *reader) read(d *decoder, from, to int) {
-	f := d.format
-	for i := from; i < to; i++ {
-		before := len(r.items)
-		if err := f.api.read(r, d.spans[i].In(d.text)); err != nil {
-			r.err = jsonedit.In(jsonedit.Place(f.list, i), err)
-			return
-		}
-		if i > from && len(r.items) == before { // the value belongs to the item before
-			r.ends[len(r.ends)-1] = -1
-			r.items[before-1].values++
-		}
-		for k, it := range r.items[before:] {
-			it.at, it.nth = int32(i+1), int32(k)
-			if f.inner == "" {
-				it.values = 1
-			}
-		}
-		r.ends = append(r.ends, len(r.items))
-	}
-}
-
 // endsInAnswer reports whether the last item of the first values is an answer.
 func (t *track) endsInAnswer(values int) bool {
 	return t.items[t.ends[values-1]-1].role == message.RoleAssistant

@@ -86,13 +86,21 @@ func (c *compactions) adopt(r *Request) error {
 	return nil
 }
 
+// wish is the member of a request that asks Anthropic for a compaction.
+type wish struct {
+	Instructions string `json:"instructions"`
+}
+
 // compacts notes whether a request is for a compaction by Anthropic, and whether its header allows one.
-func (r *Request) compacts(header http.Header, wanted, edits bool) error {
+func (r *Request) compacts(header http.Header, w *wish, edits bool) error {
 	r.compactBeta = strings.Contains(strings.Join(header.Values("Anthropic-Beta"), ","), compactBeta)
-	switch r.compact = wanted; {
-	case wanted && !r.compactBeta:
+	if r.compact = w != nil; r.compact {
+		r.wanted = w.Instructions
+	}
+	switch {
+	case r.compact && !r.compactBeta:
 		return invalid("", "", "compaction: Extra inputs are not permitted")
-	case wanted && edits:
+	case r.compact && edits:
 		return invalid("", "", "compaction: cannot be used with context_management")
 	}
 	return nil

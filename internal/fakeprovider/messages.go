@@ -73,10 +73,8 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 		Stream    bool              `json:"stream"`
 		Mark      json.RawMessage   `json:"cache_control"`
 		Edits     json.RawMessage   `json:"context_management"`
-		Compact   *struct {
-			Instructions string `json:"instructions"`
-		} `json:"compaction"`
-		Thinking struct {
+		Compact   *wish             `json:"compaction"`
+		Thinking  struct {
 			Display string `json:"display"`
 			Binding struct {
 				Behavior string `json:"prefix_mismatch_behavior"`
@@ -102,10 +100,7 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 		Model: wire.Model, Stream: wire.Stream, MaxTokens: wire.MaxTokens,
 		dropBroken: wire.Thinking.Binding.Behavior == "drop_block", omitThinking: wire.Thinking.Display == "omitted",
 	}
-	if wire.Compact != nil {
-		r.wanted = wire.Compact.Instructions
-	}
-	if err := r.compacts(req.Header, wire.Compact != nil, given(wire.Edits)); err != nil {
+	if err := r.compacts(req.Header, wire.Compact, given(wire.Edits)); err != nil {
 		return nil, err
 	}
 	turns, err := parseTurns(wire.System, wire.Messages)

@@ -33,6 +33,14 @@ func (c *Call) compacted(i int) *journal.Record {
 	return within(c.View.Span(i).Edit)
 }
 
+// partsOf returns the parts of message i of what was sent; none of a compaction that the provider has made.
+func (c *Call) partsOf(i int) []message.Part {
+	if m := c.Sent[i]; !m.IsCompaction() || c.View != nil && c.compacted(i) == nil {
+		return m.Parts
+	}
+	return nil
+}
+
 // parts checks each sent part: thinking, media and opaque parts are parts of the history, each sent at most as often.
 // So are the calls and results of a sound history. A compaction of the provider is none.
 func (l *ledger) parts() {
@@ -44,11 +52,8 @@ func (l *ledger) parts() {
 			}
 		}
 	}
-	for i, m := range l.call.Sent {
-		if m.IsCompaction() && (l.call.View == nil || l.call.compacted(i) != nil) {
-			continue
-		}
-		for _, p := range m.Parts {
+	for i := range l.call.Sent {
+		for _, p := range l.call.partsOf(i) {
 			for _, k := range l.keys(p) {
 				had[k]--
 				if had[k] < 0 {
