@@ -117,7 +117,7 @@ func withBody(req *http.Request, text string) *http.Request {
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 	r.Body, _ = r.GetBody()
 	r.ContentLength = int64(len(text))
-	if r.Header.Get("Content-Length") != "" {
+	if r.ContentLength != req.ContentLength && r.Header.Get("Content-Length") != "" {
 		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
 	}
 	if r.Header.Get("Accept-Encoding") != "" {

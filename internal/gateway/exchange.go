@@ -268,9 +268,14 @@ var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-
 // Scope returns the scope of a request: a keyed hash of all its credentials, or of the header that names it. Requests without
 // any share one scope.
 func (g *Gateway) Scope(req *http.Request) string {
+	sum, ok := g.sums.Get().(hash.Hash)
+	if !ok {
+		sum = hmac.New(sha256.New, g.opts.Secret)
+	}
+	defer g.sums.Put(sum)
+	sum.Reset()
 	if g.opts.ScopeHeader != "" {
 		if values := req.Header.Values(g.opts.ScopeHeader); len(values) > 0 {
-			sum := hmac.New(sha256.New, g.opts.Secret)
 			write(sum, "header", values)
 			return within(g.File().Scope, sum)
 		}
@@ -279,13 +284,16 @@ func (g *Gateway) Scope(req *http.Request) string {
 	if req.URL.RawQuery != "" {
 		keys = req.URL.Query()["key"]
 	}
-	return ScopeOf(g.opts.Secret, g.File().Scope, req.Header, keys...)
+	return scopeOf(sum, g.File().Scope, req.Header, keys)
 }
 
 // ScopeOf returns the scope of the credentials in some headers, and of the parameter key, in a gateway with this secret
 // and a chain file of this scope.
 func ScopeOf(secret []byte, file string, header http.Header, keys ...string) string {
-	sum := hmac.New(sha256.New, secret)
+	return scopeOf(hmac.New(sha256.New, secret), file, header, keys)
+}
+
+func scopeOf(sum hash.Hash, file string, header http.Header, keys []string) string {
 	for _, name := range credentials {
 		write(sum, name, header.Values(name))
 	}

@@ -62,6 +62,7 @@ type Gateway struct {
 	upstream     *http.Transport
 	proxy        *httputil.ReverseProxy
 	metrics      *metrics
+	sums         sync.Pool // of hashes with the secret
 	active       atomic.Int64
 	stopping     atomic.Bool
 	cert         atomic.Pointer[tls.Certificate] // nil: no TLS

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +105,7 @@ func newMetrics() *metrics {
 		{&m.reloads, ReloadsSeries},
 		{&m.active, ActiveSeries},
 	} {
-		*c.at = &counter{Series: c.Series, values: map[string]float64{}}
+		*c.at = &counter{Series: c.Series, values: map[[2]string]float64{}}
 		m.all = append(m.all, *c.at)
 	}
 	m.all = append(m.all, m.added)
@@ -143,23 +142,22 @@ type counter struct {
 	Series
 
 	mu     sync.Mutex
-	values map[string]float64 // by labels as they are written
+	values map[[2]string]float64 // by the values of the labels
 }
 
+// add adds a number under the values of the labels, of which there are at most two.
 func (c *counter) add(n float64, labels ...string) {
-	c.change(labels, func(v float64) float64 { return v + n })
-}
-
-func (c *counter) set(n float64) { c.change(nil, func(float64) float64 { return n }) }
-
-func (c *counter) change(labels []string, to func(float64) float64) {
-	var b strings.Builder
-	for i, l := range labels {
-		b.WriteString(strings.Repeat(",", min(i, 1)) + c.Labels[i] + "=" + strconv.Quote(l))
-	}
+	var key [2]string
+	copy(key[:], labels)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.values[b.String()] = to(c.values[b.String()])
+	c.values[key] += n
+}
+
+func (c *counter) set(n float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.values[[2]string{}] = n
 }
 
 func (c *counter) write(w *strings.Builder) {
@@ -167,12 +165,19 @@ func (c *counter) write(w *strings.Builder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.Labels) == 0 {
-		fmt.Fprintf(w, "%s %s\n", c.Name, number(c.values[""]))
+		fmt.Fprintf(w, "%s %s\n", c.Name, number(c.values[[2]string{}]))
 		return
 	}
-	for _, labels := range slices.Sorted(maps.Keys(c.values)) {
-		fmt.Fprintf(w, "%s{%s} %s\n", c.Name, labels, number(c.values[labels]))
+	var lines []string
+	for values, n := range c.values {
+		var labels []string
+		for i, name := range c.Labels {
+			labels = append(labels, fmt.Sprintf("%s=%q", name, values[i]))
+		}
+		lines = append(lines, fmt.Sprintf("%s{%s} %s\n", c.Name, strings.Join(labels, ","), number(n)))
 	}
+	slices.Sort(lines)
+	w.WriteString(strings.Join(lines, ""))
 }
 
 func (s Series) head(w *strings.Builder) {
