@@ -81,7 +81,7 @@ func TestCompact(t *testing.T) {
 			script := slices.Concat([]middleware.Model{read, asksToKeep("too early")}, slices.Repeat([]middleware.Model{read}, 4),
 				[]middleware.Model{asksToKeep(noted)}, slices.Repeat([]middleware.Model{read}, 4), []middleware.Model{middlewaretest.Say("Done.")})
 			model := middlewaretest.Script(script...)
-			env := middleware.Env{Counter: tokens.Chars4{}, Journal: journal.NewMemory(0)}
+			env := middleware.Env{Counter: tokens.Chars4, Journal: journal.NewMemory(0)}
 			chain := middleware.With(env, asked, editor, fit.New(fit.Options{}))
 			end, edits := runAgent(t, react.Agent{Model: chain(model.Model()), Tools: []agent.Tool{reads(), compact}, Budget: &middleware.Budget{Window: 100_000}},
 				message.User("Why does the build fail?"))
@@ -141,7 +141,7 @@ func TestCompactIsPaused(t *testing.T) {
 		script = append(script, asksToKeep(fmt.Sprint("note ", i)))
 	}
 	model := middlewaretest.Script(append(script, middlewaretest.Say("Done."))...)
-	a := react.Agent{Model: middleware.With(middleware.Env{Counter: tokens.Chars4{}}, asked, failing)(model.Model()), Tools: []agent.Tool{reads(), compact}}
+	a := react.Agent{Model: middleware.With(middleware.Env{Counter: tokens.Chars4}, asked, failing)(model.Model()), Tools: []agent.Tool{reads(), compact}}
 	end, edits := runAgent(t, a, message.User("Why?"))
 	require.Equal(t, 2, tried, "PauseAfter is 2")
 	require.Equal(t, middleware.Paused, edits[len(edits)-1].Kind)
@@ -169,7 +169,7 @@ func TestCompactOnce(t *testing.T) {
 		compact, asked := agent.Compact(at)
 		text := ask(t, compact, map[string]any{"keep": "step 14"})
 		require.Equal(t, "[asked for: the older part is shortened before your next answer if there is enough of it; what you wrote to keep stays as it is]", text)
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Journal: shared}, asked, contextedit.New(contextedit.Options{Trigger: at, Keep: 3, StopAfter: 1}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Journal: shared}, asked, contextedit.New(contextedit.Options{Trigger: at, Keep: 3, StopAfter: 1}))
 		for range 2 {
 			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: append(slices.Clip(history), message.Result("k", agent.CompactTool, text))})
 			require.NoError(t, err)
@@ -191,7 +191,7 @@ func TestCompactOnce(t *testing.T) {
 func TestCompactSameWords(t *testing.T) {
 	t.Parallel()
 	compact, asked := agent.Compact(trigger.Tokens(10_000))
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, asked)(asksToKeep(" same "))
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, asked)(asksToKeep(" same "))
 	for _, text := range []string{"Why?", strings.Repeat("why ", 9000)} {
 		_, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User(text)}}, nil)
 		require.NoError(t, err)

@@ -309,9 +309,9 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 var counters = map[string]tokens.Counter{
 	"auto":     nil,
 	"estimate": tokens.Estimate{},
-	"chars4":   tokens.Chars4{},
-	"cjk15":    tokens.CJK15{},
-	"cautious": tokens.Cautious{},
+	"chars4":   tokens.Chars4,
+	"cjk15":    tokens.CJK15,
+	"cautious": tokens.Cautious,
 }
 
 // Counter returns the counter of this name. For auto it is nil, which means the chain's default counter.

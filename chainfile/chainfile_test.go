@@ -203,7 +203,7 @@ func TestRequest(t *testing.T) {
 	}
 	full := file("model: m\nwindow: 1000\nreserve: 10\ncounter: chars4\nchain: [{use: contextedit}]")
 	bare := file("{\n\t\"chain\": [\n\t\t{\"use\": \"contextedit\"}\n\t]\n}")
-	require.Equal(t, tokens.Chars4{}, full.Counter)
+	require.Equal(t, tokens.Chars4, full.Counter)
 	require.Nil(t, bare.Counter)
 	own := middleware.Budget{Window: 5}
 	for name, c := range map[string]struct {

@@ -90,8 +90,8 @@ type counter struct {
 
 // contained returns a counter that does not panic. Those of package tokens never do.
 func contained(c tokens.Counter, failed *atomic.Pointer[error]) tokens.Counter {
-	switch c.(type) {
-	case tokens.Estimate, tokens.Chars4, tokens.CJK15, tokens.Cautious:
+	_, estimate := c.(tokens.Estimate)
+	if estimate || c == tokens.Chars4 || c == tokens.CJK15 || c == tokens.Cautious {
 		return c
 	}
 	return counter{c, failed}

@@ -49,7 +49,7 @@ func TestFrequent(t *testing.T) {
 				}
 				return nil, nil
 			}, tt.opts)
-			mw = middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mw)
+			mw = middleware.With(middleware.Env{Counter: tokens.Chars4}, mw)
 			c := &chat{history: withRounds([]message.Message{message.User("Go on.")}, 1)}
 			var warned []int
 			for n := range len(tt.edits) {

@@ -33,7 +33,7 @@ func heavy() *middleware.Request {
 // TestOverhead asks triggers that can do nothing but be met, and others.
 func TestOverhead(t *testing.T) {
 	t.Parallel()
-	fourBytes := middleware.Env{Counter: tokens.Chars4{}}
+	fourBytes := middleware.Env{Counter: tokens.Chars4}
 	any1, all1 := trigger.Any, trigger.All
 	panics := trigger.Func(func(v *middleware.View, _ func() *middleware.Plan) (bool, string, error) {
 		if v.Len() < 5 {
@@ -153,7 +153,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 	clearing := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) { return clearAll(v), nil }
 	for name, editor := range map[string]func(context.Context, *middleware.View) (*middleware.Plan, error){"clear": clearing, "fold": fold} {
 		var freed []int
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing(name, editor,
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, middleware.Editing(name, editor,
 			middleware.Options{Trigger: trigger.Tokens(4000)}))
 		req, most := heavy(), 0
 		for range 40 {
@@ -163,7 +163,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 			for _, e := range only(events, middleware.Edited) {
 				freed = append(freed, e.Before-e.After)
 			}
-			most = max(most, tokens.Request(tokens.Chars4{}, sent.Messages, nil))
+			most = max(most, tokens.Request(tokens.Chars4, sent.Messages, nil))
 			req.Messages = withRounds(req.Messages, 1)
 		}
 		require.Greater(t, len(freed), 4, name)
@@ -190,7 +190,7 @@ func clearAll(v *middleware.View) *middleware.Plan {
 // TestOverheadHasNumbers tells what takes the tokens, and what can be done.
 func TestOverheadHasNumbers(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("clear",
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, middleware.Editing("clear",
 		func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
 		middleware.Options{Trigger: trigger.Tokens(4000)}))
 	_, events, err := middleware.Apply(t.Context(), mw, heavy())
@@ -209,7 +209,7 @@ func TestOverheadIsSaidOnce(t *testing.T) {
 		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
 			middleware.Options{Trigger: trigger.Tokens(4000)})
 	}
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, idle("a"), idle("b"))
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, idle("a"), idle("b"))
 	by := func(events []middleware.Event) (names string) {
 		for _, e := range notices(events, "no edit can remove") {
 			names += e.By
@@ -254,7 +254,7 @@ func TestOverheadBehindEdits(t *testing.T) {
 		}, middleware.Options{})
 		last := middleware.Editing("last", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
 			middleware.Options{Trigger: trigger.Tokens(limit)})
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fold, last)
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, fold, last)
 		_, events, err := middleware.Apply(t.Context(), mw, req)
 		require.NoError(t, err)
 		require.Len(t, only(events, middleware.Edited), 1, "%v", events)
@@ -263,11 +263,11 @@ func TestOverheadBehindEdits(t *testing.T) {
 	// The provider charges twice of what is counted: for all, and so for the rest.
 	for limit, want := range map[int]bool{8000: true, 8600: false} {
 		req := heavy()
-		counted := tokens.Request(tokens.Chars4{}, req.Messages, req.Tools)
+		counted := tokens.Request(tokens.Chars4, req.Messages, req.Tools)
 		answer := message.Assistant(message.Text{Text: "So it is."})
 		answer.Usage = &message.Usage{Input: 2 * counted}
 		req.Messages = append(req.Messages, answer, message.User("And now?"))
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("last",
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, middleware.Editing("last",
 			func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
 			middleware.Options{Trigger: trigger.Tokens(limit)}))
 		_, events, err := middleware.Apply(t.Context(), mw, req)
@@ -285,7 +285,7 @@ func TestLongQuestionIsSaidOnce(t *testing.T) {
 		}, middleware.Options{Trigger: trigger.Tokens(400)})
 	}
 	var rec middlewaretest.Recorder
-	model := middleware.Chain(rec.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, idle("a"), idle("b")))(
+	model := middleware.Chain(rec.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4}, idle("a"), idle("b")))(
 		middlewaretest.Say("ok"))
 	ask := func(msgs ...message.Message) (said string) {
 		before := len(rec.Events())

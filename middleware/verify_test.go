@@ -128,7 +128,7 @@ func TestOnlyWhatIsShorterIsApplied(t *testing.T) {
 		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", words(1000)),
 		message.Assistant(message.Text{Text: "So it is."}),
 	}
-	meter := tokens.Meter{Counter: tokens.Chars4{}}
+	meter := tokens.Meter{Counter: tokens.Chars4}
 	round := meter.Message(h[1]) + meter.Message(h[2])
 	summary := func(n int) message.Message {
 		return message.User(words(n - meter.Message(message.User(""))))
@@ -172,7 +172,7 @@ func TestOnlyWhatIsShorterIsApplied(t *testing.T) {
 					return do(ctx)
 				}
 			}
-			mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, middleware.Editing("edit",
+			mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, middleware.Editing("edit",
 				func(context.Context, *middleware.View) (*middleware.Plan, error) {
 					return &middleware.Plan{Edits: []middleware.Edit{tt.edit}}, nil
 				}, middleware.Options{}))

@@ -69,8 +69,8 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 	if d.roll("crowded", 4) == 3 {
 		archive = lineup.Crowded()
 	}
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, mws...)
-	room := 60 + tokens.Request(tokens.Chars4{}, history, tools)*(1+d.roll("window in eighths", 10))/8
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mws...)
+	room := 60 + tokens.Request(tokens.Chars4, history, tools)*(1+d.roll("window in eighths", 10))/8
 	conflict := false
 	for _, n := range callsOf(history) {
 		sent, events, err := middleware.Apply(testContext, chain, &middleware.Request{

@@ -117,11 +117,11 @@ func draw(t *testing.T) string {
 	for i, d := range conversation {
 		history[i] = d.make(strings.TrimSuffix(strings.Repeat("some more of a line\n", d.tokens/5), "\n"))
 	}
-	meter := tokens.Meter{Counter: tokens.Chars4{}}
+	meter := tokens.Meter{Counter: tokens.Chars4}
 	var columns [][]string
 	widest := 0
 	for _, p := range pictures() {
-		env := middleware.Env{Counter: tokens.Chars4{}}
+		env := middleware.Env{Counter: tokens.Chars4}
 		req := &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: drawnWindow, Reserve: drawnReserve}}
 		sent, _, err := middleware.Apply(t.Context(), middleware.With(env, p.chain...), req)
 		require.NoError(t, err)

@@ -146,7 +146,7 @@ func TestCountsFollowTheContent(t *testing.T) {
 		h[len(h)/2].Parts[0] = message.Text{Text: fmt.Sprintf("changed at turn %d", i)}
 		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 		require.NoError(t, err)
-		require.Equal(t, tokens.Request(tokens.Chars4{}, h, nil), seen, "turn %d", i)
+		require.Equal(t, tokens.Request(tokens.Chars4, h, nil), seen, "turn %d", i)
 	}
 	require.LessOrEqual(t, 10*c.bytes.Load(), 13*once.bytes.Load(), "%d bytes counted, once each is %d", c.bytes.Load(), once.bytes.Load())
 }

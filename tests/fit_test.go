@@ -59,7 +59,7 @@ func fitsOrSaysWhy(t require.TestingT, d dice) {
 		run.view = v.Messages()
 		return nil, nil
 	}, middleware.Options{})
-	run.chain = middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules, Limits: limits}), look)
+	run.chain = middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: rules, Limits: limits}), look)
 	h := []message.Message{message.System("be brief")}
 	for range 2 + d.roll("length", 25) {
 		h = c.grow(h)
@@ -107,7 +107,7 @@ type fitRun struct {
 }
 
 func (f *fitRun) tokens(msgs []message.Message) int {
-	return (tokens.Meter{Counter: tokens.Chars4{}}).Request(msgs, fitTools)
+	return (tokens.Meter{Counter: tokens.Chars4}).Request(msgs, fitTools)
 }
 
 var fitTools = []message.ToolDef{{Name: "tool", Description: "does it"}}
@@ -175,7 +175,7 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 	}
 	least, slack := leastOf(h)
 	valid := f.rules.Repair(least).Messages
-	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(valid, tools)
+	n := (tokens.Meter{Counter: tokens.Chars4}).Request(valid, tools)
 	require.InDelta(t, n, e.Total, float64(slack), "the least that could be sent, by brute force: %v", e)
 }
 

@@ -76,7 +76,7 @@ func TestGuaranteesAtOnce(t *testing.T) {
 		for k := range histories {
 			histories[k] = randomConversation(seed*callers + k%(callers/2+1)) // the last ones are one conversation
 		}
-		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		meter := tokens.Meter{Counter: tokens.Chars4}
 		rules := providers[seed%len(providers)]
 		window := 60 + meter.Request(histories[0], nil)*(1+seed%5)/5
 		chains := lineup.Chains()

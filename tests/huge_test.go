@@ -52,7 +52,7 @@ func TestHugeResults(t *testing.T) {
 			fit.Name:          fit.New(fit.Options{}),
 		} {
 			archive := store.NewMemory(2 * size)
-			chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, mw)
+			chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mw)
 			before := allocated()
 			for _, n := range []int{3, len(h)} {
 				sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 100_000}})

@@ -78,10 +78,7 @@ func TestQuickerCall(t *testing.T) {
 
 // meetingCounter lets calls wait for each other when they count the end of
 // their way: then all have begun with what the chain knew before.
-type meetingCounter struct {
-	tokens.Chars4
-	all sync.WaitGroup
-}
+type meetingCounter struct{ all sync.WaitGroup }
 
 func (c *meetingCounter) gather(n int) { c.all.Add(n) }
 
@@ -90,7 +87,7 @@ func (c *meetingCounter) Count(text string) int {
 		c.all.Done()
 		c.all.Wait()
 	}
-	return c.Chars4.Count(text)
+	return tokens.Chars4.Count(text)
 }
 
 // TestForksAtOnce lets calls that go on from one history in different ways

@@ -25,7 +25,7 @@ func dropsOldest(history []message.Message, room int) []message.Message {
 	lead := message.Leading(history)
 	for k := lead; k < len(history)-1; k++ {
 		kept := slices.Concat(history[:lead], history[k:])
-		if (tokens.Meter{Counter: tokens.Chars4{}}).Request(kept, nil) <= room {
+		if (tokens.Meter{Counter: tokens.Chars4}).Request(kept, nil) <= room {
 			return kept
 		}
 	}
@@ -132,7 +132,7 @@ func judged(n naive, seed int) (broken []guarantee.Breach) {
 	var before *guarantee.Call
 	for _, k := range callsOf(history) {
 		now := &guarantee.Call{
-			Rules: rules, Limits: rules.Limits(room), Room: room, Meter: tokens.Meter{Counter: tokens.Chars4{}},
+			Rules: rules, Limits: rules.Limits(room), Room: room, Meter: tokens.Meter{Counter: tokens.Chars4},
 			History: history[:k], Tools: tools, Sent: n(history[:k], room),
 		}
 		broken = append(broken, now.Broken()...)
@@ -148,7 +148,7 @@ func TestCheckerFindsLies(t *testing.T) {
 	history := []message.Message{
 		message.System("system"), message.User("a question"), message.Assistant(message.Text{Text: strings.Repeat("a long answer ", 20)}), message.User("another"),
 	}
-	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4{}}, History: history}
+	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4}, History: history}
 	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, Largest: "the questions", LargestSize: 13}
 	refuse := func(e fit.Irreducible) error {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: &e}

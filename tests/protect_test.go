@@ -55,7 +55,7 @@ func sentBy(t *testing.T, chain middleware.Middleware, h []message.Message, wind
 // through each editor: they are sent as they were. Without protection they are not.
 func TestProtectedTools(t *testing.T) {
 	t.Parallel()
-	chars := middleware.Env{Counter: tokens.Chars4{}}
+	chars := middleware.Env{Counter: tokens.Chars4}
 	protecting := chars
 	protecting.Protect = []string{"other", "pay"}
 	full := trigger.Tokens(2500)
@@ -112,7 +112,7 @@ func TestOwnListOfProtectedTools(t *testing.T) {
 func TestProtectedToolsAsLastResort(t *testing.T) {
 	t.Parallel()
 	chain := func() middleware.Middleware {
-		return middleware.With(middleware.Env{Counter: tokens.Chars4{}, Protect: []string{"pay"}}, fit.New(fit.Options{}))
+		return middleware.With(middleware.Env{Counter: tokens.Chars4, Protect: []string{"pay"}}, fit.New(fit.Options{}))
 	}
 	warned := func(events []middleware.Event) bool {
 		return slices.ContainsFunc(events, func(e middleware.Event) bool {

@@ -349,7 +349,7 @@ func TestRetry(t *testing.T) {
 	s := &summarizer{limit: 350, reach: 1}
 	fails := errors.New("the provider is down")
 	var seen [][]message.Message
-	fourBytes := middleware.Env{Counter: tokens.Chars4{}} // by which the summaries, which hold hashes, are short
+	fourBytes := middleware.Env{Counter: tokens.Chars4} // by which the summaries, which hold hashes, are short
 	model := middleware.With(fourBytes, contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())(
 		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 			seen = append(seen, slices.Clone(req.Messages))

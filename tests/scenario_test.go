@@ -119,7 +119,7 @@ func (s *scenario) chooseChain(rules message.Rules, careless bool) {
 		s.middlewares = append(s.middlewares, e.middleware())
 	}
 	s.middlewares = append(s.middlewares, lineup.Fit(s.dice.roll, rules, s.chooseLimits()))
-	counters := []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, nil}
+	counters := []tokens.Counter{tokens.Chars4, tokens.CJK15, nil}
 	s.env.Counter = counters[s.dice.roll("counter", len(counters))]
 	s.env.Journal = journal.NewMemory(0)
 	if s.dice.roll("store", 4) == 3 {

@@ -247,7 +247,7 @@ func withstands(t *testing.T, a hostile, name string, mw middleware.Middleware) 
 	t.Helper()
 	h := attacked(a.result)
 	archive := store.NewMemory(0)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, mw)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mw)
 	apply := func(h []message.Message) *middleware.Request {
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{
 			Messages: h, Force: []string{contextedit.Name, microcompact.Name, trim.Name, summarize.Name}, Budget: &middleware.Budget{Window: 2400},

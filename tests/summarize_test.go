@@ -83,7 +83,7 @@ func newAccount(d dice) *account {
 	for i := range a.history {
 		a.history[i].Time = time.Unix(int64(i), 0)
 	}
-	a.env = middleware.Env{Counter: tokens.Chars4{}, Journal: journal.NewMemory(0)}
+	a.env = middleware.Env{Counter: tokens.Chars4, Journal: journal.NewMemory(0)}
 	a.choose()
 	a.restart()
 	return a
@@ -330,14 +330,14 @@ func (a *account) checkSummary(t *rapid.T, m message.Message, where []*journal.R
 	text := m.Text()
 	require.Equal(t, 1, strings.Count(text, "of the earlier conversation"), "no summary is inside another: %s", text)
 	require.LessOrEqual(t, strings.Count(text, "[Facts recorded by code]"), 1)
-	require.LessOrEqual(t, tokens.Chars4{}.Count(facts), max(0, cmp.Or(a.opts.FactTokens, 600)), "the facts have their bound")
-	require.LessOrEqual(t, tokens.Chars4{}.Count(quoted), max(0, cmp.Or(a.opts.QuoteTokens, 3000)), "and so has what the user said")
+	require.LessOrEqual(t, tokens.Chars4.Count(facts), max(0, cmp.Or(a.opts.FactTokens, 600)), "the facts have their bound")
+	require.LessOrEqual(t, tokens.Chars4.Count(quoted), max(0, cmp.Or(a.opts.QuoteTokens, 3000)), "and so has what the user said")
 	most := a.opts.SummaryTokens
 	if most == 0 {
 		most = 2000
 	}
 	const frame = 60 // of the first and the last line
-	require.LessOrEqual(t, tokens.Chars4{}.Count(words), most+frame, "and so have the words")
+	require.LessOrEqual(t, tokens.Chars4.Count(words), most+frame, "and so have the words")
 }
 
 // sectionsOf returns the words of a summary, what the user said, the facts, and the last line.

@@ -138,7 +138,7 @@ func TestCutPrompts(t *testing.T) {
 			require.Len(t, events, 1, "it is reported once")
 		}
 	}
-	for name, counters := range map[string][2]tokens.Counter{"exact": {o200k, o200k}, "estimate": {nil, cl100k}, "chars4": {tokens.Chars4{}, o200k}} {
+	for name, counters := range map[string][2]tokens.Counter{"exact": {o200k, o200k}, "estimate": {nil, cl100k}, "chars4": {tokens.Chars4, o200k}} {
 		for how, cut := range map[string]func(*cutting, []message.Message) int{"leaves out": leavesOut, "fills": fills} {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
@@ -176,7 +176,7 @@ func TestNoPromptIsCut(t *testing.T) {
 	}
 	truth := tokens.Meter{Counter: tokens.Memo(bpe.O200kBase())}
 	k := 0
-	for by, counter := range map[string]tokens.Counter{"exact": bpe.O200kBase(), "another": bpe.CL100kBase(), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4{}} {
+	for by, counter := range map[string]tokens.Counter{"exact": bpe.O200kBase(), "another": bpe.CL100kBase(), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4} {
 		for name, mws := range chains {
 			k++
 			t.Run(by+" "+name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestNoPromptIsCut(t *testing.T) {
 // TestNothingIsCut has what looks like a prompt that was cut, and is none.
 func TestNothingIsCut(t *testing.T) {
 	t.Parallel()
-	chars4 := tokens.Meter{Counter: tokens.Chars4{}}
+	chars4 := tokens.Meter{Counter: tokens.Chars4}
 	r := rand.New(rand.NewPCG(1, 1))
 	long := []message.Message{message.User("Why does it fail?")}
 	for range 20 {
@@ -271,7 +271,7 @@ func TestNothingIsCut(t *testing.T) {
 			meter := tokens.Meter{Counter: chars4.Counter, Framing: c.framing}
 			var heard middlewaretest.Recorder
 			var window middleware.Budget
-			model := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI})))(
+			model := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI})))(
 				func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 					window, _ = req.View().Budget()
 					return &middleware.Response{

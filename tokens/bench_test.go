@@ -11,7 +11,7 @@ func BenchmarkCounters(b *testing.B) {
 	counters := []struct {
 		name string
 		c    tokens.Counter
-	}{{"estimate", tokens.Estimate{}}, {"cautious", tokens.Cautious{}}, {"cjk15", tokens.CJK15{}}}
+	}{{"estimate", tokens.Estimate{}}, {"cautious", tokens.Cautious}, {"cjk15", tokens.CJK15}}
 	for _, r := range references(b) {
 		text := strings.Repeat(r.text, 1+100_000/len(r.text))
 		for _, tt := range counters {

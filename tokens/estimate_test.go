@@ -49,7 +49,7 @@ func TestEstimateIsNear(t *testing.T) {
 		require.InEpsilon(t, r.o200k, o, 0.25, "%s: o200k_base has %d tokens, the estimate is %d", r.kind, r.o200k, o)
 		require.InEpsilon(t, r.cl100k, c, 0.25, "%s: cl100k_base has %d tokens, the estimate is %d", r.kind, r.cl100k, c)
 		guessed += abs(o-r.o200k) + abs(c-r.cl100k)
-		chars += abs(tokens.Chars4{}.Count(r.text)-r.o200k) + abs(tokens.Chars4{}.Count(r.text)-r.cl100k)
+		chars += abs(tokens.Chars4.Count(r.text)-r.o200k) + abs(tokens.Chars4.Count(r.text)-r.cl100k)
 		exact += r.o200k + r.cl100k
 	}
 	require.Less(t, 100*guessed, 12*exact, "the estimates are off by 12 % on average at most")

@@ -14,9 +14,9 @@ func ExampleEstimate() {
 	cl100k, _ := tokens.MeterFor("cl100k_base")
 	fmt.Println("o200k_base, estimated:", tokens.Estimate{}.Count(text))
 	fmt.Println("cl100k_base, estimated:", cl100k.Counter.Count(text))
-	fmt.Println("four bytes a token:", tokens.Chars4{}.Count(text))
-	fmt.Println("one and a half ideographs a token:", tokens.CJK15{}.Count(text))
-	fmt.Println("one and a half tokens an ideograph:", tokens.Cautious{}.Count(text))
+	fmt.Println("four bytes a token:", tokens.Chars4.Count(text))
+	fmt.Println("one and a half ideographs a token:", tokens.CJK15.Count(text))
+	fmt.Println("one and a half tokens an ideograph:", tokens.Cautious.Count(text))
 	// Output:
 	// o200k_base, estimated: 15
 	// cl100k_base, estimated: 20
@@ -41,9 +41,9 @@ func ExampleMeterFor() {
 // next.
 func ExampleCJK15_Messages() {
 	abc := message.User("abc")
-	fmt.Println(tokens.CJK15{}.Count("abc") + tokens.CJK15{}.Count("abc"))
-	fmt.Println(tokens.CJK15{}.Messages([]message.Message{abc, abc}))
-	fmt.Println(tokens.CJK15{}.Messages([]message.Message{
+	fmt.Println(tokens.CJK15.Count("abc") + tokens.CJK15.Count("abc"))
+	fmt.Println(tokens.CJK15.Messages([]message.Message{abc, abc}))
+	fmt.Println(tokens.CJK15.Messages([]message.Message{
 		message.User("上下文压缩 context compaction"),
 		message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
 	}))

@@ -17,10 +17,10 @@ func ExampleRequest() {
 	}
 	tools := []message.ToolDef{{Name: "read_log", Description: "Reads the log of a job.", Parameters: `{"type":"object"}`}}
 
-	meter := tokens.Meter{Counter: tokens.Chars4{}}
+	meter := tokens.Meter{Counter: tokens.Chars4}
 	fmt.Println("one message:", meter.Message(history[1]))
 	fmt.Println("the tools:", meter.Tools(tools))
-	fmt.Println("all that is sent:", tokens.Request(tokens.Chars4{}, history, tools))
+	fmt.Println("all that is sent:", tokens.Request(tokens.Chars4, history, tools))
 	// Output:
 	// one message: 12
 	// the tools: 17

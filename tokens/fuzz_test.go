@@ -12,7 +12,7 @@ import (
 
 // counters returns all that the package has, by name.
 func counters() map[string]tokens.Counter {
-	all := map[string]tokens.Counter{"Chars4": tokens.Chars4{}, "CJK15": tokens.CJK15{}, "Cautious": tokens.Cautious{}, "Estimate": tokens.Estimate{}}
+	all := map[string]tokens.Counter{"Chars4": tokens.Chars4, "CJK15": tokens.CJK15, "Cautious": tokens.Cautious, "Estimate": tokens.Estimate{}}
 	for _, f := range tokens.Families() {
 		all["Estimate of "+f], _ = estimateFor(f)
 	}

@@ -129,7 +129,7 @@ func ofPart(m *Meter, p message.Part) int {
 	case message.ToolResult:
 		return m.Counter.Count(p.CallID) + m.Counter.Count(p.Text) + ofPart(m, p.Content)
 	case message.Opaque:
-		return Chars4{}.Count(p.Data)
+		return Chars4.Count(p.Data)
 	}
 	return 0
 }

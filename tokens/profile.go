@@ -12,10 +12,12 @@ import (
 // quarters of a token, which is the average in o200k_base. Source code and JSON have
 // about a fifth more tokens than this. The time does not depend on the length of the
 // text.
-type Chars4 struct{}
+var Chars4 chars4
+
+type chars4 struct{}
 
 // Count returns len(text)/4, rounded up.
-func (Chars4) Count(text string) int { return (len(text) + 3) / 4 }
+func (chars4) Count(text string) int { return (len(text) + 3) / 4 }
 
 // Cautious is a rule of thumb with high counts for Chinese: one and a half tokens for
 // each ideograph, one for each mark of U+3000 to U+303F, a quarter for a space,
@@ -25,11 +27,13 @@ func (Chars4) Count(text string) int { return (len(text) + 3) / 4 }
 //
 // The sums are exact: forty Latin letters are 12 tokens; a sum in binary floating
 // point gives 13.
-type Cautious struct{}
+var Cautious cautious
+
+type cautious struct{}
 
 // Count returns the sum of the weights of the characters, rounded up. Each byte that
 // is not UTF-8 counts as a character.
-func (Cautious) Count(text string) int {
+func (cautious) Count(text string) int {
 	milli := 0
 	for _, r := range text {
 		switch {
@@ -52,16 +56,18 @@ func (Cautious) Count(text string) int {
 // than cl100k_base.
 //
 // The rule was made for a whole list of messages with one rounding at its end, as
-// [CJK15.Messages] counts. As a [Counter] it drops up to one token for each text.
-type CJK15 struct{}
+// its method Messages counts. As a [Counter] it drops up to one token for each text.
+var CJK15 cjk15
+
+type cjk15 struct{}
 
 // Count counts one text.
-func (CJK15) Count(text string) int { return twelfths(text) / 12 }
+func (cjk15) Count(text string) int { return twelfths(text) / 12 }
 
 // Messages counts messages together: text, thinking, the names and arguments of
 // calls, results. Frames, IDs and media are not counted. A message of "abc" has no token,
 // two have one.
-func (CJK15) Messages(msgs []message.Message) int {
+func (cjk15) Messages(msgs []message.Message) int {
 	n := 0
 	for i := range msgs {
 		for _, p := range msgs[i].Parts {

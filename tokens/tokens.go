@@ -34,9 +34,9 @@ type Counter interface {
 func Memo(c Counter) Counter {
 	m := &memo{counter: c, seed: maphash.MakeSeed(), limit: memoTexts, young: map[fingerprint]int{}}
 	switch c.(type) {
-	case Chars4, *memo:
+	case chars4, *memo:
 		return c
-	case Estimate, CJK15, Cautious:
+	case Estimate, cjk15, cautious:
 		m.from = memoFrom
 	}
 	return m

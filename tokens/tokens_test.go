@@ -32,7 +32,7 @@ func TestChars4(t *testing.T) {
 		strings.Repeat("x", 4001): 1001,
 		strings.Repeat("字", 4000): 3000,
 	} {
-		require.Equal(t, want, tokens.Chars4{}.Count(text), "%.40q", text)
+		require.Equal(t, want, tokens.Chars4.Count(text), "%.40q", text)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestRequestIsASum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := messages.Draw(t, "history")
 		tools := []message.ToolDef{{Name: text.Draw(t, "tool"), Description: text.Draw(t, "description"), Parameters: text.Draw(t, "schema")}, {}}
-		c := tokens.Chars4{}
+		c := tokens.Chars4
 		meter := tokens.Meter{Counter: c}
 		want := tokens.DefaultFraming().PerRequest + meter.Tools(tools[:1]) + meter.Tools(tools[1:])
 		for i, m := range h {
@@ -161,7 +161,7 @@ func TestRequestIsASum(t *testing.T) {
 
 func TestCountersKeepTheContract(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]tokens.Counter{"Chars4": tokens.Chars4{}, "Memo": tokens.Memo(letters{})} {
+	for name, c := range map[string]tokens.Counter{"Chars4": tokens.Chars4, "Memo": tokens.Memo(letters{})} {
 		rapid.Check(t, func(t *rapid.T) {
 			text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 			n := c.Count(text)

@@ -85,7 +85,7 @@ func (m *mute) IsCallbacksEnabled() bool { return true }
 
 // clears counts as eino's reduction does.
 func clears(limit int) middleware.Middleware {
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+	return middleware.With(middleware.Env{Counter: tokens.Chars4},
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: benchKeep}))
 }
 

@@ -80,7 +80,7 @@ const typical = "K11.5"
 
 // Options are those of a replay. The zero value is one cache that is always warm, and four bytes a token.
 type Options struct {
-	Counter   tokens.Counter // of what is measured, texts only; the chains count by themselves; nil: tokens.Chars4{}
+	Counter   tokens.Counter // of what is measured, texts only; the chains count by themselves; nil: tokens.Chars4
 	MinPrefix int            // tokens of the shortest prompt that is cached; 0: any
 	Block     int            // cached prefixes are multiples of this number of tokens; 0: of 1
 	TTL       time.Duration  // a prefix is cached so long after its last use; 0: always
@@ -98,7 +98,7 @@ type Options struct {
 
 func (o Options) complete() Options {
 	if o.Counter == nil {
-		o.Counter = tokens.Chars4{}
+		o.Counter = tokens.Chars4
 	}
 	o.Counter = tokens.Memo(o.Counter)
 	if o.Classes == nil {

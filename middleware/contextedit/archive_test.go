@@ -112,7 +112,7 @@ func TestAnythingClearedIsRecallable(t *testing.T) {
 			opts, h = surelyClears(opts, h)
 		}
 		archive := store.NewMemory(0)
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, contextedit.New(opts))
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, contextedit.New(opts))
 		recallable := 0
 		for n := rapid.IntRange(0, len(h)).Draw(r, "first call"); n <= len(h); n++ {
 			sent, events, err := middleware.Apply(r.Context(), mw, &middleware.Request{Messages: h[:n]})

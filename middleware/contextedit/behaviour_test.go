@@ -91,14 +91,14 @@ func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]messa
 func TestTheBoundaryStays(t *testing.T) {
 	t.Parallel()
 	const keep, limit = 5, 10_000
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep}))
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep}))
 	h := rounds(200, 1000)
 	before := []message.Message{}
 	clearings, calls := 0, 0
 	for n := 2; n <= len(h); n += 2 {
 		view, events := apply(t, mw, h[:n])
 		calls++
-		require.Less(t, tokens.Request(tokens.Chars4{}, view, nil), limit, "a view reaches the trigger and is not cleared")
+		require.Less(t, tokens.Request(tokens.Chars4, view, nil), limit, "a view reaches the trigger and is not cleared")
 		if len(events) == 0 {
 			require.Equal(t, before, view[:len(before)], "message %d: the view changes without an edit", n)
 		}
@@ -143,7 +143,7 @@ func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
 		"MinCalls": {contextedit.Options{MinCalls: 10}, 10},
 	} {
 		tt.opts.Trigger = trigger.Tokens(5000)
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(tt.opts))
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(tt.opts))
 		told := map[middleware.EventKind]int{}
 		for n := 3; n <= len(h); n += 2 {
 			_, events := apply(t, mw, h[:n])

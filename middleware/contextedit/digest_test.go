@@ -84,7 +84,7 @@ func TestLines(t *testing.T) {
 		}
 		env := middleware.Env{
 			Scope: "s", Journal: journal.NewMemory(0),
-			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(r, "counter"),
+			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.Cautious}).Draw(r, "counter"),
 		}
 		if rapid.Bool().Draw(r, "archive") {
 			env.Archive = store.NewMemory(0)

@@ -98,7 +98,7 @@ func TestNothingIsLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, counter := range []tokens.Counter{tokens.Chars4{}, tokens.Estimate{}} {
+			for _, counter := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}} {
 				archive := store.NewMemory(0)
 				env := middleware.Env{Archive: archive, Counter: counter}
 				mw := middleware.With(env, append(c.before, fit.New(c.opts))...)

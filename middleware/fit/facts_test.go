@@ -32,7 +32,7 @@ func sendWith(t *testing.T, chain middleware.Middleware, h []message.Message, wi
 	if err != nil {
 		return nil, err
 	}
-	require.LessOrEqual(t, tokens.Meter{Counter: tokens.Chars4{}}.Request(sent.Messages, nil), window, "what is sent fits")
+	require.LessOrEqual(t, tokens.Meter{Counter: tokens.Chars4}.Request(sent.Messages, nil), window, "what is sent fits")
 	return sent.Messages, nil
 }
 
@@ -52,7 +52,7 @@ func withFacts(msgs []message.Message) (some, all int) {
 }
 
 func fitting(archive store.Store, digest int) middleware.Middleware {
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI, Digest: digest}))
+	return middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI, Digest: digest}))
 }
 
 // TestFactsStay shows that cleared results leave facts: by default only if there is an archive.

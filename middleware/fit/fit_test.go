@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 func replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
 	opts := parseOptions(t, c.Section("options"))
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(opts))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(opts))
 	h, ends, err := golden.Parse(c.Section("in"))
 	require.NoError(t, err)
 	var log strings.Builder

@@ -53,7 +53,7 @@ func TestSummariesGoLast(t *testing.T) {
 		{140, true, false, false},
 		{70, false, false, false},
 	} {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarizes(), fit.New(fit.Options{Rules: message.OpenAI, Target: 1}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, summarizes(), fit.New(fit.Options{Rules: message.OpenAI, Target: 1}))
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: c.window}})
 		require.NoError(t, err, "window %d", c.window)
 		var texts []string
@@ -76,7 +76,7 @@ func TestSummariesGoLast(t *testing.T) {
 // note at most, and it is never folded into another.
 func TestOneNote(t *testing.T) {
 	t.Parallel()
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarizes(), fit.New(fit.Options{Rules: message.OpenAI}))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, summarizes(), fit.New(fit.Options{Rules: message.OpenAI}))
 	h := talk(8)
 	for window := 900; window > 90; window -= 40 {
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
@@ -102,7 +102,7 @@ func TestNoteForASummary(t *testing.T) {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 11, message.Assistant(message.Text{Text: strings.Repeat("summary ", 60)}))}}, nil
 	}, middleware.Options{})
 	for _, archive := range []store.Store{nil, store.NewMemory(0)} {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, summary, fit.New(fit.Options{Rules: message.OpenAI}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, summary, fit.New(fit.Options{Rules: message.OpenAI}))
 		h := talk(6)
 		for turn := range 8 {
 			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 160}})

@@ -54,7 +54,7 @@ func TestSmallerWindowForOneCall(t *testing.T) {
 	for name, grows := range map[string]int{"the same history": 0, "a history that grows": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			env := middleware.Env{Counter: tokens.Chars4{}, Archive: store.NewMemory(0), Journal: journal.NewMemory(0)}
+			env := middleware.Env{Counter: tokens.Chars4, Archive: store.NewMemory(0), Journal: journal.NewMemory(0)}
 			fresh := func() middleware.Middleware {
 				return middleware.With(env, summarizes(), fit.New(fit.Options{Rules: message.OpenAI}))
 			}
@@ -91,7 +91,7 @@ func TestSmallerWindowForOneCall(t *testing.T) {
 func TestNoteIsLeftOutForOneRequest(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
 	h := rounds(6, 300)
 	opaque := message.Message{Role: message.RoleTool, Parts: []message.Part{
 		message.ToolResult{CallID: "big", Name: "read", Content: message.Opaque{Kind: "x", Data: strings.Repeat("data", 1940)}},
@@ -122,7 +122,7 @@ func TestNoteIsLeftOutForOneRequest(t *testing.T) {
 // the history has it, as after a restart.
 func TestUsageOfASmallerWindow(t *testing.T) {
 	t.Parallel()
-	env := middleware.Env{Counter: tokens.Chars4{}, Journal: journal.NewMemory(0)}
+	env := middleware.Env{Counter: tokens.Chars4, Journal: journal.NewMemory(0)}
 	fresh := func() middleware.Middleware { return middleware.With(env, fit.New(fit.Options{Rules: message.OpenAI})) }
 	h := rounds(30, 200)
 	small, _, err := middleware.Apply(t.Context(), fresh(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}})
@@ -145,7 +145,7 @@ func TestHandlesReturn(t *testing.T) {
 	without := 0
 	for window := 240; window <= 420; window += 20 {
 		archive := store.NewMemory(0)
-		chain := middleware.With(middleware.Env{Archive: archive, Counter: tokens.Chars4{}}, fit.New(fit.Options{}))
+		chain := middleware.With(middleware.Env{Archive: archive, Counter: tokens.Chars4}, fit.New(fit.Options{}))
 		send := func(h []message.Message) (sent []message.Message, named int) {
 			req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 			require.NoError(t, err)

@@ -65,7 +65,7 @@ func TestTextWithMedia(t *testing.T) {
 func TestTextWithMediaIsArchived(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
 	h := newestRound(message.ToolResult{
 		CallID: "c", Name: "tool", Text: strings.Repeat("line of a log\n", 300) + "end", Content: message.Media{Type: "image/png", Data: "x"},
 	})
@@ -81,7 +81,7 @@ func TestTextWithMediaIsArchived(t *testing.T) {
 }
 
 func chars4() middleware.Middleware {
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.Gemini}))
+	return middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.Gemini}))
 }
 
 // newestRound is a history that ends with results of calls made at once.
@@ -117,7 +117,7 @@ func TestNewestResults(t *testing.T) {
 			}
 		}
 		h := newestRound(results...)
-		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		meter := tokens.Meter{Counter: tokens.Chars4}
 		whole, least := meter.Request(h, nil), meter.Request(leastOf(meter, h), nil)
 		chain := chars4()
 		window := rapid.IntRange(least, whole).Draw(r, "window")
@@ -230,9 +230,9 @@ func TestNoTextIsCutForRoomThatStaysFree(t *testing.T) {
 		"a picture of the newest round": pin(newestRound(
 			pictured("r1", 90), result("r2", 80), pictured("r3", 70), result("r4", 60)), 2),
 	} {
-		meter := tokens.Meter{Counter: tokens.Chars4{}}
+		meter := tokens.Meter{Counter: tokens.Chars4}
 		for window := 1800; window < meter.Request(h, nil); window += 7 {
-			chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: store.NewMemory(0)}, fit.New(fit.Options{Rules: message.OpenAI}))
+			chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: store.NewMemory(0)}, fit.New(fit.Options{Rules: message.OpenAI}))
 			sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 			if err != nil {
 				require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%s: %v", name, err)
@@ -280,11 +280,11 @@ func TestFoldAroundTheNewestRound(t *testing.T) {
 		require.Equal(t, middleware.ProtectNewest, v.Protected(i), "the result is still that of the newest round")
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, message.ToolResult{CallID: "c", Name: "tool", Text: "[cleared]"})}}, nil
 	}, middleware.Options{PauseAfter: -1})
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)
 	for _, window := range []int{400, 300, 200, 150, 150} {
 		sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 		require.NoError(t, err, "window %d: %v", window, events)
-		require.LessOrEqual(t, (tokens.Meter{Counter: tokens.Chars4{}}).Request(sent.Messages, nil), window)
+		require.LessOrEqual(t, (tokens.Meter{Counter: tokens.Chars4}).Request(sent.Messages, nil), window)
 		require.Equal(t, middleware.Refused, events[len(events)-1].Kind, "it is not cleared: %v", events)
 		n := len(sent.Messages)
 		require.True(t, h[3].Equal(sent.Messages[n-2]), "the call is kept")

@@ -34,7 +34,7 @@ type server struct {
 }
 
 func (s *server) model(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, req.Tools)
+	n := (tokens.Meter{Counter: tokens.Chars4}).Request(req.Messages, req.Tools)
 	if s.rate > 0 {
 		n = int(s.rate * float64(n))
 	}
@@ -83,7 +83,7 @@ func TestOverflow(t *testing.T) {
 			t.Parallel()
 			var recorder middlewaretest.Recorder
 			s := &server{window: 2_900, rate: c.rate, words: c.words}
-			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(s.model)
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4}, recorder.Middleware(), fit.New(fit.Options{Rules: message.OpenAI}))(s.model)
 			request := func(h []message.Message) *middleware.Request {
 				return &middleware.Request{Messages: h, Budget: c.budget, Model: "served"}
 			}
@@ -177,7 +177,7 @@ func TestOverflowBehindOtherEditors(t *testing.T) {
 	t.Parallel()
 	var recorder middlewaretest.Recorder
 	s := &server{window: 2_000, words: anthropicWords}
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, recorder.Middleware(),
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, recorder.Middleware(),
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3_000), Keep: 3}),
 		fit.New(fit.Options{Rules: message.OpenAI, Target: 1}),
 	)(s.model)
@@ -198,7 +198,7 @@ func TestCallsAtTheSameTime(t *testing.T) {
 	h := readsLogs(12)
 	h[len(h)-1] = message.Result("c12", "read_log", strings.Repeat("the newest page is long\n", 2000))
 	for range 20 {
-		model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(
+		model := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(
 			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 				if n := req.View().Size().Tokens; n > req.Budget.Room() {
 					return nil, fmt.Errorf("%d tokens for a window of %d", n, req.Budget.Window)
@@ -228,7 +228,7 @@ type moody struct {
 }
 
 func (m *moody) model(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, req.Tools)
+	n := (tokens.Meter{Counter: tokens.Chars4}).Request(req.Messages, req.Tools)
 	m.sent = append(m.sent, n)
 	if m.refuses(len(m.sent), n) {
 		m.refused++
@@ -246,7 +246,7 @@ func TestSpuriousRefusal(t *testing.T) {
 		return err
 	}
 	fits := func(p *moody) middleware.Model {
-		return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
+		return middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
 	}
 	t.Run("of a few tokens", func(t *testing.T) {
 		t.Parallel()
@@ -309,7 +309,7 @@ func TestGuessFades(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := &moody{refuses: func(call, sent int) bool { return call == 1 || sent > c.served }}
-			model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
+			model := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(p.model)
 			h := readsLogs(14)
 			for len(h) < 300 {
 				_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 20_000}}, nil)
@@ -334,7 +334,7 @@ func TestIrreducibleNamesTheCause(t *testing.T) {
 	}
 	opening := []message.Message{message.User("Help me."), message.Assistant(message.Text{Text: "Yes."})}
 	for name, rules := range map[string]message.Rules{"bedrock": message.Bedrock, "openai": message.OpenAI, "unknown": 0} {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: rules}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: rules}))
 		irreducible := func(h []message.Message) *fit.Irreducible {
 			_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}})
 			e, ok := errors.AsType[*fit.Irreducible](err)
@@ -357,7 +357,7 @@ func TestIrreducibleNamesTheCause(t *testing.T) {
 func TestArgumentsOfTheNewestRound(t *testing.T) {
 	t.Parallel()
 	archive := store.NewMemory(0)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
 	h := append(rounds(6, 300), message.Assistant(
 		message.ToolCall{ID: "w", Name: "write", Arguments: `{"text":"` + strings.Repeat("more ", 4160) + `"}`},
 		message.ToolCall{ID: "r", Name: "read", Arguments: `{"page":7}`},

@@ -30,7 +30,7 @@ func TestShorten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, shortened(tokens.Chars4{}, c.text, c.limit, store.Handle{}, ""))
+			require.Equal(t, c.want, shortened(tokens.Chars4, c.text, c.limit, store.Handle{}, ""))
 		})
 	}
 }
@@ -41,8 +41,8 @@ func TestShortenedTexts(t *testing.T) {
 		unit := rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "x", "\x80", "e\u0301 ", "a longer sentence, with marks. "}).Draw(r, "unit")
 		text := strings.Repeat(unit, rapid.IntRange(0, 400).Draw(r, "times")) + rapid.String().Draw(r, "end")
 		limit := rapid.IntRange(0, 300).Draw(r, "limit")
-		got := shortened(tokens.Chars4{}, text, limit, store.Handle{}, "")
-		size := tokens.Chars4{}.Count
+		got := shortened(tokens.Chars4, text, limit, store.Handle{}, "")
+		size := tokens.Chars4.Count
 		if size(text) <= limit {
 			require.Equal(r, text, got, "what fits is kept")
 			return

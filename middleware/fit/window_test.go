@@ -70,7 +70,7 @@ func TestHandlesGiveWay(t *testing.T) {
 	}
 	h = append(h, message.Assistant(message.Text{Text: strings.Repeat("All pages are read. ", 5)}), message.User("Thanks."))
 	smallest := func(env middleware.Env) (least int, handles bool) {
-		env.Counter = tokens.Chars4{}
+		env.Counter = tokens.Chars4
 		for window := 900; window > 0; window-- {
 			req, _, err := middleware.Apply(t.Context(), middleware.With(env, fit.New(fit.Options{})),
 				&middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})

@@ -102,7 +102,7 @@ func TestLines(t *testing.T) {
 			Batch:      microcompact.Batch{Tokens: rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(r, "batch")},
 			Digest:     rapid.IntRange(1, 60).Draw(r, "digest"),
 		}
-		counter := rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.Cautious{}}).Draw(r, "counter")
+		counter := rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.Cautious}).Draw(r, "counter")
 		env := middleware.Env{Scope: "s", Journal: journal.NewMemory(0), Counter: counter}
 		if rapid.Bool().Draw(r, "archive") {
 			env.Archive = store.NewMemory(0)

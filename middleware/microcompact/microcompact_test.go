@@ -146,7 +146,7 @@ func TestBatchIsReached(t *testing.T) {
 	t.Parallel()
 	req := &middleware.Request{Messages: pages(500, 300, 100, 1)}
 	freed := func(b microcompact.Batch) int {
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, microcompact.New(microcompact.Options{KeepRounds: 1, Batch: b}))
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, microcompact.New(microcompact.Options{KeepRounds: 1, Batch: b}))
 		_, events, err := middleware.Apply(t.Context(), mw, req)
 		require.NoError(t, err)
 		if len(events) == 0 {
@@ -185,7 +185,7 @@ func TestDefaultBatch(t *testing.T) {
 		"a model that is not cached":   {model: "gpt-4"},
 		"a cached model, but each one": {model: "claude-sonnet-4-5", batch: microcompact.Batch{Results: 1}},
 	} {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, microcompact.New(microcompact.Options{Batch: tt.batch, FreshShare: -1}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, microcompact.New(microcompact.Options{Batch: tt.batch, FreshShare: -1}))
 		edits := 0
 		for n := range h {
 			if h[n].Role != message.RoleTool {
@@ -222,7 +222,7 @@ func TestBirthLeavesWhatOthersHavePut(t *testing.T) {
 		return &middleware.Plan{Why: "cut", Edits: []middleware.Edit{middleware.RewriteOf(2, r)}}, nil
 	}, middleware.Options{})
 	born := func(mws ...middleware.Middleware) string {
-		mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, append(mws, microcompact.New(microcompact.Options{}))...)
+		mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, append(mws, microcompact.New(microcompact.Options{}))...)
 		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 8000}})
 		require.NoError(t, err)
 		return sent.Messages[2].Parts[0].(message.ToolResult).Text

@@ -26,7 +26,7 @@ func numbered(lines int) string {
 func TestEndsCutAtLines(t *testing.T) {
 	t.Parallel()
 	text := numbered(2000) // of 7 tokens each
-	short := ends(tokens.Chars4{}, text, 1000, store.Handle{})
+	short := ends(tokens.Chars4, text, 1000, store.Handle{})
 	head, rest, _ := strings.Cut(short, "[truncated here: ")
 	mark, tail, _ := strings.Cut(rest, "]\n")
 	require.True(t, strings.HasPrefix(text, head))
@@ -35,7 +35,7 @@ func TestEndsCutAtLines(t *testing.T) {
 	require.True(t, strings.HasPrefix(tail, "line "), "the tail begins where a line begins: %q…", tail[:min(20, len(tail))])
 	left := len(text) - len(head) - len(tail)
 	require.Equal(t, fmt.Sprintf("%d chars, %d lines", left, left/26), mark, "what is left out")
-	n := tokens.Chars4{}.Count(short)
+	n := tokens.Chars4.Count(short)
 	require.LessOrEqual(t, n, 1000)
 	require.Greater(t, n, 900, "no more is left out than has to be")
 	require.InDelta(t, len(head), len(tail), 60, "as much of the one as of the other")
@@ -60,7 +60,7 @@ func TestEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, by := range []tokens.Counter{tokens.Chars4{}, tokens.Estimate{}, tokens.Cautious{}, tokens.CJK15{}} {
+			for _, by := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}, tokens.Cautious, tokens.CJK15} {
 				short := ends(by, c.text, c.limit, store.Handle{})
 				require.Equal(t, by.Count(c.text) > c.limit, short != c.text, "what is above the limit becomes shorter, by %T", by)
 				requireEnds(t, by, c.text, short, c.limit)
@@ -71,7 +71,7 @@ func TestEnds(t *testing.T) {
 
 func TestEndsStays(t *testing.T) {
 	t.Parallel()
-	by := tokens.Chars4{}
+	by := tokens.Chars4
 	for name, c := range map[string]struct {
 		text  string
 		limit int
@@ -124,7 +124,7 @@ func TestEndsOfAnyText(t *testing.T) {
 			b.WriteString(strings.Repeat(unit, rapid.IntRange(1, 200).Draw(r, "times")))
 		}
 		limit := rapid.IntRange(0, 500).Draw(r, "limit")
-		requireEnds(r, tokens.Chars4{}, b.String(), ends(tokens.Chars4{}, b.String(), limit, store.Handle{}), limit)
+		requireEnds(r, tokens.Chars4, b.String(), ends(tokens.Chars4, b.String(), limit, store.Handle{}), limit)
 	})
 }
 

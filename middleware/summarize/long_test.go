@@ -166,7 +166,7 @@ func TestFactsStayInSmallFolds(t *testing.T) {
 // is no part of it.
 func TestRulesKeepToSummaryTokens(t *testing.T) {
 	t.Parallel()
-	count := tokens.Chars4{}
+	count := tokens.Chars4
 	h := work(120)
 	for _, lang := range []string{"en", "zh"} {
 		for _, most := range []int{1, 5, 20, 40, 60, 200} {

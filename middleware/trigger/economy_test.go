@@ -46,7 +46,7 @@ func model(t *testing.T, rates models.Rates, cache models.Cache) *models.Table {
 // returns the events of edits by the number of results in the history.
 func replay(t *testing.T, env middleware.Env, h []message.Message, restart bool, mws ...middleware.Middleware) map[int]middleware.Event {
 	t.Helper()
-	env.Journal, env.Counter = journal.NewMemory(0), tokens.Chars4{}
+	env.Journal, env.Counter = journal.NewMemory(0), tokens.Chars4
 	edits := map[int]middleware.Event{}
 	call := func() middleware.Middleware { return middleware.With(env, mws...) }
 	chain := call()
@@ -73,7 +73,7 @@ func replay(t *testing.T, env middleware.Env, h []message.Message, restart bool,
 // worth is the rule of Worth in the simplest form: at each call, what could be removed since the edit before is added up for
 // each result from which an edit may start.
 func worth(text int, sizes []int, keep int, read, write float64) (edits []int) {
-	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
 	h := of(text, sizes...)
 	count := func(i int) int { return meter.Message(h[i]) }
 	placeholder := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
@@ -170,7 +170,7 @@ func TestOnePass(t *testing.T) {
 	h = append(h, of(10, 900, 900, 900, 900, 900, 900)[2:]...)
 	seen := 0
 	for n := len(h) - 8; n <= len(h); n += 2 {
-		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4},
 			contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{}), Keep: 1})), &middleware.Request{Messages: h[:n]})
 		require.NoError(t, err)
 		for _, e := range events {
@@ -216,7 +216,7 @@ func TestCold(t *testing.T) {
 			}
 			for _, of := range []func(trigger.EconomyOptions) middleware.Trigger{trigger.Cold, trigger.Economy} {
 				env := middleware.Env{
-					Counter: tokens.Chars4{}, Clock: func() time.Time { return now },
+					Counter: tokens.Chars4, Clock: func() time.Time { return now },
 					Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, tt.cache),
 				}
 				mw := contextedit.New(contextedit.Options{Trigger: of(trigger.EconomyOptions{TTL: tt.ttl}), Keep: 2})
@@ -254,7 +254,7 @@ func TestColdByAnotherEdit(t *testing.T) {
 func TestEconomics(t *testing.T) {
 	t.Parallel()
 	rates := models.Rates{Input: 10 * models.USD, CacheRead: models.USD, CacheWrite: 12.5 * models.USD, Output: models.USD}
-	env := middleware.Env{Models: model(t, rates, models.Cache{}), Counter: tokens.Chars4{}}
+	env := middleware.Env{Models: model(t, rates, models.Cache{}), Counter: tokens.Chars4}
 	h := of(25, 1000, 1000, 40, 40)
 	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 2})
 	var made report.Call
@@ -272,7 +272,7 @@ func TestEconomics(t *testing.T) {
 	})
 	_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
 	require.NoError(t, err)
-	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
 	left := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
 	freed := meter.Message(h[3]) + meter.Message(h[5]) - 2*left
 	again := 2*left + meter.Message(h[4]) + meter.Message(h[6]) + meter.Message(h[7]) // the newest round is not in the cache
@@ -300,7 +300,7 @@ func TestPressure(t *testing.T) {
 	h := of(20, 300, 300, 300, 300)
 	for share, want := range map[float64]int{0: 0, 0.5: 1, -1: 0} {
 		mw := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{Pressure: share}), Keep: 2})
-		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mw),
+		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4}, mw),
 			&middleware.Request{Messages: h[:8], Budget: &middleware.Budget{Window: 1500}})
 		require.NoError(t, err)
 		require.Len(t, events, want, "%g", share)
@@ -357,7 +357,7 @@ func TestDecisionsOfNewProcesses(t *testing.T) {
 		} {
 			var sent [2][]string
 			for restart := range sent {
-				env := middleware.Env{Journal: journal.NewMemory(0), Counter: tokens.Chars4{}}
+				env := middleware.Env{Journal: journal.NewMemory(0), Counter: tokens.Chars4}
 				chain := middleware.With(env, mw)
 				for n := 1; n <= len(h); n++ {
 					if n < len(h) && h[n].Role != message.RoleAssistant {
@@ -388,7 +388,7 @@ func TestDecisionsOfNewProcesses(t *testing.T) {
 func TestReasonIsOfTheAppliedPlan(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(26, 5))
-	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
 	edits := 0
 	for range 60 {
 		sizes := make([]int, 40)

@@ -27,7 +27,7 @@ func investigation(calls int) []message.Message {
 
 // clearings tells what a trigger lets contextedit do.
 func clearings(t middleware.Trigger, req *middleware.Request) string {
-	fourBytesAToken := middleware.Env{Counter: tokens.Chars4{}}
+	fourBytesAToken := middleware.Env{Counter: tokens.Chars4}
 	chain := middleware.With(fourBytesAToken, contextedit.New(contextedit.Options{Trigger: t, Keep: 2}))
 	_, events, err := middleware.Apply(context.Background(), chain, req)
 	if err != nil {
@@ -188,7 +188,7 @@ func Example_noTrigger() {
 // cost as much as writing the rest to the cache again.
 func ExampleEconomy() {
 	economy := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{Read: 0.1, Write: 1.25}), Keep: 2})
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, economy)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, economy)
 	done := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
 	}

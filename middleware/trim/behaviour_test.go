@@ -62,7 +62,7 @@ func TestValidate(t *testing.T) {
 }
 
 // chars4 counts by the number of bytes, so that numbers are known in advance.
-var chars4 = middleware.Env{Counter: tokens.Chars4{}}
+var chars4 = middleware.Env{Counter: tokens.Chars4}
 
 // turns is a system message and n questions and answers of 54 tokens each.
 func turns(n int) []message.Message {
@@ -371,7 +371,7 @@ func TestScore(t *testing.T) {
 	removed := func(messages int) (removed []int) {
 		asked = nil
 		o := opts
-		o.TargetTokens = tokens.Request(tokens.Chars4{}, h, nil) - 54*messages
+		o.TargetTokens = tokens.Request(tokens.Chars4, h, nil) - 54*messages
 		sent, events := apply(t, middleware.With(chars4, trim.New(o)), &middleware.Request{Messages: h})
 		require.NoError(t, events[0].Err)
 		left := map[int]bool{}

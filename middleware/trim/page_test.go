@@ -51,7 +51,7 @@ func picture(t *testing.T, o trim.Options) (line string, r trim.Report) {
 	t.Helper()
 	h := picturedMessages()
 	o.Trigger = trigger.Messages(1)
-	env := middleware.Env{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerTool: 1}}
+	env := middleware.Env{Counter: tokens.Chars4, Framing: tokens.Framing{PerTool: 1}}
 	sent, events, err := middleware.Apply(t.Context(), middleware.With(env, trim.New(o)), &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	letters := strings.Fields(pictured)

@@ -149,7 +149,7 @@ const (
 
 // one makes a call; an error of size is fine.
 func one(ctx context.Context, mw middleware.Middleware, h []message.Message, window int) {
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: store.NewMemory(0)}, mw)
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: store.NewMemory(0)}, mw)
 	_, _, _ = middleware.Apply(ctx, chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
 }
 
@@ -179,7 +179,6 @@ func allocated(mw func() middleware.Middleware, h []message.Message, window int)
 // its calls: the work that is done between two questions and after the last one.
 type countdown struct {
 	context.Context //nolint:containedctx // it is one
-	tokens.Chars4
 
 	left        int
 	asked, late int // questions, and those after it was done
@@ -202,7 +201,7 @@ func (c *countdown) Err() error {
 
 func (c *countdown) Count(text string) int {
 	c.work++
-	return c.Chars4.Count(text)
+	return tokens.Chars4.Count(text)
 }
 
 // run makes a call with this context and counter.

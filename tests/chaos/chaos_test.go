@@ -80,7 +80,7 @@ func each(t *testing.T, test func(t *testing.T, chain lineup.Chain)) {
 
 // put puts a chain before a provider.
 func put(chain lineup.Chain, env middleware.Env, p *provider) middleware.Model {
-	env.Counter = tokens.Chars4{}
+	env.Counter = tokens.Chars4
 	return middleware.With(env, chain.New(rules)...)(p.model)
 }
 
@@ -140,7 +140,7 @@ func TestSilentCut(t *testing.T) {
 		var heard middlewaretest.Recorder
 		p := &provider{fault: reports(func(n int) int { return min(n, 500) })}
 		model := middleware.Chain(heard.Middleware(), func(next middleware.Model) middleware.Model {
-			return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, chain.New(rules)...)(next)
+			return middleware.With(middleware.Env{Counter: tokens.Chars4}, chain.New(rules)...)(next)
 		})(p.model)
 		h := history()
 		for n := len(h) - 6; n <= len(h); n += 2 {
@@ -179,7 +179,7 @@ func requireKept(t *testing.T, p *provider, who string) {
 	t.Helper()
 	for i, sent := range p.sent {
 		call := guarantee.Call{
-			Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4{}}, Tools: tools(),
+			Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4}, Tools: tools(),
 			History: history(), Sent: sent,
 		}
 		require.Empty(t, call.Broken(), "%s: what is sent first and what is sent again keep the guarantees; call %d\n%s", who, i+1, guarantee.Show(sent))

@@ -106,7 +106,7 @@ func TestJournals(t *testing.T) {
 				require.NoError(t, o.err, "%s: the call goes on", who)
 				require.Equal(t, before+1, p.calls, "%s: one call", who)
 				call := guarantee.Call{
-					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4{}},
+					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4},
 					History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
 				}
 				require.Empty(t, call.Broken(), who)

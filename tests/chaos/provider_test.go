@@ -52,7 +52,7 @@ func (p *provider) model(ctx context.Context, req *middleware.Request, emit midd
 
 // measure counts a request as providers do.
 func measure(req *middleware.Request) int {
-	return tokens.Meter{Counter: tokens.Chars4{}}.Request(req.Messages, req.Tools)
+	return tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
 }
 
 // tooLong is how the provider refuses what is too long.

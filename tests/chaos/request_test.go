@@ -138,13 +138,13 @@ func (b burden) run(t *testing.T, chain lineup.Chain, streamed bool) {
 	p := &provider{window: b.served}
 	var heard middlewaretest.Recorder
 	mws := append([]middleware.Middleware{heard.Middleware()}, chain.New(b.of)...)
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, mws...)(p.model)
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, mws...)(p.model)
 	req := &middleware.Request{Messages: b.messages, Tools: b.tools, Budget: &middleware.Budget{Window: b.declared}}
 	o := ask(t.Context(), model, req, streamed)
 	require.Nil(t, o.panicked, "%s: nothing panics", who)
 	require.LessOrEqual(t, p.calls, max(1, b.most), "%s: model calls", who)
 	call := guarantee.Call{
-		Rules: b.of, Limits: b.of.Limits(b.declared), Room: b.declared, Meter: tokens.Meter{Counter: tokens.Chars4{}},
+		Rules: b.of, Limits: b.of.Limits(b.declared), Room: b.declared, Meter: tokens.Meter{Counter: tokens.Chars4},
 		History: b.messages, Tools: b.tools, Events: heard.Events(), Folded: strings.Contains(chain.Name, native.Name),
 	}
 	for _, sent := range p.sent {

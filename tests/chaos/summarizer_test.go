@@ -28,7 +28,7 @@ const mostAsked = 12
 // folding is a chain whose summaries are written by a model.
 func folding(small middleware.Model, opts summarize.Options) middleware.Middleware {
 	opts.Trigger = trigger.Tokens(window / 2)
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(summarize.By(small, summarize.Ask{}), opts), fit.New(fit.Options{Rules: rules}))
+	return middleware.With(middleware.Env{Counter: tokens.Chars4}, summarize.New(summarize.By(small, summarize.Ask{}), opts), fit.New(fit.Options{Rules: rules}))
 }
 
 // faults are all that goes wrong with a model, and what goes wrong with those that

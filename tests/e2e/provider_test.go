@@ -79,7 +79,7 @@ func (e *edits) observe(_ context.Context, event middleware.Event) {
 
 // chain is what stands in front of the client. It counts like the provider.
 func (e *edits) chain() []middleware.Middleware {
-	return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+	return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4},
 		middleware.Observe(e.observe),
 		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.7), Keep: 2}),
 	)}

@@ -88,7 +88,7 @@ func TestSummaries(t *testing.T) {
 					var rejected []string
 					var spent message.Usage
 					got, err := run.run(t, server, func(live middleware.Model) []middleware.Middleware {
-						return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+						return []middleware.Middleware{middleware.With(middleware.Env{Counter: tokens.Chars4},
 							middleware.Observe(func(_ context.Context, e middleware.Event) {
 								if e.Err != nil || e.Kind == middleware.Refused {
 									rejected = append(rejected, e.String())

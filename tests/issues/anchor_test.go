@@ -21,13 +21,13 @@ func TestClearedIdeographsAreNotCharged(t *testing.T) {
 	t.Parallel()
 	predicted, charged := 0, 0
 	charge := func(m message.Message) int {
-		n := tokens.Meter{Counter: tokens.Chars4{}}.Message(m)
+		n := tokens.Meter{Counter: tokens.Chars4}.Message(m)
 		if strings.Contains(string(m.AppendContent(nil)), "天") {
 			return 5 * n / 2
 		}
 		return 6 * n / 10
 	}
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}},
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4},
 		contextedit.New(contextedit.Options{Trigger: trigger.Messages(3), Keep: -1}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		predicted, charged = req.View().Size().Tokens, 0

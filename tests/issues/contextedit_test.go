@@ -69,14 +69,14 @@ func TestThinkingBetweenResults(t *testing.T) {
 func TestLongQuestionIsNoVeto(t *testing.T) {
 	t.Parallel()
 	text := func(tokens int) string { return strings.Repeat("abc ", tokens) }
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(contextedit.Options{}))
+	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(contextedit.Options{}))
 	h := []message.Message{message.User(text(60_000))}
 	for i := range 30 {
 		id := strconv.Itoa(i)
 		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", text(5000)))
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 80_000}})
 		require.NoError(t, err)
-		require.LessOrEqual(t, tokens.Request(tokens.Chars4{}, sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
+		require.LessOrEqual(t, tokens.Request(tokens.Chars4, sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
 	}
 }
 

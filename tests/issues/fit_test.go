@@ -47,7 +47,7 @@ func TestHandlesMakeNothingIrreducible(t *testing.T) {
 		message.User("And what is on it, " + strings.Repeat("by all its lines, ", 20)),
 	}
 	fits := func(window int, archive store.Store) (first, second bool) {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4{}, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
+		chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.OpenAI}))
 		budget := &middleware.Budget{Window: window}
 		_, _, err1 := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history[:2], Budget: budget})
 		_, _, err2 := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Budget: budget})

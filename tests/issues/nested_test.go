@@ -122,7 +122,7 @@ func TestNestedChainsUnderFaults(t *testing.T) {
 		f := &faults{at: at, panics: panics}
 		var seen middlewaretest.Recorder
 		env := middleware.Env{
-			Journal: faultyJournal{f, journal.NewMemory(0)}, Archive: faultyArchive{f, store.NewMemory(0)}, Counter: tokens.Chars4{},
+			Journal: faultyJournal{f, journal.NewMemory(0)}, Archive: faultyArchive{f, store.NewMemory(0)}, Counter: tokens.Chars4,
 		}
 		mw := nestings(env, seen.Middleware(),
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(10), Keep: 1}),
@@ -180,7 +180,7 @@ func TestRefusalInANestedChain(t *testing.T) {
 	h := []message.Message{message.User(strings.Repeat("word ", 900))}
 	for _, nested := range []bool{false, true} {
 		calls := 0
-		env := middleware.Env{Archive: store.NewMemory(0), Counter: tokens.Chars4{}}
+		env := middleware.Env{Archive: store.NewMemory(0), Counter: tokens.Chars4}
 		mw := middleware.With(env, contextedit.New(contextedit.Options{}), fit.New(fit.Options{}))
 		if nested {
 			mw = middleware.Chain(mw)
@@ -236,9 +236,9 @@ func TestLearnedWindowExpires(t *testing.T) {
 	t.Parallel()
 	refuse := true
 	longest := 0
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, fit.New(fit.Options{Rules: message.OpenAI}))(
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(
 		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			n := (tokens.Meter{Counter: tokens.Chars4{}}).Request(req.Messages, nil)
+			n := (tokens.Meter{Counter: tokens.Chars4}).Request(req.Messages, nil)
 			if longest = max(longest, n); refuse {
 				refuse = false
 				return nil, fmt.Errorf("this model's maximum context length is 8192 tokens. However, your messages resulted in %d tokens", n)
@@ -263,7 +263,7 @@ func TestFailedReadThenNothing(t *testing.T) {
 	t.Parallel()
 	for fail := 1; fail < 14; fail++ {
 		j := &forgetful{Journal: journal.NewMemory(0), fail: fail}
-		chain := middleware.With(middleware.Env{Journal: j, Counter: tokens.Chars4{}},
+		chain := middleware.With(middleware.Env{Journal: j, Counter: tokens.Chars4},
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1300), Keep: 1, MinCalls: 30}))
 		h := rounds(1)
 		edited := false

@@ -18,7 +18,7 @@ import (
 
 // clearing returns the rows with eino's reduction and summarization as peers.
 func clearing(s size) []row {
-	four := tokens.Chars4{}
+	four := tokens.Chars4
 	archive := func() store.Store { return store.NewMemory(0) }
 	files := func() reduction.Backend { return memory{} }
 	return []row{
@@ -55,8 +55,8 @@ func always(f func() error) func() (func() error, error) {
 func idle(name string, n, limit, theirs, repeat int, ids bool) row {
 	msgs := conversation(n, ids)
 	own := ours(msgs)
-	inCore := core(clears(limit, tokens.Chars4{}, nil))
-	inWrap, _ := wrapped(clears(limit, tokens.Chars4{}, nil))
+	inCore := core(clears(limit, tokens.Chars4, nil))
+	inWrap, _ := wrapped(clears(limit, tokens.Chars4, nil))
 	reduce, err := reducing(theirs, false, nil)
 	state := &adk.ChatModelAgentState{Messages: copies(msgs)}
 	calls := map[string]func() error{
@@ -119,7 +119,7 @@ func retry(s size) row {
 	fork := append(append([]message.Message(nil), msgs[:s.forked/2]...), message.User("Another question."))
 	call := func(history []message.Message, grown int) func() (func() error, error) {
 		return func() (func() error, error) {
-			c := core(clears(never, tokens.Chars4{}, nil))
+			c := core(clears(never, tokens.Chars4, nil))
 			err := c(msgs)
 			if grown > 0 && err == nil {
 				err = c(history[:grown])
@@ -143,7 +143,7 @@ func summing(name string, s size, limit, repeat int) row {
 	const answer = "Goal: find out why the build fails\nCurrent state: read_log, exit status 2\n" +
 		"Decisions and reasons: none\nErrors and repairs: open\nNext steps: read on"
 	folds := func() middleware.Middleware {
-		return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(
+		return middleware.With(middleware.Env{Counter: tokens.Chars4}, summarize.New(
 			summarize.By(eino.Model(&mute{answer: answer}), summarize.Ask{Retries: -1}),
 			summarize.Options{Trigger: trigger.Tokens(limit), Keep: 6}))
 	}

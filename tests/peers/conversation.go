@@ -164,7 +164,7 @@ func clearedIn(msgs, originals []*schema.Message) (positions []int) {
 func sameCleared(s size) error {
 	originals := conversation(s.messages, true)
 	msgs := copies(originals)
-	call, inner := wrapped(clears(s.limit(), tokens.Chars4{}, store.NewMemory(0)))
+	call, inner := wrapped(clears(s.limit(), tokens.Chars4, store.NewMemory(0)))
 	for range 2 {
 		if err := call(msgs); err != nil {
 			return err
@@ -201,7 +201,7 @@ func sameCleared(s size) error {
 
 // limit is a number of tokens that a conversation exceeds, and none without its last round.
 func (s size) limit() int {
-	return tokens.Request(tokens.Chars4{}, ours(conversation(s.messages, false)[:s.messages-2]), nil) + 20
+	return tokens.Request(tokens.Chars4, ours(conversation(s.messages, false)[:s.messages-2]), nil) + 20
 }
 
 // limitOf is the same number as eino counts: it does not count what surrounds a message.

@@ -47,7 +47,7 @@ func conversation(all []toolCall) []message.Message {
 
 func edit(t *testing.T, h []message.Message, opts contextedit.Options) (view []message.Message, events []middleware.Event) {
 	t.Helper()
-	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(opts)), &middleware.Request{Messages: h})
+	sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(opts)), &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	return sent.Messages, events
 }
@@ -70,7 +70,7 @@ func cleared(view []message.Message) []int {
 func TestC1(t *testing.T) {
 	t.Parallel()
 	h := conversation(reads(3))
-	now := tokens.Request(tokens.Chars4{}, h, nil)
+	now := tokens.Request(tokens.Chars4, h, nil)
 
 	// Below the trigger: unchanged.
 	view, events := edit(t, h, contextedit.Options{Trigger: trigger.Tokens(now + 1), Keep: 1})
@@ -179,7 +179,7 @@ func TestC4(t *testing.T) {
 	require.Equal(t, []int{1}, cleared(view))
 
 	// Already cleared: skipped, not counted.
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4{}}, contextedit.New(contextedit.Options{Trigger: now, Keep: 1}))
+	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(contextedit.Options{Trigger: now, Keep: 1}))
 	long := conversation(reads(6))
 	for _, end := range []int{9, 9, 13} {
 		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: long[:end]})

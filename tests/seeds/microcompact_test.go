@@ -15,7 +15,7 @@ import (
 
 // compact is microcompact, with a counter that makes the numbers easy.
 func compact(opts microcompact.Options) middleware.Middleware {
-	return middleware.With(middleware.Env{Counter: tokens.Chars4{}}, microcompact.New(opts))
+	return middleware.With(middleware.Env{Counter: tokens.Chars4}, microcompact.New(opts))
 }
 
 // compacted returns what the model sees of a conversation.

@@ -41,7 +41,7 @@ var saysT = summarize.ByFunc(func(context.Context, *summarize.Fold) (string, err
 // folded returns the view of a history that is folded, and the events.
 func folded(t *testing.T, h []message.Message, w summarize.Writer, opts summarize.Options) ([]message.Message, []middleware.Event) {
 	t.Helper()
-	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4{}}, summarize.New(w, opts)), h, summarize.Name)
+	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4}, summarize.New(w, opts)), h, summarize.Name)
 }
 
 func foldedBy(t *testing.T, mw middleware.Middleware, h []message.Message, force ...string) ([]message.Message, []middleware.Event) {

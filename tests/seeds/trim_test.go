@@ -22,7 +22,7 @@ import (
 
 // bare counts texts alone, a token for each four bytes, so that a message has as
 // many tokens as the requirement says.
-var bare = middleware.Env{Counter: tokens.Chars4{}, Framing: tokens.Framing{PerTool: 1}}
+var bare = middleware.Env{Counter: tokens.Chars4, Framing: tokens.Framing{PerTool: 1}}
 
 // talk is a conversation of messages with so many tokens each. Its roles are S, U
 // and A; no message asks anything, and no two are the same.

@@ -157,7 +157,7 @@ func errorTables(classes []class) string {
 				want[k] = exact.Count(text)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |", c.name, thousands(len(c.texts)), thousands(size), thousands(sum(want)))
-			for _, counter := range []tokens.Counter{tokens.Chars4{}, tokens.CJK15{}, tokens.Cautious{}, fitted.Counter} {
+			for _, counter := range []tokens.Counter{tokens.Chars4, tokens.CJK15, tokens.Cautious, fitted.Counter} {
 				got := make([]int, len(c.texts))
 				for k, text := range c.texts {
 					got[k] = counter.Count(text)

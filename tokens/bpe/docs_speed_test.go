@@ -45,8 +45,8 @@ func speedTables(t *testing.T, measure measure) string {
 	s := sampled(t)
 	texts := []string{s.Prose, s.Code, s.JSON, s.Chinese}
 	rows := []runner{
-		run("`CJK15`", tokens.CJK15{}),
-		run("`Cautious`", tokens.Cautious{}),
+		run("`CJK15`", tokens.CJK15),
+		run("`Cautious`", tokens.Cautious),
 		estimates("o200k_base"),
 		estimates("cl100k_base"),
 		ours(t, "o200k_base"),

@@ -33,7 +33,7 @@ func Silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.
 // Sizes checks that the long conversation has its size.
 func Sizes(tb testing.TB, h []message.Message) {
 	tb.Helper()
-	if n := tokens.Request(tokens.Chars4{}, h, nil); len(h) != Messages || n < 190_000 || n > 230_000 {
+	if n := tokens.Request(tokens.Chars4, h, nil); len(h) != Messages || n < 190_000 || n > 230_000 {
 		tb.Fatalf("%d messages, %d tokens", len(h), n)
 	}
 }

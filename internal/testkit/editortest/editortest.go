@@ -50,7 +50,7 @@ func Run(t *testing.T, editor func(t *testing.T, options []string) Editor) {
 
 func (e Editor) replay(t *testing.T, c golden.Case) (edits, out string) {
 	t.Helper()
-	env := middleware.Env{Counter: tokens.Chars4{}}
+	env := middleware.Env{Counter: tokens.Chars4}
 	if strings.Contains(c.Section("request"), "archive: memory\n") {
 		env.Archive = store.NewMemory(0)
 		_, err := store.Keep(t.Context(), env.Archive, store.Content{Data: "a"}) // what a file recalls, by the handle reocvrpknqqn

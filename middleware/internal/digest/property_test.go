@@ -92,7 +92,7 @@ type joining int
 
 func (j joining) Count(text string) int { return (len(text) + int(j)*strings.Count(text, " ")) / 3 }
 
-var counters = []tokens.Counter{tokens.Estimate{}, tokens.Chars4{}, tokens.CJK15{}, tokens.Cautious{}, joining(0), joining(5)}
+var counters = []tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.CJK15, tokens.Cautious, joining(0), joining(5)}
 
 func TestFactsStandInTheText(t *testing.T) {
 	t.Parallel()

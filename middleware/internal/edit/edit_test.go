@@ -16,7 +16,7 @@ import (
 
 // talk is a history of n answers after a question.
 func talk(n int) *edit.History {
-	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}}
+	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}}
 	h.FirstUser, h.LastUser = -1, -1
 	h.Body = own(h.Body, message.User("question"))
 	for i := range n {

@@ -25,7 +25,7 @@ func TestOverlayIsAJournal(t *testing.T) {
 
 // of returns the log of a history of n messages.
 func of(j journal.Journal, n int) entries.Log {
-	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4{}}, Bounded: edit.Bounded{FirstUser: 0}}
+	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4}, Bounded: edit.Bounded{FirstUser: 0}}
 	for i := range n {
 		m := message.Assistant(message.Text{Text: fmt.Sprintf("message %d", i)})
 		h.Body, h.Tokens, h.Whole = append(h.Body, &m), append(h.Tokens, h.Meter.Message(m)), append(h.Whole, false)

@@ -19,7 +19,7 @@ func follow(t require.TestingT, c *history.Cache[int], body []message.Message) (
 }
 
 func followGiven(t require.TestingT, c *history.Cache[int], given history.Given) (*history.Track[int], history.Change) {
-	meter := tokens.Meter{Counter: tokens.Chars4{}, Framing: tokens.DefaultFraming()}
+	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
 	track, ch, err := c.Follow(given, meter, func() int { return 7 })
 	require.NoError(t, err)
 	return track, ch
@@ -96,7 +96,7 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	t.Parallel()
 	var cache history.Cache[int]
 	body := append(texts(2, "message"), message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "a"}, nil}})
-	_, _, err := cache.Follow(history.Given{Lead: []message.Message{message.System("s")}, Body: body}, tokens.Meter{Counter: tokens.Chars4{}}, func() int { return 0 })
+	_, _, err := cache.Follow(history.Given{Lead: []message.Message{message.System("s")}, Body: body}, tokens.Meter{Counter: tokens.Chars4}, func() int { return 0 })
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 

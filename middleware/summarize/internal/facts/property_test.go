@@ -21,7 +21,7 @@ type bytes struct{}
 
 func (bytes) Count(s string) int { return len(s) }
 
-var counters = []tokens.Counter{tokens.Estimate{}, bytes{}, tokens.Cautious{}, tokens.CJK15{}, tokens.Chars4{}}
+var counters = []tokens.Counter{tokens.Estimate{}, bytes{}, tokens.Cautious, tokens.CJK15, tokens.Chars4}
 
 // pieces are what users, models and tools write, and worse.
 var pieces = []string{
