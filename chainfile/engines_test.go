@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
@@ -41,7 +41,7 @@ func TestDatabase(t *testing.T) {
 			require.NoError(t, err)
 			if program == "second" {
 				require.Empty(t, events, "the edits are there")
-				require.NoError(t, middlewaretest.Same(views[scope].Messages, sent.Messages))
+				require.NoError(t, testkit.Same(views[scope].Messages, sent.Messages))
 				handles, _ := cleared(t, f, middleware.Env{})
 				c, err := f.Archive.Get(t.Context(), handles[0])
 				require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestDatabase(t *testing.T) {
 			views[scope] = sent
 		}
 	}
-	require.Error(t, middlewaretest.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
+	require.Error(t, testkit.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
 }
 
 // A journal and an archive of the program go before those of the file, which then need not be opened.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -164,7 +165,7 @@ func TestArchiveThatFails(t *testing.T) {
 			mw := archiving(s, middleware.Options{})
 			sent, events, err := middleware.Apply(t.Context(), mw, req)
 			require.NoError(t, err, "an archive that fails does not fail the call")
-			require.NoError(t, middlewaretest.Same(h, sent.Messages), "what cannot be kept stays")
+			require.NoError(t, testkit.Same(h, sent.Messages), "what cannot be kept stays")
 			require.Len(t, events, 1)
 			require.Equal(t, middleware.Failed, events[0].Kind)
 			require.Contains(t, events[0].Why, c.want)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -61,7 +62,7 @@ func TestBreakpoints(t *testing.T) {
 		if c.mws == nil {
 			c.mws = []middleware.Middleware{clear4}
 		}
-		before := middlewaretest.Clone(c.req.Messages)
+		before := testkit.Clone(c.req.Messages)
 		plain, _, err := middleware.Apply(t.Context(), middleware.Chain(c.mws...), &c.req)
 		require.NoError(t, err, name)
 		sent, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Breakpoints: true}, c.mws...), &c.req)
@@ -95,7 +96,7 @@ func TestBreakpointsAtRandom(t *testing.T) {
 		with := middleware.With(middleware.Env{Breakpoints: true}, append([]middleware.Middleware{rec.Middleware()}, mws...)...)(w.model)
 		without := middleware.Chain(append([]middleware.Middleware{plainRec.Middleware()}, mws...)...)(plain.model)
 		var stable []message.Message
-		for h := range middlewaretest.Prefixes(react.Messages()) {
+		for h := range testkit.Prefixes(react.Messages()) {
 			for _, m := range []middleware.Model{with, without} {
 				_, err := m(context.Background(), &middleware.Request{Messages: h}, nil)
 				require.NoError(t, err)
@@ -103,7 +104,7 @@ func TestBreakpointsAtRandom(t *testing.T) {
 			sent := w.sent[len(w.sent)-1].Messages
 			require.NoError(t, message.Check(sent))
 			unmarked := plain.sent[len(plain.sent)-1].Messages
-			require.NoError(t, middlewaretest.Same(unmarked, sent), "marks are not edits")
+			require.NoError(t, testkit.Same(unmarked, sent), "marks are not edits")
 			at := marks(sent)
 			require.LessOrEqual(t, len(at), 3)
 			require.Equal(t, len(sent)-1, at[len(at)-1])

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -152,7 +153,7 @@ func record(t require.TestingT, chain func(l *layers) middleware.Middleware) rec
 	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, 200)...)
 	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), chain(l))(script.Model())
 	for _, msgs := range conversationsToReplay() {
-		for history := range middlewaretest.Prefixes(msgs) {
+		for history := range testkit.Prefixes(msgs) {
 			req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}}
 			_, err := model(context.Background(), req, nil)
 			require.NoError(t, err)
@@ -188,7 +189,7 @@ func (l *layers) foldMore() middleware.Middleware {
 func requireSame(t require.TestingT, want, got recording) {
 	require.Len(t, got.views, len(want.views))
 	for i := range want.views {
-		require.NoError(t, middlewaretest.Same(want.views[i], got.views[i]), "view %d", i)
+		require.NoError(t, testkit.Same(want.views[i], got.views[i]), "view %d", i)
 	}
 	require.Equal(t, want.events, got.events, "events")
 	require.Equal(t, want.puts, got.puts, "writes to the journal")
@@ -305,13 +306,13 @@ func TestEditingAloneIsAChainOfOne(t *testing.T) {
 	} {
 		l := &layers{}
 		mw := around(l.fold())
-		for history := range middlewaretest.Prefixes(conversationsToReplay()[0]) {
+		for history := range testkit.Prefixes(conversationsToReplay()[0]) {
 			req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}})
 			require.NoError(t, err)
 			views[i] = append(views[i], req.Messages)
 		}
 		for k := range views[i] {
-			require.NoError(t, middlewaretest.Same(alone.views[k], views[i][k]), "view %d", k)
+			require.NoError(t, testkit.Same(alone.views[k], views[i][k]), "view %d", k)
 		}
 	}
 }
@@ -364,7 +365,7 @@ func TestMessagesChangedBetweenEditors(t *testing.T) {
 					require.Equal(t, int64(2), journal.puts.Load(), "each part of the run keeps its edits")
 					continue
 				}
-				require.NoError(t, middlewaretest.Same(first, req.Messages))
+				require.NoError(t, testkit.Same(first, req.Messages))
 				require.Len(t, heard.Events(middleware.Edited), 2, "both parts find their edits again")
 				require.Equal(t, int64(2), journal.puts.Load())
 			}
@@ -405,7 +406,7 @@ func TestAChainGivesEqualCallsOneView(t *testing.T) {
 	const callers = 8
 	l := &layers{}
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	changed := middlewaretest.Freeze(&middleware.Request{Messages: history})
+	changed := testkit.Freeze(&middleware.Request{Messages: history})
 	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, callers+1)...)
 	model := middleware.Chain(l.shorten(), l.fold())(script.Model())
 	ask := func() error {
@@ -422,7 +423,7 @@ func TestAChainGivesEqualCallsOneView(t *testing.T) {
 	require.NoError(t, ask())
 	require.NoError(t, changed())
 	for _, r := range script.Requests() {
-		require.NoError(t, middlewaretest.Same(script.Requests()[0].Messages, r.Messages))
+		require.NoError(t, testkit.Same(script.Requests()[0].Messages, r.Messages))
 	}
 }
 
@@ -462,7 +463,7 @@ func TestLayerChangesTheModel(t *testing.T) {
 	direct, want := run("narrow")
 	routed, got := run("wide")
 	for i := range direct {
-		require.NoError(t, middlewaretest.Same(direct[i].Messages(), routed[i].Messages()), "call %d", i)
+		require.NoError(t, testkit.Same(direct[i].Messages(), routed[i].Messages()), "call %d", i)
 		require.Equal(t, direct[i].Size(), routed[i].Size(), "call %d", i)
 	}
 	require.NotEmpty(t, only(got, middleware.Edited))

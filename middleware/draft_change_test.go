@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -33,13 +34,13 @@ func TestDraftRefold(t *testing.T) {
 	require.Equal(t, d.Edits[i].Runs, e.Edits[i].Runs)
 	require.Equal(t, d.After.Size().Tokens-e.After.Size().Tokens, e.Edits[i].Freed-d.Edits[i].Freed)
 	require.Equal(t, d.Before.Size().Tokens, e.Before.Size().Tokens)
-	require.NoError(t, middlewaretest.Same(before, messagesOf(d.After)), "the first draft is as it was")
+	require.NoError(t, testkit.Same(before, messagesOf(d.After)), "the first draft is as it was")
 
 	// Commit keeps the changed one, and the first is then too late.
 	require.NoError(t, e.Commit(t.Context()))
 	got, events := sentBy(t, mw, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(e.After), got))
+	require.NoError(t, testkit.Same(messagesOf(e.After), got))
 	require.Equal(t, int64(1), l.paid.Load(), "folds that were made")
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
@@ -62,7 +63,7 @@ func TestDraftRewrite(t *testing.T) {
 	require.Equal(t, []message.Part{result}, e.Edits[i].Parts)
 	require.Equal(t, d.Edits[i].Why, e.Edits[i].Why)
 	require.Equal(t, d.After.Size().Tokens-e.After.Size().Tokens, e.Edits[i].Freed-d.Edits[i].Freed)
-	require.NoError(t, middlewaretest.Same(before, messagesOf(d.After)), "the first draft is as it was")
+	require.NoError(t, testkit.Same(before, messagesOf(d.After)), "the first draft is as it was")
 	for name, bad := range map[string][]message.Part{
 		"no result": {message.Text{Text: "x"}}, "another call": {message.ToolResult{CallID: "other", Name: result.Name, Text: "x"}}, "nothing": nil,
 	} {
@@ -77,7 +78,7 @@ func TestDraftRewrite(t *testing.T) {
 	require.NoError(t, e.Commit(t.Context()))
 	got, events := sentBy(t, mw, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(e.After), got))
+	require.NoError(t, testkit.Same(messagesOf(e.After), got))
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
 
@@ -91,7 +92,7 @@ func TestDraftWithout(t *testing.T) {
 	require.NoError(t, err)
 	same := &layers{}
 	want, _ := sentBy(t, same.shorten(), history)
-	require.NoError(t, middlewaretest.Same(want, messagesOf(e.After)), "what the fold covered comes back, shortened as by the layer before")
+	require.NoError(t, testkit.Same(want, messagesOf(e.After)), "what the fold covered comes back, shortened as by the layer before")
 	require.Len(t, e.Edits, 13)
 	freed := 0
 	for _, edit := range e.Edits {
@@ -104,10 +105,10 @@ func TestDraftWithout(t *testing.T) {
 		e, err = e.Without(len(e.Edits) - 1)
 		require.NoError(t, err)
 	}
-	require.NoError(t, middlewaretest.Same(history, messagesOf(e.After)))
+	require.NoError(t, testkit.Same(history, messagesOf(e.After)))
 	require.NoError(t, e.Commit(t.Context()), "nothing is left to keep")
 	got, _ := sentBy(t, mw, history)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), "so that the next call edits as if there had been no draft")
+	require.NoError(t, testkit.Same(messagesOf(d.After), got), "so that the next call edits as if there had been no draft")
 }
 
 // A commit after which another one takes an edit back is not one of nothing.
@@ -122,7 +123,7 @@ func TestDraftWithoutAfterCommit(t *testing.T) {
 		err = e.Commit(t.Context())
 		require.Equal(t, middleware.Outdated, middleware.KindOf(err), "%s: %v", name, err)
 		got, _ := sentBy(t, mw, history)
-		require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), "%s: what was committed first holds", name)
+		require.NoError(t, testkit.Same(messagesOf(d.After), got), "%s: what was committed first holds", name)
 		require.NoError(t, d.Commit(t.Context()), "%s: again", name)
 	}
 }
@@ -154,12 +155,12 @@ func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
 	} {
 		d := drafted(t, middleware.With(env, over), history)
 		require.Len(t, d.Edits, 1, name)
-		require.NoError(t, middlewaretest.Same(remembered, messagesOf(d.Before)), name)
+		require.NoError(t, testkit.Same(remembered, messagesOf(d.Before)), name)
 		require.Equal(t, d.Before.Size().Tokens-d.After.Size().Tokens, d.Edits[0].Freed, name)
 		e, err := d.Without(0)
 		require.NoError(t, err, name)
 		require.Empty(t, e.Edits, name)
-		require.NoError(t, middlewaretest.Same(remembered, messagesOf(e.After)), name)
+		require.NoError(t, testkit.Same(remembered, messagesOf(e.After)), name)
 	}
 
 	// And it can be committed in the place of what was remembered.
@@ -168,7 +169,7 @@ func TestDraftWithoutRestoresWhatWasRemembered(t *testing.T) {
 	require.NoError(t, d.Commit(t.Context()))
 	got, events := sentBy(t, clearing, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+	require.NoError(t, testkit.Same(messagesOf(d.After), got))
 }
 
 func TestDraftChangesThatBreakARule(t *testing.T) {

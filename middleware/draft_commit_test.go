@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -64,13 +65,13 @@ func TestDraftCommit(t *testing.T) {
 			require.NotEmpty(t, d.Edits)
 			want, events := sentBy(t, called, history)
 			require.Equal(t, texts(events), texts(d.Events))
-			require.NoError(t, middlewaretest.Same(want[:d.After.Len()], messagesOf(d.After)))
+			require.NoError(t, testkit.Same(want[:d.After.Len()], messagesOf(d.After)))
 			require.NoError(t, d.Commit(t.Context()))
 			require.NoError(t, d.Commit(t.Context()), "once more")
 			for _, h := range [][]message.Message{history, grown} {
 				want, wantEvents := sentBy(t, called, h)
 				got, events := sentBy(t, mw, h)
-				require.NoError(t, middlewaretest.Same(want, got), "a history of %d messages", len(h))
+				require.NoError(t, testkit.Same(want, got), "a history of %d messages", len(h))
 				require.Equal(t, texts(wantEvents), texts(events), "a history of %d messages", len(h))
 			}
 			require.Equal(t, same.paid.Load(), l.paid.Load(), "folds that were made")
@@ -101,7 +102,7 @@ func TestDraftCommitIsShared(t *testing.T) {
 	require.NoError(t, d.Commit(t.Context()))
 	got, events := sentBy(t, build(), append(slices.Clip(history[:len(history)-1]), message.User("And now?")))
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After)[:d.After.Len()-1], got[:len(got)-1]))
+	require.NoError(t, testkit.Same(messagesOf(d.After)[:d.After.Len()-1], got[:len(got)-1]))
 	require.Equal(t, int64(1), l.paid.Load())
 }
 
@@ -141,14 +142,14 @@ func TestDraftCommitWhenTheConversationWentOn(t *testing.T) {
 				require.ErrorContains(t, err, "make a new draft")
 				again, events := sentBy(t, mw, tt.calls)
 				require.Empty(t, events)
-				require.NoError(t, middlewaretest.Same(before, again), "nothing was kept")
+				require.NoError(t, testkit.Same(before, again), "nothing was kept")
 				return
 			}
 			require.NoError(t, err)
 			for _, h := range [][]message.Message{history, whole} {
 				got, events := sentBy(t, mw, h)
 				require.Empty(t, events)
-				require.NoError(t, middlewaretest.Same(messagesOf(d.After), got[:d.After.Len()]))
+				require.NoError(t, testkit.Same(messagesOf(d.After), got[:d.After.Len()]))
 			}
 		})
 	}
@@ -193,7 +194,7 @@ func TestDraftCommitLosesARace(t *testing.T) {
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 	got, events := sentBy(t, mw, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(theirs, got))
+	require.NoError(t, testkit.Same(theirs, got))
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())), "once more")
 }
 
@@ -243,7 +244,7 @@ func TestDraftWithAJournalThatFails(t *testing.T) {
 	require.NoError(t, d.Commit(t.Context()), "it may be repeated")
 	got, events := sentBy(t, mw, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+	require.NoError(t, testkit.Same(messagesOf(d.After), got))
 	require.Equal(t, int64(1), l.paid.Load())
 }
 
@@ -260,11 +261,11 @@ func TestDraftCommitKeepsWhatACallCouldNot(t *testing.T) {
 	j.writes.Store(false)
 	d := drafted(t, mw, history)
 	require.Empty(t, d.Edits)
-	require.NoError(t, middlewaretest.Same(want, messagesOf(d.Before)))
+	require.NoError(t, testkit.Same(want, messagesOf(d.Before)))
 	require.NoError(t, d.Commit(t.Context()))
 	got, events := sentBy(t, build(), history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(want, got))
+	require.NoError(t, testkit.Same(want, got))
 }
 
 // A draft outlives what the journal has forgotten meanwhile.
@@ -281,7 +282,7 @@ func TestDraftCommitAfterTheJournalForgot(t *testing.T) {
 	fresh := middleware.With(middleware.Env{Journal: journal, Scope: "a"}, l.shorten(), l.fold())
 	got, events := sentBy(t, fresh, whole)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+	require.NoError(t, testkit.Same(messagesOf(d.After), got))
 }
 
 // The edits of a first editor cannot be changed once a second one has worked on
@@ -324,7 +325,7 @@ func TestDraftsAtRandom(t *testing.T) {
 		l, same := &layers{}, &layers{}
 		drafts, calls := build(l), build(same)
 		paid := int64(0)
-		for h := range middlewaretest.Prefixes(react.Messages()) {
+		for h := range testkit.Prefixes(react.Messages()) {
 			force := rapid.SampledFrom([][]string{nil, nil, nil, {"fold more"}, {"*"}}).Draw(t, "force")
 			what := rapid.SampledFrom([]string{"call", "draft", "draft and commit"}).Draw(t, "what")
 			if what != "call" {
@@ -334,7 +335,7 @@ func TestDraftsAtRandom(t *testing.T) {
 					paid += l.paid.Load() - before
 				} else {
 					want, events := sentBy(t, calls, h, force...)
-					require.NoError(t, middlewaretest.Same(want, messagesOf(d.After)))
+					require.NoError(t, testkit.Same(want, messagesOf(d.After)))
 					require.Equal(t, texts(often(events)), texts(often(d.Events)))
 					require.NoError(t, d.Commit(context.Background()))
 					force = nil
@@ -342,7 +343,7 @@ func TestDraftsAtRandom(t *testing.T) {
 			}
 			want, wantEvents := sentBy(t, calls, h, force...)
 			got, events := sentBy(t, drafts, h, force...)
-			require.NoError(t, middlewaretest.Same(want, got), "%s, then a call, with %d messages", what, len(h))
+			require.NoError(t, testkit.Same(want, got), "%s, then a call, with %d messages", what, len(h))
 			require.Equal(t, texts(often(wantEvents)), texts(often(events)), "%s, then a call, with %d messages", what, len(h))
 		}
 		require.Equal(t, same.paid.Load()+paid, l.paid.Load(), "folds that were made")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -55,7 +56,7 @@ func foldOfThem(t require.TestingT, d *middleware.DraftResult) int {
 func TestDraftIsTheViewOfACall(t *testing.T) {
 	t.Parallel()
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	changed := middlewaretest.Freeze(&middleware.Request{Messages: history})
+	changed := testkit.Freeze(&middleware.Request{Messages: history})
 	journal := newCountingJournal()
 	var heard middlewaretest.Recorder
 	l, same := &layers{}, &layers{}
@@ -67,10 +68,10 @@ func TestDraftIsTheViewOfACall(t *testing.T) {
 	require.Equal(t, int64(1), l.paid.Load(), "the fold is made, to be read")
 
 	want, events := sentBy(t, middleware.Chain(same.shorten(), same.fold()), history)
-	require.NoError(t, middlewaretest.Same(want, messagesOf(d.After)))
+	require.NoError(t, testkit.Same(want, messagesOf(d.After)))
 	require.Equal(t, texts(events), texts(d.Events))
-	require.NoError(t, middlewaretest.Same(history, messagesOf(d.Before)))
-	require.NoError(t, middlewaretest.Same(want, d.After.Request().Messages))
+	require.NoError(t, testkit.Same(history, messagesOf(d.Before)))
+	require.NoError(t, testkit.Same(want, d.After.Request().Messages))
 	require.Same(t, d.After, d.After.Request().View())
 	require.NoError(t, changed())
 
@@ -98,7 +99,7 @@ func TestDraftDroppedLeavesNoTrace(t *testing.T) {
 		return middleware.With(middleware.Env{Scope: "outer"}, l.shorten(), misfit, late)
 	}
 	with, without := build(), build()
-	for h := range middlewaretest.Prefixes(history) {
+	for h := range testkit.Prefixes(history) {
 		for range 2 {
 			d := drafted(t, with, h, "*")
 			require.Len(t, slices.DeleteFunc(slices.Clone(d.Events), func(e middleware.Event) bool {
@@ -107,7 +108,7 @@ func TestDraftDroppedLeavesNoTrace(t *testing.T) {
 		}
 		want, wantEvents := sentBy(t, without, h)
 		got, gotEvents := sentBy(t, with, h)
-		require.NoError(t, middlewaretest.Same(want, got), "a history of %d messages", len(h))
+		require.NoError(t, testkit.Same(want, got), "a history of %d messages", len(h))
 		require.Equal(t, texts(wantEvents), texts(gotEvents), "a history of %d messages", len(h))
 	}
 }
@@ -167,7 +168,7 @@ func TestDraftWithoutEditors(t *testing.T) {
 		"nothing": middleware.Chain(), "identity": identity, "a chain of it": middleware.Chain(identity),
 	} {
 		d := drafted(t, mw, lookups(2))
-		require.NoError(t, middlewaretest.Same(lookups(2), messagesOf(d.After)), name)
+		require.NoError(t, testkit.Same(lookups(2), messagesOf(d.After)), name)
 		require.Equal(t, d.Before.Size().Tokens, d.After.Size().Tokens, name)
 		require.NotZero(t, d.After.Size().Tokens, name)
 		require.NoError(t, d.Commit(t.Context()), name)
@@ -186,7 +187,7 @@ func TestDraftOwnsItsMessages(t *testing.T) {
 	history[1].Parts[0] = message.Text{Text: "other"}
 	history[2] = message.User("other")
 	req.Budget.Window, req.Tools[0].Name = 1, "other"
-	require.NoError(t, middlewaretest.Same(lookups(3), messagesOf(d.After)))
+	require.NoError(t, testkit.Same(lookups(3), messagesOf(d.After)))
 	b, ok := d.After.Budget()
 	require.True(t, ok)
 	require.Equal(t, 100_000, b.Window)
@@ -237,7 +238,7 @@ func TestDraftWithinACall(t *testing.T) {
 	}
 	outer := middleware.With(middleware.Env{Journal: journal}, l.shorten(), asking)
 	view, _ := sentBy(t, outer, history)
-	require.NoError(t, middlewaretest.Same(view, messagesOf(drafts[0].Before)), "the view is the history of the draft")
+	require.NoError(t, testkit.Same(view, messagesOf(drafts[0].Before)), "the view is the history of the draft")
 	require.Equal(t, int64(1), journal.puts.Load())
 	drafted(t, outer, history)
 	require.Len(t, drafts, 2)
@@ -257,7 +258,7 @@ func TestDraftsAndCallsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			for h := range middlewaretest.Prefixes(history) {
+			for h := range testkit.Prefixes(history) {
 				if i > 0 {
 					d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
 					if err == nil && len(d.Edits) > 0 {
@@ -270,7 +271,7 @@ func TestDraftsAndCallsAtOnce(t *testing.T) {
 				want, _, err1 := middleware.Apply(t.Context(), alone, req)
 				got, _, err2 := middleware.Apply(t.Context(), mw, req)
 				if errs[i] = errors.Join(errs[i], err1, err2); errs[i] == nil {
-					errs[i] = middlewaretest.Same(want.Messages, got.Messages)
+					errs[i] = testkit.Same(want.Messages, got.Messages)
 				}
 			}
 		})
@@ -294,7 +295,7 @@ func TestDraftCommitsAtOnce(t *testing.T) {
 	require.Equal(t, make([]error, len(errs)), errs)
 	got, events := sentBy(t, mw, history)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(messagesOf(d.After), got))
+	require.NoError(t, testkit.Same(messagesOf(d.After), got))
 }
 
 // A middleware that asks several times, as for a better answer, makes no
@@ -334,12 +335,12 @@ func TestDraftOfSeveralModelCalls(t *testing.T) {
 		} {
 			d := drafted(t, mw, history)
 			require.Len(t, d.Edits, len(want.Edits), name)
-			require.NoError(t, middlewaretest.Same(history, messagesOf(d.Before)), name)
-			require.NoError(t, middlewaretest.Same(messagesOf(want.After), messagesOf(d.After)), name)
+			require.NoError(t, testkit.Same(history, messagesOf(d.Before)), name)
+			require.NoError(t, testkit.Same(messagesOf(want.After), messagesOf(d.After)), name)
 			require.NoError(t, d.Commit(t.Context()), name)
 			got, events := sentBy(t, mw, history)
 			require.Empty(t, events, name)
-			require.NoError(t, middlewaretest.Same(messagesOf(d.After), got), name)
+			require.NoError(t, testkit.Same(messagesOf(d.After), got), name)
 		}
 	}
 }
@@ -359,7 +360,7 @@ func TestDraftOfTheLastModelCall(t *testing.T) {
 		}
 	}
 	d := drafted(t, middleware.Chain(shorter, l.fold()), history)
-	require.NoError(t, middlewaretest.Same(history[:len(history)-2], messagesOf(d.Before)), "the last time counts")
+	require.NoError(t, testkit.Same(history[:len(history)-2], messagesOf(d.Before)), "the last time counts")
 	require.True(t, strings.HasPrefix(d.After.At(2).Text(), "[fold: "))
 }
 
@@ -389,7 +390,7 @@ func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
 			continue
 		}
 		require.NotEmpty(t, d.Edits)
-		require.NoError(t, middlewaretest.Same(sent.Messages(), d.After.Messages()))
+		require.NoError(t, testkit.Same(sent.Messages(), d.After.Messages()))
 		require.Positive(t, sent.Size().Margin)
 		require.Equal(t, sent.Size(), d.After.Size())
 		budget, _ := d.After.Budget()

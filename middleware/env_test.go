@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -157,7 +158,7 @@ func TestEnv(t *testing.T) {
 	require.Len(t, events, 1)
 	again, events := apply(middleware.Env{Journal: journal, Scope: "a"}, history)
 	require.Empty(t, events, "a new chain with the same journal and scope finds the edits")
-	require.NoError(t, middlewaretest.Same(first.Messages, again.Messages))
+	require.NoError(t, testkit.Same(first.Messages, again.Messages))
 	_, events = apply(middleware.Env{Journal: journal, Scope: "b"}, history)
 	require.Len(t, events, 1, "another scope finds nothing")
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
@@ -20,12 +21,12 @@ func TestChainIsWhatOneWouldNestByHand(t *testing.T) {
 		a, b, c := nested.shorten(), nested.fold(), nested.foldMore()
 		byHand := func(next middleware.Model) middleware.Model { return a(b(c(next))) }
 		byChain := middleware.Chain(chained.shorten(), chained.fold(), chained.foldMore())
-		for history := range middlewaretest.Prefixes(msgs) {
+		for history := range testkit.Prefixes(msgs) {
 			want, _, err := middleware.Apply(t.Context(), byChain, &middleware.Request{Messages: history})
 			require.NoError(t, err)
 			got, _, err := middleware.Apply(t.Context(), byHand, &middleware.Request{Messages: history})
 			require.NoError(t, err)
-			require.NoError(t, middlewaretest.Same(want.Messages, got.Messages), "a history of %d messages", len(history))
+			require.NoError(t, testkit.Same(want.Messages, got.Messages), "a history of %d messages", len(history))
 		}
 		require.Equal(t, chained.paid.Load(), nested.paid.Load(), "folds that were made")
 	}

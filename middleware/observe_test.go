@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -173,13 +174,13 @@ func TestApplyIsTheCallWithoutTheModel(t *testing.T) {
 	script := middlewaretest.Script(middlewaretest.Say("done"))
 	history := lookups(12)
 	req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "lookup"}}, Model: "m", Params: 1}
-	changed := middlewaretest.Freeze(req)
+	changed := testkit.Freeze(req)
 	_, err := halver("a")(script.Model())(t.Context(), req, nil)
 	require.NoError(t, err)
 	sent, events, err := middleware.Apply(t.Context(), halver("a"), req)
 	require.NoError(t, err)
 	require.NoError(t, changed())
-	require.NoError(t, middlewaretest.Same(script.Requests()[0].Messages, sent.Messages))
+	require.NoError(t, testkit.Same(script.Requests()[0].Messages, sent.Messages))
 	require.Equal(t, []any{"m", 1, req.Tools}, []any{sent.Model, sent.Params, sent.Tools})
 	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events))
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -173,7 +173,7 @@ func TestFirstReadIsRepeated(t *testing.T) {
 	after, events, err := middleware.Apply(t.Context(), restarted, &middleware.Request{Messages: c.history})
 	require.NoError(t, err)
 	require.Empty(t, only(events, middleware.Failed))
-	require.NoError(t, middlewaretest.Same(before.Messages, after.Messages))
+	require.NoError(t, testkit.Same(before.Messages, after.Messages))
 	l.fails.Store(1)
 	c.history = append(c.history, message.Assistant(message.Text{Text: "by another process"}))
 	require.NotEmpty(t, only(c.again(t, restarted), middleware.Failed), "a later read is not repeated")

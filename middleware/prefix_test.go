@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -37,7 +38,7 @@ func (w *wire) model(_ context.Context, req *middleware.Request, _ middleware.Em
 		return nil, w.err
 	}
 	sent := *req
-	sent.Messages = middlewaretest.Clone(req.Messages)
+	sent.Messages = testkit.Clone(req.Messages)
 	w.sent = append(w.sent, &sent)
 	return &w.reply, nil
 }
@@ -406,7 +407,7 @@ func TestCachePrefixAtRandom(t *testing.T) {
 		all := slices.Concat([]middleware.Middleware{rec.Middleware()}, mws, []middleware.Middleware{now.layer})
 		model := middleware.Chain(all...)(w.model)
 		history, calls := react.Messages(), 0
-		for h := range middlewaretest.Prefixes(history) {
+		for h := range testkit.Prefixes(history) {
 			if rapid.IntRange(0, 3).Draw(t, "break a round") == 0 && h[len(h)-1].Role == message.RoleTool {
 				h = append(slices.Clone(h[:len(h)-1]), message.User("what?"))
 			}
@@ -450,7 +451,7 @@ func TestCachePrefixOfRecordings(t *testing.T) {
 			var w wire
 			var rec middlewaretest.Recorder
 			model := middleware.Chain(rec.Middleware(), l.shorten(), l.fold(), mender(message.OpenAI))(w.model)
-			for h := range middlewaretest.Prefixes(h[:min(len(h), 120)]) {
+			for h := range testkit.Prefixes(h[:min(len(h), 120)]) {
 				resp, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
 				require.NoError(t, err)
 				require.Equal(t, w.naive(), resp.Cache.Prefix)
@@ -519,7 +520,7 @@ func TestCacheKeepsNoList(t *testing.T) {
 	freed := make(chan struct{})
 	model := middleware.Chain(sayer("a"))(middlewaretest.Say("ok"))
 	func() {
-		h := middlewaretest.Clone(lookups(30))
+		h := testkit.Clone(lookups(30))
 		runtime.AddCleanup(&h[0], func(struct{}) { close(freed) }, struct{}{})
 		_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
 		require.NoError(t, err)

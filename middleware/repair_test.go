@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -49,7 +50,7 @@ func TestMending(t *testing.T) {
 	require.NoError(t, err)
 	sent := script.Requests()[0]
 	require.NoError(t, message.OpenAI.Check(sent.Messages), "what is sent is valid")
-	require.NoError(t, middlewaretest.Same(before, history), "the caller's history stays as it is")
+	require.NoError(t, testkit.Same(before, history), "the caller's history stays as it is")
 	require.Zero(t, journal.puts.Load(), "repairs are not remembered")
 
 	events := heard.Events()
@@ -65,7 +66,7 @@ func TestMending(t *testing.T) {
 
 	_, err = model(t.Context(), &middleware.Request{Messages: append(history, message.Assistant(message.Text{Text: "a"}), message.User("And?"))}, nil)
 	require.NoError(t, err)
-	require.NoError(t, middlewaretest.Same(sent.Messages, script.Requests()[1].Messages[:len(sent.Messages)]), "the repaired beginning stays, byte for byte")
+	require.NoError(t, testkit.Same(sent.Messages, script.Requests()[1].Messages[:len(sent.Messages)]), "the repaired beginning stays, byte for byte")
 	require.Len(t, heard.Events(), len(events), "the same repairs are reported once")
 }
 
@@ -155,7 +156,7 @@ func TestMendersInTurn(t *testing.T) {
 	req, _, err := middleware.Apply(t.Context(), middleware.Chain(says("a", "one"), middleware.Chain(says("b", "two"))),
 		&middleware.Request{Messages: []message.Message{message.User("zero")}})
 	require.NoError(t, err)
-	require.NoError(t, middlewaretest.Same([]message.Message{message.User("zero"), message.User("one"), message.User("two")}, req.Messages))
+	require.NoError(t, testkit.Same([]message.Message{message.User("zero"), message.User("one"), message.User("two")}, req.Messages))
 }
 
 // TestMendingFails shows that a mender that fails leaves nothing behind.
@@ -224,7 +225,7 @@ func TestShared(t *testing.T) {
 			var earlier []*middleware.View
 			mw, whole := chain(), 0
 			for _, msgs := range conversationsToReplay() {
-				for history := range middlewaretest.Prefixes(msgs) {
+				for history := range testkit.Prefixes(msgs) {
 					req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
 					require.NoError(t, err)
 					v := req.View()

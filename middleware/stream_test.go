@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -22,9 +23,9 @@ func TestStreamWhole(t *testing.T) {
 		model middleware.Model
 		want  []middleware.Delta
 	}{
-		"pieces":    {middlewaretest.Give(resp, middleware.Delta{Text: "a"}, middleware.Delta{Text: "b"}), []middleware.Delta{{Text: "a"}, {Text: "b"}, {Response: &resp}}},
-		"no pieces": {middlewaretest.Give(resp), []middleware.Delta{{Response: &resp}}},
-		"a chain":   {halver("a")(middlewaretest.Give(resp, middleware.Delta{Thinking: "a"})), []middleware.Delta{{Thinking: "a"}, {Response: &counted}}},
+		"pieces":    {testkit.Give(resp, middleware.Delta{Text: "a"}, middleware.Delta{Text: "b"}), []middleware.Delta{{Text: "a"}, {Text: "b"}, {Response: &resp}}},
+		"no pieces": {testkit.Give(resp), []middleware.Delta{{Response: &resp}}},
+		"a chain":   {halver("a")(testkit.Give(resp, middleware.Delta{Thinking: "a"})), []middleware.Delta{{Thinking: "a"}, {Response: &counted}}},
 	}
 	for name, c := range cases {
 		var got []middleware.Delta

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -39,7 +40,7 @@ func newThinker(t *testing.T, env middleware.Env, mws ...middleware.Middleware) 
 	t.Helper()
 	a := &thinker{t: t, env: env, mws: mws, req: middleware.Request{Model: binding, Tools: []message.ToolDef{{Name: "read"}}}}
 	a.history = []message.Message{message.System("You read files."), message.User("What is in the files?")}
-	a.strict = middlewaretest.Strict(middlewaretest.BoundThinking, a.answer)
+	a.strict = middlewaretest.Strict("bound", a.answer)
 	a.restart()
 	return a
 }
@@ -54,7 +55,7 @@ func (a *thinker) answer(context.Context, *middleware.Request, middleware.Emit) 
 func (a *thinker) restart() {
 	mws := append([]middleware.Middleware{a.events.Middleware()}, a.mws...)
 	a.chain = middleware.With(a.env, mws...)(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		a.sent = middlewaretest.Clone(r.Messages)
+		a.sent = testkit.Clone(r.Messages)
 		return a.strict.Model()(ctx, r, emit)
 	})
 }
@@ -225,7 +226,7 @@ func TestWritesForThinking(t *testing.T) {
 		a := newThinker(t, middleware.Env{Journal: c}, on(&now, "clear", clearAt(3), middleware.Options{}))
 		a.req.Model = model
 		if model != binding {
-			a.strict = middlewaretest.Strict(middlewaretest.ManualThinking, a.answer)
+			a.strict = middlewaretest.Strict("manual", a.answer)
 		}
 		for i, n := range want {
 			now.Store(i == 3)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -104,7 +105,7 @@ func TestWindowIsForgotten(t *testing.T) {
 	}, middleware.Options{})
 	answers := []middleware.Model{
 		middlewaretest.Fail(&middleware.Error{Kind: middleware.Overflow, Err: errors.New("too long")}),
-		middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: 3000}}),
+		testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: 3000}}),
 		middlewaretest.Say("ok"),
 	}
 	model := middleware.Chain(look)(middlewaretest.Script(answers...).Model())

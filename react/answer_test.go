@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/react"
 )
 
@@ -79,7 +79,7 @@ func TestAnswersArePutInOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			answer := message.Assistant(c.parts...)
-			before := middlewaretest.Clone([]message.Message{answer})
+			before := testkit.Clone([]message.Message{answer})
 			a := react.Agent{Model: says(answer, message.Assistant(message.Text{Text: "done"})), Tools: []agent.Tool{gives("a", "1", 0)}}
 			tr := follow(t, a.Run(t.Context(), message.User("go")))
 			require.NoError(t, tr.err)

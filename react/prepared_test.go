@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
@@ -25,7 +25,7 @@ func TestPreparedSummaries(t *testing.T) {
 	t.Parallel()
 	took := message.Usage{Input: 70_000, Output: 300}
 	const summary = "Goal: read.\nCurrent state: read.\nDecisions and reasons: none.\nErrors and repairs: reading.\nNext steps: read on."
-	small := middlewaretest.Give(middleware.Response{
+	small := testkit.Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd, Usage: took,
 	})
 	var prepared sync.WaitGroup
@@ -48,7 +48,7 @@ func TestPreparedSummaries(t *testing.T) {
 				answer.Message = message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{}`})
 				answer.Stop = middleware.StopTools
 			}
-			return middlewaretest.Give(answer)(ctx, req, emit)
+			return testkit.Give(answer)(ctx, req, emit)
 		}
 		read := agent.NewTool("read", "Reads on.", func(context.Context, struct{}) (string, error) { return strings.Repeat("all is well ", 100), nil })
 		a := react.Agent{Model: chain(big), Tools: []agent.Tool{read}}

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/react"
 )
@@ -106,7 +106,7 @@ func TestWhereARunBegins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := react.Agent{Model: wants("a", "b"), Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)}}
-			before := middlewaretest.Clone(c.history)
+			before := testkit.Clone(c.history)
 			room := append(make([]message.Message, 0, 64), c.history...)
 			tr := follow(t, a.Run(t.Context(), room...))
 			require.NoError(t, tr.err)
@@ -139,7 +139,7 @@ func TestBrokenHistories(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 5}
-			before := middlewaretest.Clone(history)
+			before := testkit.Clone(history)
 			var last react.Event
 			for e := range only(a.Run(t.Context(), history...)) {
 				last = e
@@ -360,7 +360,7 @@ func TestFork(t *testing.T) {
 	t.Parallel()
 	a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}}
 	base := follow(t, a.Run(t.Context(), message.User("go"))).end.History
-	before := middlewaretest.Clone(base)
+	before := testkit.Clone(base)
 	var ends []react.End
 	for _, q := range []string{"left", "right"} {
 		tr := follow(t, a.Run(t.Context(), append(base, message.User(q))...)) // appending to one base must not mix them
@@ -379,7 +379,7 @@ func TestOneAgentManyRuns(t *testing.T) {
 		Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)},
 	}
 	shared := []message.Message{message.System("be brief"), message.User("go")}
-	before := middlewaretest.Clone(shared)
+	before := testkit.Clone(shared)
 	seq := a.Run(t.Context(), shared...)
 	var wg sync.WaitGroup
 	for range 8 {

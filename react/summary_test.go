@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -43,7 +44,7 @@ func TestSummaries(t *testing.T) {
 			t.Parallel()
 			const pages = 20
 			c.writes.Usage = message.Usage{Input: 70_000, CacheRead: 1000, Output: 300}
-			answers := middlewaretest.Give(c.writes)
+			answers := testkit.Give(c.writes)
 			if c.err != nil {
 				answers = middlewaretest.Fail(c.err)
 			}
@@ -56,7 +57,7 @@ func TestSummaries(t *testing.T) {
 					answer.Message = message.Assistant(message.ToolCall{ID: fmt.Sprint("c", n), Name: "read", Arguments: `{}`})
 					answer.Stop = middleware.StopTools
 				}
-				return middlewaretest.Give(answer)(ctx, req, emit)
+				return testkit.Give(answer)(ctx, req, emit)
 			}
 			size := middleware.Editing("size", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 				biggest = max(biggest, v.Size().Tokens)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -116,7 +117,7 @@ func TestOneNoteLeadsToAll(t *testing.T) {
 			h := middlewaretest.ReAct{Rounds: 200, Result: 1200, PerTurn: 9}.Messages()
 			var last *middleware.View
 			folds := 0
-			for msgs := range middlewaretest.Prefixes(h) {
+			for msgs := range testkit.Prefixes(h) {
 				sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: msgs, Budget: &middleware.Budget{Window: 8192, Reserve: 1000}})
 				require.NoError(t, err)
 				last = sent.View()

@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
@@ -112,7 +112,7 @@ func TestBadHistories(t *testing.T) {
 			t.Parallel()
 			for stack, mw := range eager() {
 				for _, budget := range []*middleware.Budget{nil, {Window: 500, Reserve: 100}} {
-					before := middlewaretest.Clone(h)
+					before := testkit.Clone(h)
 					req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: budget})
 					require.NoError(t, err, "%s: a broken history passes", stack)
 					require.Equal(t, before, h, "%s: the history stays as it was", stack)
@@ -121,7 +121,7 @@ func TestBadHistories(t *testing.T) {
 					if stack == "idle" {
 						requireSame(t, h, req.Messages, "nothing is dropped or repaired silently")
 					}
-					again, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: append(middlewaretest.Clone(h), message.User("more")), Budget: budget})
+					again, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: append(testkit.Clone(h), message.User("more")), Budget: budget})
 					require.NoError(t, err, "%s: and can be gone on with", stack)
 					require.NotEmpty(t, again.Messages)
 				}

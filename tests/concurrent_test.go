@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -146,7 +146,7 @@ func requireWholePlans(t *testing.T, r *middleware.Request) {
 func TestSharedHistory(t *testing.T) {
 	t.Parallel()
 	history, calls := turns(6, 5)
-	before := middlewaretest.Clone(history)
+	before := testkit.Clone(history)
 	chain := middleware.Chain(
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1500), Keep: 3}),
 		(&summarizer{limit: 1000, reach: 2}).middleware(),
@@ -217,7 +217,7 @@ func TestChangedInPlace(t *testing.T) {
 	history, _ := turns(3, 4)
 	for at := range history {
 		for part := range history[at].Parts {
-			h := middlewaretest.Clone(history)
+			h := testkit.Clone(history)
 			chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1}))
 			view(t, chain, h)
 			switch p := h[at].Parts[part].(type) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -147,13 +148,13 @@ func play(t *testing.T, mw middleware.Middleware, msgs []message.Message, force,
 	seen := 0
 	var now played
 	model := middleware.Chain(rec.Middleware(), mw)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		now.sent = middlewaretest.Clone(req.Messages)
+		now.sent = testkit.Clone(req.Messages)
 		if v := req.View(); v != nil {
 			now.meter = v.Meter()
 		}
 		return middlewaretest.Say("done")(ctx, req, emit)
 	})
-	for history := range middlewaretest.Prefixes(msgs) {
+	for history := range testkit.Prefixes(msgs) {
 		req := &middleware.Request{Messages: history, Model: "some-model", Budget: &middleware.Budget{Window: 1_000_000, Reserve: 1_000}}
 		if tight {
 			req.Budget = &middleware.Budget{Window: full * 2 / 3, Reserve: full / 20}
@@ -229,7 +230,7 @@ func samePlay(want, got []played, events bool) error {
 		return fmt.Errorf("%d answered calls, want %d", len(got), len(want))
 	}
 	for n, w := range want {
-		if err := middlewaretest.Same(w.sent, got[n].sent); err != nil {
+		if err := testkit.Same(w.sent, got[n].sent); err != nil {
 			return fmt.Errorf("call %d: %w", n, err)
 		}
 		if a, b := fmt.Sprint(w.events), fmt.Sprint(got[n].events); events && a != b {
@@ -376,7 +377,7 @@ func landmarks(msgs []message.Message) (names []string) {
 // the middle may be missing.
 func isProtected(history, view []message.Message) error {
 	lead := message.Leading(history)
-	if err := middlewaretest.Same(history[:lead], view[:min(lead, len(view))]); err != nil {
+	if err := testkit.Same(history[:lead], view[:min(lead, len(view))]); err != nil {
 		return fmt.Errorf("system messages: %w", err)
 	}
 	var users []message.Message
@@ -476,7 +477,7 @@ func TestViewChecksFindFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			view := c.change(middlewaretest.Clone(h))
+			view := c.change(testkit.Clone(h))
 			err := inOrder(h, view)
 			if err == nil {
 				err = isProtected(h, view)

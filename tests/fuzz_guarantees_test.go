@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 )
@@ -93,7 +93,7 @@ func FuzzMessages(f *testing.F) {
 // returns it; nothing, if it cannot be made to fit.
 func requireGuaranteed(t *testing.T, mws []middleware.Middleware, rules message.Rules, h []message.Message, tools []message.ToolDef, window int) []message.Message {
 	t.Helper()
-	before := middlewaretest.Clone(h)
+	before := testkit.Clone(h)
 	call := &guarantee.Call{Rules: rules, Limits: rules.Limits(window), Room: window, History: h, Tools: tools}
 	req, events, err := middleware.Apply(t.Context(), middleware.Chain(mws...), &middleware.Request{
 		Messages: h, Tools: tools, Budget: &middleware.Budget{Window: window},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -80,7 +81,7 @@ func TestGuardedArchive(t *testing.T) {
 				for call := range 6 {
 					sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 					require.NoError(t, err, "call %d", call)
-					require.NoError(t, middlewaretest.Same(h, sent.Messages), "what cannot be kept stays")
+					require.NoError(t, testkit.Same(h, sent.Messages), "what cannot be kept stays")
 					require.NotEmpty(t, events)
 					require.Equal(t, middleware.Failed, events[0].Kind)
 					require.Contains(t, events[0].Why, fault.want)
@@ -133,7 +134,7 @@ func TestFitsBehindAGuard(t *testing.T) {
 				require.Contains(t, events[0].Why, "what is removed now is not kept: ")
 				bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
 				require.NoError(t, err)
-				require.NoError(t, middlewaretest.Same(bare.Messages, sent.Messages), "as without an archive")
+				require.NoError(t, testkit.Same(bare.Messages, sent.Messages), "as without an archive")
 				<-time.After(2 * time.Hour) // until the calls that hang have returned
 			})
 		})

@@ -82,6 +82,7 @@ var rules = []rule{
 	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
+	{of: "middleware/middlewaretest", may: append([]string{"middleware", "middleware/journal", "middleware/report", "internal/testkit"}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
@@ -97,13 +98,14 @@ var rules = []rule{
 	{of: "agent", may: []string{"internal/archived", "message", "middleware", "middleware/trigger", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware", "middleware/report"}, below...)},
-	{of: "internal/fakeprovider"}, // an oracle shares nothing with what it judges
+	{of: "internal/fakeprovider"},                                    // an oracle shares nothing with what it judges
+	{of: "internal/testkit", may: []string{"message", "middleware"}}, // for tests and middlewaretest
 	{of: "internal/testkit/recorded", may: []string{"internal/testkit/soak", "message"}},
 	{of: "internal/testkit/race"},
 	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/testkit/samples"},
 	{of: "internal/testkit/soak"},
-	{of: "internal/testkit/editortest", may: []string{"internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
+	{of: "internal/testkit/editortest", may: []string{"internal/testkit", "internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
 	{of: "internal/steady", may: []string{"message"}},
 	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},

@@ -19,11 +19,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -323,7 +323,7 @@ func checkStates(t *rapid.T, d dice, journal journal.Journal) {
 		for range 1 + d.roll("messages", 3) {
 			history = c.grow(history)
 		}
-		before := middlewaretest.Clone(history)
+		before := testkit.Clone(history)
 		req, _, err := middleware.Apply(testContext, chain, &middleware.Request{Messages: history})
 		require.NoError(t, err, "a journal that fails does not fail the call")
 		require.Equal(t, before, history, "the history stays as it was")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -17,7 +18,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
@@ -261,7 +261,7 @@ func TestCompactingRecorded(t *testing.T) {
 					continue
 				}
 				chain := microcompact.New(opts)
-				whole := middlewaretest.Clone(c.messages)
+				whole := testkit.Clone(c.messages)
 				var before []message.Message
 				for _, n := range c.calls {
 					sent, events, err := middleware.Apply(t.Context(), chain,

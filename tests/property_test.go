@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 // world is a conversation, the chain that edits it, and the reference that says
@@ -112,7 +112,7 @@ func (w *world) step(t require.TestingT) {
 		}
 	case 18:
 		if len(w.shown) > 0 {
-			w.history = middlewaretest.Clone(w.shown[message.Leading(w.shown):])
+			w.history = testkit.Clone(w.shown[message.Leading(w.shown):])
 			w.notef("adopt the view of %d", len(w.history))
 			w.extend(1)
 		}
@@ -157,7 +157,7 @@ func (w *world) change(at int) {
 func (w *world) call(t require.TestingT, body []message.Message, force []string) {
 	history := append(slices.Clone(w.system), body...)
 	if w.inject {
-		history = middlewaretest.Clone(history)
+		history = testkit.Clone(history)
 		for i, m := range slices.Backward(history) {
 			if m.Role == message.RoleUser {
 				history[i].Parts = append(slices.Clip(m.Parts), message.Text{Text: fmt.Sprintf("context %d", len(history))})
@@ -165,12 +165,12 @@ func (w *world) call(t require.TestingT, body []message.Message, force []string)
 			}
 		}
 	}
-	before := middlewaretest.Clone(history)
+	before := testkit.Clone(history)
 	w.notef("call with %d + %d, ends with %s", len(w.system), len(body), lastRole(history))
 	req, events, err := w.apply(history, force)
 	require.NoError(t, err, w.story())
 	require.Equal(t, before, history, "the caller's history stays as it was\n%s", w.story())
-	want, wantEvents := w.ref.view(middlewaretest.Clone(history), force)
+	want, wantEvents := w.ref.view(testkit.Clone(history), force)
 	requireSame(t, want, req.Messages, "the view is that of the reference\n%s", w.story())
 	require.Equal(t, wantEvents, told(events), "the events are those of the reference\n%s", w.story())
 	w.sound(t, history, req.Messages)

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -107,7 +107,7 @@ func TestRecorded(t *testing.T) {
 		lead := message.Leading(c.messages)
 		limit := trigger.Tokens(tokens.Meter{}.Request(c.messages[:lead+1], c.tools) + room)
 		chain := contextedit.New(contextedit.Options{Trigger: limit, Keep: keep, MinCalls: 3, ClearAtLeast: 200})
-		whole := middlewaretest.Clone(c.messages)
+		whole := testkit.Clone(c.messages)
 		var before []message.Message
 		for _, n := range c.calls {
 			history := c.messages[:n]

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -155,7 +155,7 @@ func TestFork(t *testing.T) {
 		trunk[n], _ = view(t, chain, history[:n])
 	}
 	for _, n := range calls {
-		fork := append(middlewaretest.Clone(history[:n]), message.Assistant(message.Text{Text: "another way"}), message.User("and now?"))
+		fork := append(testkit.Clone(history[:n]), message.Assistant(message.Text{Text: "another way"}), message.User("and now?"))
 		for name, mw := range map[string]middleware.Middleware{"same chain": middleware.Chain(idle()), "new chain": idle()} {
 			shown, _ := view(t, mw, fork)
 			require.Greater(t, len(shown), 2, name)
@@ -174,7 +174,7 @@ func TestChangedOldMessage(t *testing.T) {
 	}
 	idle := middleware.With(middleware.Env{Journal: journal}, layers(editor{name: "none", plan: func(look) []middleware.Edit { return nil }})...)
 	for at := range history {
-		changed := middlewaretest.Clone(history)
+		changed := testkit.Clone(history)
 		changed[at].Name = "changed"
 		req, _, err := middleware.Apply(t.Context(), idle, &middleware.Request{Messages: changed})
 		require.NoError(t, err)
@@ -278,20 +278,20 @@ func TestUnstableEnds(t *testing.T) {
 			return [][]message.Message{append([]message.Message{message.System(fmt.Sprintf("It is %d.", k))}, h...)}
 		},
 		"a context in the newest question": func(k int, h []message.Message) [][]message.Message {
-			h = middlewaretest.Clone(h)
+			h = testkit.Clone(h)
 			at := question(h)
 			h[at].Parts = append(h[at].Parts, message.Text{Text: fmt.Sprintf("context of turn %d", at)})
 			return [][]message.Message{h}
 		},
 		"a context that is another in each call": func(k int, h []message.Message) [][]message.Message {
-			h = middlewaretest.Clone(h)
+			h = testkit.Clone(h)
 			at := question(h)
 			h[at].Parts = append(h[at].Parts, message.Text{Text: fmt.Sprintf("context of call %d", k)})
 			return [][]message.Message{h}
 		},
 		"an edited question": func(k int, h []message.Message) [][]message.Message {
 			if at := question(h); at == len(h)-1 {
-				draft := middlewaretest.Clone(h)
+				draft := testkit.Clone(h)
 				draft[at].Parts = []message.Part{message.Text{Text: "first I wanted to ask something else"}}
 				return [][]message.Message{draft, h}
 			}

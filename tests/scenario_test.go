@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -57,7 +58,7 @@ func newScenario(d dice, sum *tally) *scenario {
 	if !w.careless && d.roll("sound", 2) == 1 {
 		s.history = s.rules.Repair(s.history).Messages
 	}
-	s.whole = middlewaretest.Clone(s.history)
+	s.whole = testkit.Clone(s.history)
 	s.chooseChain(asked, w.careless)
 	s.notef("for %s as %q, window %d, reserve %d, %d tools", s.rules, s.model, s.budget.Window, s.budget.Reserve, len(s.tools))
 	return s

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -48,7 +49,7 @@ func newStAgent(t require.TestingT, env middleware.Env, mws ...middleware.Middle
 func (a *stAgent) start(mws ...middleware.Middleware) {
 	mws = append([]middleware.Middleware{a.events.Middleware()}, mws...)
 	a.model = middleware.With(a.env, mws...)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		a.sent = middlewaretest.Clone(req.Messages)
+		a.sent = testkit.Clone(req.Messages)
 		return a.answers(ctx, req, emit)
 	})
 }
@@ -312,7 +313,7 @@ func TestUndoWithBoundThinking(t *testing.T) {
 			call := message.ToolCall{ID: fmt.Sprint("call", a.rounds), Name: "read", Arguments: "{}"}
 			return &middleware.Response{Message: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, call)}, nil
 		}
-		strict := middlewaretest.Strict(middlewaretest.BoundThinking, thinks)
+		strict := middlewaretest.Strict("bound", thinks)
 		a.answers = strict.Model()
 		done := map[string]int{}
 		for range rapid.IntRange(5, 30).Draw(t, "steps") {

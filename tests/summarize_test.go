@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
@@ -201,7 +201,7 @@ func (a *account) run(t *rapid.T) {
 
 // call makes a call, and the same once more.
 func (a *account) call(t *rapid.T, req *middleware.Request) {
-	unchanged := middlewaretest.Freeze(req)
+	unchanged := testkit.Freeze(req)
 	before := a.view
 	sent, events, err := middleware.Apply(testContext, a.chain, req)
 	require.NoError(t, err)
@@ -249,7 +249,7 @@ func (a *account) check(t *rapid.T) {
 		s := v.Span(i)
 		if s.Edit == nil {
 			there[s.First] = true
-			require.NoError(t, middlewaretest.Same(h[s.First:s.First+1], []message.Message{m}), "it stays as it is")
+			require.NoError(t, testkit.Same(h[s.First:s.First+1], []message.Message{m}), "it stays as it is")
 			continue
 		}
 		_, twice := products[s.Edit]

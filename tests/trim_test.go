@@ -7,12 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
@@ -167,7 +167,7 @@ func TestTrimmingRecorded(t *testing.T) {
 					continue
 				}
 				chain := trim.New(trim.Options{Strategy: s})
-				whole := middlewaretest.Clone(c.messages)
+				whole := testkit.Clone(c.messages)
 				var before []message.Message
 				for _, n := range c.calls {
 					req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: budget})

@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -608,7 +608,7 @@ func isOrdered(h []message.Message) bool {
 	idle := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(never)})
 	for n := range h {
 		sent, _, err := middleware.Apply(context.Background(), idle, &middleware.Request{Messages: h[:n+1]})
-		if err != nil || middlewaretest.Same(h[:n+1], sent.Messages) != nil {
+		if err != nil || testkit.Same(h[:n+1], sent.Messages) != nil {
 			return false
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -103,7 +104,7 @@ func TestNothingIsLost(t *testing.T) {
 				env := middleware.Env{Archive: archive, Counter: counter}
 				mw := middleware.With(env, append(c.before, fit.New(c.opts))...)
 				edits := 0
-				for h := range middlewaretest.Prefixes(c.talk.Messages()) {
+				for h := range testkit.Prefixes(c.talk.Messages()) {
 					sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{
 						Messages: h, Budget: &middleware.Budget{Window: c.window},
 					})
@@ -159,7 +160,7 @@ func TestFitsWithoutItsArchive(t *testing.T) {
 			require.Equal(t, middleware.Edited, events[1].Kind)
 			bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
 			require.NoError(t, err)
-			require.NoError(t, middlewaretest.Same(bare.Messages, sent.Messages), "it does what it does without an archive")
+			require.NoError(t, testkit.Same(bare.Messages, sent.Messages), "it does what it does without an archive")
 		})
 	}
 }

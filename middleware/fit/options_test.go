@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -76,7 +77,7 @@ func TestRulesOfTheModel(t *testing.T) {
 			}, nil)
 			require.NoError(t, err)
 			valid := want.Repair(h).Messages
-			require.NoError(t, middlewaretest.Same(valid, script.Requests()[0].Messages), "want the rules of %v", want)
+			require.NoError(t, testkit.Same(valid, script.Requests()[0].Messages), "want the rules of %v", want)
 		})
 	}
 }

@@ -9,12 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 
 // abridged returns messages with short texts in the place of heads and tails.
 func abridged(msgs []message.Message) []message.Message {
-	msgs = middlewaretest.Clone(msgs)
+	msgs = testkit.Clone(msgs)
 	for _, m := range msgs {
 		for k, p := range m.Parts {
 			r, ok := p.(message.ToolResult)

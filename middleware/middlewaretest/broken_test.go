@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -58,7 +59,7 @@ func before(do func(req *Request)) func() middleware.Middleware {
 // that it has changed some.
 func changing(change func(msgs []message.Message) ([]message.Message, bool)) func() middleware.Middleware {
 	return before(func(r *Request) {
-		if msgs, changed := change(Clone(r.Messages)); changed {
+		if msgs, changed := change(testkit.Clone(r.Messages)); changed {
 			r.Messages = msgs
 		}
 	})
@@ -180,7 +181,7 @@ func requestBreakers() map[string]breaker {
 						r.Messages, _ = msgs.([]message.Message)
 						return
 					}
-					known.Store(k, Clone(r.Messages))
+					known.Store(k, testkit.Clone(r.Messages))
 				})()
 			},
 		},
@@ -738,7 +739,7 @@ func TestIdle(t *testing.T) {
 	}
 	suite := Suite{New: pays, Histories: [][]message.Message{history}}
 	require.NoError(t, suite.Check())
-	want := Clone(history)
+	want := testkit.Clone(history)
 	replays, err := suite.subject().replays()
 	require.NoError(t, err)
 	require.Equal(t, "Histories[0], tight window", replays[len(replays)-1].name)

@@ -3,13 +3,11 @@ package middlewaretest
 import (
 	"cmp"
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 )
 
 // ReAct describes a conversation in which a model works with tools. Equal values return
@@ -72,23 +70,6 @@ func filler(begin string, size int) string {
 	return b.String()[:max(size, len(begin))]
 }
 
-// Prefixes yields the histories with which the model is called in the course of a
-// conversation: all messages before each assistant message, and the whole conversation
-// if an assistant message is not the last one. They share the memory of msgs, and their
-// capacity is their length.
-func Prefixes(msgs []message.Message) iter.Seq[[]message.Message] {
-	return func(yield func([]message.Message) bool) {
-		for i, m := range msgs {
-			if m.Role == message.RoleAssistant && i > 0 && !yield(slices.Clip(msgs[:i])) {
-				return
-			}
-		}
-		if n := len(msgs); n > 0 && msgs[n-1].Role != message.RoleAssistant {
-			yield(slices.Clip(msgs))
-		}
-	}
-}
-
 type conversation struct {
 	name string
 	msgs []message.Message
@@ -102,7 +83,7 @@ func (s Suite) conversations() []conversation {
 		{"a chat without tools", chat(12)},
 	}
 	for i, h := range s.Histories {
-		all = append(all, conversation{fmt.Sprintf("Histories[%d]", i), Clone(h)})
+		all = append(all, conversation{fmt.Sprintf("Histories[%d]", i), testkit.Clone(h)})
 	}
 	return all
 }
@@ -152,115 +133,4 @@ func chat(turns int) []message.Message {
 			message.Assistant(message.Text{Text: filler(fmt.Sprintf("Answer %d:", i+1), 300)}))
 	}
 	return append(msgs, message.User("Last question: what did we say?"))
-}
-
-// Clone returns a deep copy of messages.
-func Clone(msgs []message.Message) []message.Message {
-	out := slices.Clone(msgs)
-	for i := range out {
-		out[i].Parts = slices.Clone(out[i].Parts)
-		if u := out[i].Usage; u != nil {
-			c := *u
-			out[i].Usage = &c
-		}
-	}
-	return out
-}
-
-// cloneRequest returns a deep copy of a request, except for Params.
-func cloneRequest(req *middleware.Request) *middleware.Request {
-	r := *req
-	r.Messages = Clone(req.Messages)
-	r.Tools = slices.Clone(req.Tools)
-	r.Force = slices.Clone(req.Force)
-	if req.Budget != nil {
-		b := *req.Budget
-		r.Budget = &b
-	}
-	return &r
-}
-
-// Same returns an error that describes the first difference of two lists of messages in
-// role, name or parts, which is what a model receives. It returns nil if there is none.
-func Same(want, got []message.Message) error {
-	for i, m := range want[:min(len(want), len(got))] {
-		if other := got[i]; !m.Equal(other) {
-			w, g := difference(m, other)
-			return fmt.Errorf("message %d of %d is %s, want %s", i, len(got), g, w)
-		}
-	}
-	switch n := len(want); {
-	case n < len(got):
-		return fmt.Errorf("%d messages, want %d; the first additional one is %s", len(got), n, show(got[n]))
-	case n > len(got):
-		return fmt.Errorf("%d messages, want %d; the first missing one is %s", len(got), n, show(want[len(got)]))
-	}
-	return nil
-}
-
-// difference returns two different messages in a short form with the first difference.
-func difference(a, b message.Message) (string, string) {
-	if a.Name != b.Name {
-		return fmt.Sprintf("by %q", a.Name), fmt.Sprintf("by %q", b.Name)
-	}
-	long := func(m message.Message) string { return string(m.Role) + partsOf(m, 1_000_000) }
-	la, lb := long(a), long(b)
-	at := 0
-	for at < min(len(la), len(lb)) && la[at] == lb[at] {
-		at++
-	}
-	const before, after = 40, 60
-	cut := func(m message.Message, s string) string {
-		if len(s) <= before+after {
-			return show(m)
-		}
-		from, to := max(0, at-before), min(len(s), at+after)
-		s = strings.ToValidUTF8(s[from:to], "?")
-		return fmt.Sprintf("%s…%s… (from byte %d of its text form)", m.Role, s, from)
-	}
-	return cut(a, la), cut(b, lb)
-}
-
-// show returns a message in a short form for error texts.
-func show(m message.Message) string { return string(m.Role) + partsOf(m, 60) }
-
-// partsOf returns the parts, with at most limit bytes of each text.
-func partsOf(m message.Message, limit int) string {
-	parts := make([]string, len(m.Parts))
-	for i, p := range m.Parts {
-		parts[i] = textOf(p, limit)
-	}
-	return fmt.Sprint(parts)
-}
-
-// textOf returns all fields of a part, with at most limit bytes of each.
-func textOf(p message.Part, limit int) string {
-	texts := func(kind string, fields ...string) string {
-		for i, f := range fields {
-			fields[i] = fmt.Sprintf("%+.*q", limit, f)
-		}
-		return kind + "{" + strings.Join(fields, " ") + "}"
-	}
-	switch p := p.(type) {
-	case message.Text:
-		return texts("Text", p.Text)
-	case message.Thinking:
-		return texts("Thinking", p.Text, p.Signature)
-	case message.Media:
-		return texts("Media", p.Type, p.URL, p.Data, p.Name)
-	case message.ToolCall:
-		return texts("ToolCall", p.ID, p.Name, p.Arguments)
-	case message.ToolResult:
-		text := texts("ToolResult", p.CallID, p.Name, p.Text)
-		if p.Content != nil {
-			text += "+" + textOf(p.Content, limit)
-		}
-		if p.Error {
-			text += "+error"
-		}
-		return text
-	case message.Opaque:
-		return texts("Opaque", p.Kind, p.Data)
-	}
-	return fmt.Sprintf("%v", p)
 }

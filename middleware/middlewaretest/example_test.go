@@ -54,10 +54,9 @@ func ExampleRecorder() {
 
 	var rec middlewaretest.Recorder
 	model := middleware.Chain(rec.Middleware(), first)(middlewaretest.Say("done"))
-	for history := range middlewaretest.Prefixes(middlewaretest.ReAct{Rounds: 4}.Messages()) {
-		if len(history) < 4 {
-			continue
-		}
+	conversation := middlewaretest.ReAct{Rounds: 4}.Messages()
+	for n := 4; n <= len(conversation); n += 2 {
+		history := conversation[:n]
 		if _, err := model(context.Background(), &middleware.Request{Messages: history}, nil); err != nil {
 			fmt.Println(err)
 		}
@@ -108,34 +107,9 @@ func ExampleSuite() {
 	// Output: <nil>
 }
 
-// Prefixes yields the history of each call of the model.
-func ExamplePrefixes() {
-	conversation := middlewaretest.ReAct{Rounds: 3, Parallel: 2, Result: 1000, Answered: true}
-	for history := range middlewaretest.Prefixes(conversation.Messages()) {
-		fmt.Println(len(history), history[len(history)-1].Role)
-	}
-	// Output:
-	// 2 user
-	// 5 tool
-	// 8 tool
-	// 11 tool
-}
-
-// Freeze reports changes of a request.
-func ExampleFreeze() {
-	req := &middleware.Request{Messages: middlewaretest.ReAct{Rounds: 1}.Messages()}
-	changed := middlewaretest.Freeze(req)
-	fmt.Println(changed())
-	req.Messages[0].Parts[0] = message.Text{Text: "Be brief."}
-	fmt.Println(changed())
-	// Output:
-	// <nil>
-	// message 0 is system[Text{"Be brief."}], want system[Text{"You fix builds. Answer in one sentence."}]
-}
-
 // A strict model refuses what newer Claude models refuse: thinking behind a message that was edited since.
 func ExampleStrict() {
-	strict := middlewaretest.Strict(middlewaretest.BoundThinking, middlewaretest.Call("read_log", `{"job":"nightly"}`))
+	strict := middlewaretest.Strict("bound", middlewaretest.Call("read_log", `{"job":"nightly"}`))
 	history := []message.Message{message.User("Why does the nightly build fail?")}
 	for range 2 {
 		resp, err := strict.Model()(context.Background(), &middleware.Request{Messages: history}, nil)

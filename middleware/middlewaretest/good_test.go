@@ -134,27 +134,3 @@ func TestFiller(t *testing.T) {
 	require.Equal(t, "longer than that", filler("longer than that", 3))
 	require.Equal(t, filler("x", 100), filler("x", 200)[:100])
 }
-
-// TestShowAnyPart has each kind of part, and each field that is not a text.
-func TestShowAnyPart(t *testing.T) {
-	t.Parallel()
-	parts := []message.Part{
-		message.Text{Text: "ä"},
-		message.Thinking{Text: "hm", Signature: "s"},
-		message.Media{Type: "image/png", Data: "\x89", Name: "n"},
-		message.ToolCall{ID: "c", Name: "read", Arguments: "{}"},
-		message.ToolResult{CallID: "c", Name: "read", Text: "no", Error: true},
-		message.ToolResult{CallID: "c", Content: message.Opaque{Kind: "k", Data: "{}"}},
-		nil,
-	}
-	m := message.Message{Role: message.RoleTool, Parts: parts}
-	require.Equal(t, `tool[Text{"\u00e4"} Thinking{"hm" "s"} Media{"image/png" "" "\x89" "n"} ToolCall{"c" "read" "{}"}`+
-		` ToolResult{"c" "read" "no"}+error ToolResult{"c" "" ""}+Opaque{"k" "{}"} <nil>]`, show(m))
-	for i, p := range parts {
-		other := m
-		other.Parts = append(append([]message.Part{}, parts[:i]...), message.Text{Text: "other"})
-		err := Same([]message.Message{m}, []message.Message{other})
-		require.Error(t, err)
-		require.NotContains(t, err.Error(), "%!", "%v", p)
-	}
-}

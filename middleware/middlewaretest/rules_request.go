@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -37,7 +38,7 @@ func checkUntouched(s *subject, req *middleware.Request) error {
 	req.Messages = withRoom(req.Messages, message.User("not yours"))
 	req.Tools = withRoom(req.Tools, message.ToolDef{Name: "not yours"})
 	req.Force = withRoom(req.Force, "not yours")
-	changed := Freeze(req)
+	changed := testkit.Freeze(req)
 	options, _ := req.Params.(*providerOptions)
 	var inside error
 	// There is no observer, which would pass on a copy.
@@ -94,7 +95,7 @@ func allText(msgs []message.Message) string {
 }
 
 func checkFields(s *subject, req *middleware.Request) error {
-	want := *cloneRequest(req)
+	want := *testkit.CloneRequest(req)
 	out, err := s.instance(done()).answered(context.Background(), req, nil)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func checkFields(s *subject, req *middleware.Request) error {
 	}
 	got.Tools, want.Tools = nil, nil
 	got.Messages, want.Messages = nil, nil
-	return sameRequest(&want, &got, 0)
+	return testkit.SameRequest(&want, &got, 0)
 }
 
 func checkCopied(s *subject, req *middleware.Request) error {

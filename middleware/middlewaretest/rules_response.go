@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -48,7 +49,7 @@ func checkResponse(s *subject, req *middleware.Request) error {
 		Stop:  middleware.StopTools,
 		Cache: report.Cache{Miss: "messages_changed", Missed: 50},
 	}
-	out, err := s.instance(Give(resp, middleware.Delta{Text: "I read it."})).answered(context.Background(), req, nil)
+	out, err := s.instance(testkit.Give(resp, middleware.Delta{Text: "I read it."})).answered(context.Background(), req, nil)
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func pieces() middleware.Model {
 			message.ToolCall{ID: "x", Name: "read_file", Arguments: `{"path":"a"}`}),
 		Stop: middleware.StopTools,
 	}
-	return Give(resp,
+	return testkit.Give(resp,
 		middleware.Delta{Thinking: "first "}, middleware.Delta{Thinking: "I think. "},
 		middleware.Delta{Text: "Then "}, middleware.Delta{Text: "I read"}, middleware.Delta{Text: " it."},
 		middleware.Delta{Call: &middleware.CallDelta{ID: "x", Name: "read_file", Arguments: `{"path":`}},

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -67,7 +68,7 @@ func checkConcurrent(s *subject) error {
 		return Say(strings.Join(found, ", "))(ctx, req, emit)
 	})
 	shared := ReAct{Rounds: 9, PerTurn: 3, Answered: true}.Messages()
-	changed := Freeze(request(shared))
+	changed := testkit.Freeze(request(shared))
 	errs := make([]error, callers)
 	var wg sync.WaitGroup
 	for i := range callers {
@@ -115,7 +116,7 @@ func (s *subject) talk(model middleware.Model, shared []message.Message, i int) 
 func checkSeveralModels(s *subject, req *middleware.Request) error {
 	mw := s.New()
 	named := func(name string) middleware.Model {
-		return Give(middleware.Response{Message: message.Assistant(message.Text{Text: name})})
+		return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: name})})
 	}
 	models := []*instance{s.wrap(mw, named("large")), s.wrap(mw, named("small"))}
 	for i, want := range []string{"large", "small"} {
@@ -218,7 +219,7 @@ func (st step) settle(next func(*outcome) (*outcome, error)) error {
 			return err
 		}
 		if !out.edited() {
-			return Same(before.view(), out.view())
+			return testkit.Same(before.view(), out.view())
 		}
 		before = out
 	}
@@ -277,7 +278,7 @@ func (s *subject) drafting(mw middleware.Middleware) middleware.Middleware {
 				if draftErr != nil {
 					return nil, fmt.Errorf("the call succeeds, its draft fails: %w", draftErr)
 				}
-				err := Same(req.Messages, d.After.Request().Messages)
+				err := testkit.Same(req.Messages, d.After.Request().Messages)
 				if err != nil && !s.Changes && !s.Repairs { // repairs come after the draft
 					return nil, fmt.Errorf("the draft differs from the view: %w", err)
 				}

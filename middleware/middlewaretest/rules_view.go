@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -40,7 +41,7 @@ func checkReported(r *replay, i int) error {
 	if slices.ContainsFunc(r.steps[:i+1], func(st step) bool { return st.edited() }) {
 		return nil
 	}
-	return Same(r.steps[i].req.Messages, r.steps[i].view())
+	return testkit.Same(r.steps[i].req.Messages, r.steps[i].view())
 }
 
 func checkGrowing(r *replay, i int) error {
@@ -49,7 +50,7 @@ func checkGrowing(r *replay, i int) error {
 	}
 	before, now := r.steps[i-1], r.steps[i]
 	added := now.req.Messages[len(before.req.Messages):]
-	return Same(slices.Concat(before.view(), added), now.view())
+	return testkit.Same(slices.Concat(before.view(), added), now.view())
 }
 
 func checkPanics(r *replay, i int) error { return r.steps[i].panicked() }
@@ -117,7 +118,7 @@ func oddHistories() []conversation {
 	result := func(id string) message.Message { return message.Result(id, "read_file", filler("Result:", 900)) }
 	long := ReAct{Rounds: 12}.Messages()
 	huge := strings.Repeat(filler(" Line", 1_000), 600)
-	with := func(msgs ...message.Message) []message.Message { return append(Clone(long), msgs...) }
+	with := func(msgs ...message.Message) []message.Message { return append(testkit.Clone(long), msgs...) }
 	return []conversation{
 		{"no messages", nil},
 		{"an orphaned result", with(result("unknown"))},
@@ -158,7 +159,7 @@ func checkOdd(s *subject) error {
 
 // odd makes two calls with a history, since state of the first may affect the second.
 func (s *subject) odd(req *middleware.Request) error {
-	changed := Freeze(req)
+	changed := testkit.Freeze(req)
 	in := s.instance(done())
 	reported := false
 	for range 2 {
@@ -178,7 +179,7 @@ func (s *subject) odd(req *middleware.Request) error {
 			return err
 		}
 		if reported = reported || out.edited() || out.reported(middleware.Repaired); !reported && !s.Changes {
-			if err := Same(req.Messages, out.view()); err != nil {
+			if err := testkit.Same(req.Messages, out.view()); err != nil {
 				return fmt.Errorf("nothing was reported, but %w", err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -20,7 +21,7 @@ type Scripted struct {
 }
 
 // Script returns a model with these answers. An answer is a model that is called once:
-// the result of [Say], [Call], [Fail], [Give], or any other. If there are no more
+// the result of [Say], [Call], [Fail], or any other. If there are no more
 // answers, calls return an error.
 func Script(answers ...middleware.Model) *Scripted {
 	return &Scripted{answers: slices.Clone(answers)}
@@ -31,7 +32,7 @@ func (s *Scripted) Model() middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		s.mu.Lock()
 		n := len(s.requests)
-		s.requests = append(s.requests, cloneRequest(req))
+		s.requests = append(s.requests, testkit.CloneRequest(req))
 		s.mu.Unlock()
 		if n >= len(s.answers) {
 			err := fmt.Errorf("call %d, and the script has %d answers", n+1, len(s.answers))
@@ -50,7 +51,7 @@ func (s *Scripted) Requests() []*middleware.Request {
 
 // Say answers with a text. A caller that streams receives these pieces.
 func Say(pieces ...string) middleware.Model {
-	return Give(middleware.Response{
+	return testkit.Give(middleware.Response{
 		Message: message.Assistant(message.Text{Text: strings.Join(pieces, "")}),
 		Stop:    middleware.StopEnd,
 	}, texts(pieces)...)
@@ -66,29 +67,17 @@ func Call(tool, arguments string) middleware.Model {
 		}
 		c := message.ToolCall{ID: fmt.Sprintf("call-%d", length), Name: tool, Arguments: arguments}
 		piece := middleware.Delta{Call: &middleware.CallDelta{ID: c.ID, Name: c.Name, Arguments: c.Arguments}}
-		return Give(middleware.Response{Message: message.Assistant(c), Stop: middleware.StopTools}, piece)(ctx, req, emit)
+		return testkit.Give(middleware.Response{Message: message.Assistant(c), Stop: middleware.StopTools}, piece)(ctx, req, emit)
 	}
 }
 
 // Fail returns an error. A caller that streams receives these pieces of text before.
 func Fail(err error, pieces ...string) middleware.Model {
-	return func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		if stop := send(ctx, emit, texts(pieces)); stop != nil {
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if _, stop := Say(pieces...)(ctx, req, emit); stop != nil {
 			return nil, stop
 		}
 		return nil, err
-	}
-}
-
-// Give answers with any response. A caller that streams receives these pieces.
-func Give(resp middleware.Response, pieces ...middleware.Delta) middleware.Model {
-	return func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		if err := send(ctx, emit, pieces); err != nil {
-			return nil, err
-		}
-		r := resp
-		r.Message = Clone([]message.Message{resp.Message})[0]
-		return &r, nil
 	}
 }
 
@@ -98,20 +87,4 @@ func texts(pieces []string) []middleware.Delta {
 		out = append(out, middleware.Delta{Text: p})
 	}
 	return out
-}
-
-// send emits pieces according to the contract of a model.
-func send(ctx context.Context, emit middleware.Emit, pieces []middleware.Delta) error {
-	if err := ctx.Err(); err != nil || emit == nil {
-		return err
-	}
-	for _, p := range pieces {
-		if err := emit(p); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

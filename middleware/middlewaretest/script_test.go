@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -102,7 +103,7 @@ func TestAnswersKeepTheContractOfModel(t *testing.T) {
 		"say":  middlewaretest.Say("a", "b"),
 		"call": middlewaretest.Call("read", "{}"),
 		"fail": middlewaretest.Fail(errors.New("down"), "a"),
-		"give": middlewaretest.Give(middleware.Response{}, middleware.Delta{Text: "a"}),
+		"give": testkit.Give(middleware.Response{}, middleware.Delta{Text: "a"}),
 	}
 	for name, answer := range answers {
 		_, err := answer(t.Context(), ask(""), func(middleware.Delta) error { return gone })

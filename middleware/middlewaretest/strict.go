@@ -11,40 +11,19 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Demand is what a provider demands of the thinking in a request. It refuses a request that does not meet it.
-type Demand string
-
+// The demands of a [StrictModel].
 const (
-	// BoundThinking is the demand of the Claude models from Fable 5.1 and Opus, Sonnet and Haiku 5.5 on, in its
-	// strictest reading. A block is accepted only if the system messages at the beginning, the set of tools and all
-	// messages before it, without their thinking, are as in the request that it answered. Messages are compared in the
-	// form in which they are sent; those with thinking alone are left out.
-	//
-	// Blocks may be left out from the start, from the end, or all, but not from the middle: each block but the first
-	// must follow the one that it followed when it was made. A block may not have more blocks before it than then, so
-	// one that was left out may not be sent again. And in the newest message of the assistant, blocks that follow one
-	// another must all be there, or none.
-	BoundThinking Demand = "bound"
-
-	// ManualThinking is the demand of the Claude models up to 4.5 with a budget of thinking: in the newest turn,
-	// which begins after the last user message, each message with calls begins with thinking. In the newest message
-	// of the assistant, blocks that follow one another must all be there, or none.
-	ManualThinking Demand = "manual"
-
-	// GeminiThinking is the demand of Gemini from 3 on: in the newest turn, each message with calls has its signature.
-	GeminiThinking Demand = "gemini"
-
-	// DeepSeekThinking is the demand of DeepSeek V4: each message with calls has its reasoning, in all turns.
-	DeepSeekThinking Demand = "deepseek"
-
-	// KimiThinking is the demand of Kimi K2: as that of DeepSeek, with another error text.
-	KimiThinking Demand = "kimi"
+	bound    = "bound"
+	manual   = "manual"
+	gemini   = "gemini"
+	deepSeek = "deepseek"
+	kimi     = "kimi"
 )
 
 // StrictModel is a model that thinks, and refuses requests whose thinking does not meet a demand. It is safe for
 // concurrent use.
 type StrictModel struct {
-	demand  Demand
+	demand  string
 	answers middleware.Model
 
 	mu      sync.Mutex
@@ -52,15 +31,31 @@ type StrictModel struct {
 	refused []error
 }
 
-// Strict returns a model with the answers of another one, such as [Say]. Thinking in an answer gets a new signature; an answer
-// without thinking gets a block at its beginning, which is not among the pieces of a stream. With [DeepSeekThinking] and
-// [KimiThinking], thinking is not signed. Thinking of other models, or that was changed, is refused as well.
+// Strict returns a model with the answers of another one, such as [Say], that refuses a request whose thinking does not meet
+// a demand of a provider:
+//
+//   - "bound" is the demand of the Claude models from Fable 5.1 and Opus, Sonnet and Haiku 5.5 on, in its strictest reading.
+//     A block is accepted only if the system messages at the beginning, the set of tools and all messages before it, without
+//     their thinking, are as in the request that it answered. Messages are compared in the form in which they are sent; those
+//     with thinking alone are left out. Blocks may be left out from the start, from the end, or all, but not from the middle:
+//     each block but the first must follow the one that it followed when it was made. A block may not have more blocks before
+//     it than then, so one that was left out may not be sent again. And in the newest message of the assistant, blocks that
+//     follow one another must all be there, or none.
+//   - "manual" is the demand of the Claude models up to 4.5 with a budget of thinking: in the newest turn, which begins after
+//     the last user message, each message with calls begins with thinking. In the newest message of the assistant, blocks that
+//     follow one another must all be there, or none.
+//   - "gemini" is the demand of Gemini from 3 on: in the newest turn, each message with calls has its signature.
+//   - "deepseek" is the demand of DeepSeek V4: each message with calls has its reasoning, in all turns.
+//   - "kimi" is the demand of Kimi K2: as that of DeepSeek, with another error text.
+//
+// Thinking in an answer gets a new signature; an answer without thinking gets a block at its beginning, which is not among the
+// pieces of a stream. With "deepseek" and "kimi", thinking is not signed. Thinking of other models, or that was changed, is
+// refused as well.
 //
 // A refused request gets an error with the text of the provider, which is of kind [middleware.Unknown], and no answer.
-// Strict panics if the demand is not one of the constants.
-func Strict(demand Demand, answers middleware.Model) *StrictModel {
-	known := []Demand{BoundThinking, ManualThinking, GeminiThinking, DeepSeekThinking, KimiThinking}
-	if !slices.Contains(known, demand) {
+// Strict panics if the demand is none of these.
+func Strict(demand string, answers middleware.Model) *StrictModel {
+	if !slices.Contains([]string{bound, manual, gemini, deepSeek, kimi}, demand) {
 		panic(fmt.Sprintf("middlewaretest: Strict: unknown demand %q", demand))
 	}
 	return &StrictModel{demand: demand, answers: answers}
@@ -96,22 +91,22 @@ func (s *StrictModel) judge(w *wire) error {
 	defer s.mu.Unlock()
 	why := ""
 	switch s.demand {
-	case BoundThinking:
+	case bound:
 		why = s.bonds.broken(w)
-	case ManualThinking:
+	case manual:
 		if why = s.bonds.forged(w); why == "" {
 			why = s.bonds.torn(w)
 		}
 		if why == "" {
 			why = w.missing(w.turn(), expected)
 		}
-	case GeminiThinking:
+	case gemini:
 		if why = s.bonds.forged(w); why == "" {
 			why = w.missing(w.turn(), unsigned)
 		}
-	case DeepSeekThinking:
+	case deepSeek:
 		why = w.missing(0, notPassedBack)
-	case KimiThinking:
+	case kimi:
 		why = w.missing(0, notThere)
 	}
 	if why == "" {
@@ -133,7 +128,7 @@ func (s *StrictModel) think(w *wire, answer message.Message) message.Message {
 		thought := message.Thinking{Text: filler(fmt.Sprintf("Thought %d:", s.bonds.made), 240)}
 		answer.Parts = slices.Insert(answer.Parts, 0, message.Part(thought))
 	}
-	if s.demand != DeepSeekThinking && s.demand != KimiThinking {
+	if s.demand != deepSeek && s.demand != kimi {
 		s.bonds.sign(w, answer.Parts)
 	}
 	return answer

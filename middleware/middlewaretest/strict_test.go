@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -93,7 +94,7 @@ type talk struct {
 // ask sends the history, changed. The answer and its result are appended.
 func (k *talk) ask(t *testing.T, c change) error {
 	t.Helper()
-	req := &middleware.Request{Messages: middlewaretest.Clone(k.history), Tools: []message.ToolDef{tool("a"), tool("b")}}
+	req := &middleware.Request{Messages: testkit.Clone(k.history), Tools: []message.ToolDef{tool("a"), tool("b")}}
 	c(req)
 	resp, err := k.model.Model()(t.Context(), req, nil)
 	if err != nil {
@@ -107,7 +108,7 @@ func (k *talk) ask(t *testing.T, c change) error {
 }
 
 // open returns a conversation of three answered requests. Messages 2, 4 and 6 are the answers, 3, 5 and 7 the results.
-func open(t *testing.T, demand middlewaretest.Demand, answers middleware.Model) *talk {
+func open(t *testing.T, demand string, answers middleware.Model) *talk {
 	t.Helper()
 	k := &talk{
 		model:   middlewaretest.Strict(demand, answers),
@@ -200,7 +201,7 @@ func TestStrictBound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			k := open(t, middlewaretest.BoundThinking, middlewaretest.Call("read_file", "{}"))
+			k := open(t, "bound", middlewaretest.Call("read_file", "{}"))
 			requireLast(t, k, c.requests, c.why)
 		})
 	}
@@ -237,7 +238,7 @@ func TestStrictSeveral(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireLast(t, open(t, middlewaretest.BoundThinking, thinks), c.requests, c.why)
+			requireLast(t, open(t, "bound", thinks), c.requests, c.why)
 		})
 	}
 }
@@ -245,8 +246,8 @@ func TestStrictSeveral(t *testing.T) {
 // TestStrictForks says that each branch of a conversation has its own thinking.
 func TestStrictForks(t *testing.T) {
 	t.Parallel()
-	k := open(t, middlewaretest.BoundThinking, middlewaretest.Call("read_file", "{}"))
-	fork := &talk{model: k.model, history: append(middlewaretest.Clone(k.history), message.User("and another way?"))}
+	k := open(t, "bound", middlewaretest.Call("read_file", "{}"))
+	fork := &talk{model: k.model, history: append(testkit.Clone(k.history), message.User("and another way?"))}
 	for range 3 {
 		require.NoError(t, fork.ask(t, unchanged))
 		require.NoError(t, k.ask(t, unchanged))
@@ -267,29 +268,29 @@ func TestStrictTurn(t *testing.T) {
 		r.Messages[6].Parts = slices.Insert(r.Messages[6].Parts, 0, message.Part(message.Text{Text: "so"}))
 	}
 	for name, c := range map[string]struct {
-		demand   middlewaretest.Demand
+		demand   string
 		requests []change
 		why      string
 	}{
-		"manual, unchanged":        {middlewaretest.ManualThinking, []change{unchanged, result(3), result(5)}, ""},
-		"manual, newest":           {middlewaretest.ManualThinking, []change{without(6)}, "messages.5." + toolUse},
-		"manual, in the turn":      {middlewaretest.ManualThinking, []change{without(4)}, "messages.3." + toolUse},
-		"manual, old turn":         {middlewaretest.ManualThinking, []change{all(without(2, 4), later)}, ""},
-		"manual, text first":       {middlewaretest.ManualThinking, []change{textFirst}, "messages.5.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`."},
-		"manual, tampered":         {middlewaretest.ManualThinking, []change{func(r *middleware.Request) { tampered(r, 2) }}, "messages.1.content.0: Invalid `signature`"},
-		"gemini, unchanged":        {middlewaretest.GeminiThinking, []change{unchanged, result(3), textFirst}, ""},
-		"gemini, in the turn":      {middlewaretest.GeminiThinking, []change{without(4)}, signature},
-		"gemini, old turn":         {middlewaretest.GeminiThinking, []change{all(without(2, 4, 6), later)}, ""},
-		"gemini, tampered":         {middlewaretest.GeminiThinking, []change{func(r *middleware.Request) { tampered(r, 2) }}, "Invalid `signature`"},
-		"deepseek, unchanged":      {middlewaretest.DeepSeekThinking, []change{unchanged, result(3)}, ""},
-		"deepseek, in the turn":    {middlewaretest.DeepSeekThinking, []change{without(4)}, deepseek},
-		"deepseek, old turn":       {middlewaretest.DeepSeekThinking, []change{all(without(2), later)}, deepseek},
-		"deepseek, round left out": {middlewaretest.DeepSeekThinking, []change{drop(2, 4)}, ""},
-		"deepseek, empty":          {middlewaretest.DeepSeekThinking, []change{part(2, 0, message.Thinking{Signature: "x"})}, deepseek},
-		"deepseek, no call":        {middlewaretest.DeepSeekThinking, []change{add(8, message.Assistant(message.Text{Text: "so"}))}, ""},
-		"kimi, unchanged":          {middlewaretest.KimiThinking, []change{unchanged, result(3)}, ""},
-		"kimi, old turn":           {middlewaretest.KimiThinking, []change{all(without(4), later)}, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
-		"kimi, changed":            {middlewaretest.KimiThinking, []change{part(2, 0, message.Thinking{Text: "anything"})}, ""},
+		"manual, unchanged":        {"manual", []change{unchanged, result(3), result(5)}, ""},
+		"manual, newest":           {"manual", []change{without(6)}, "messages.5." + toolUse},
+		"manual, in the turn":      {"manual", []change{without(4)}, "messages.3." + toolUse},
+		"manual, old turn":         {"manual", []change{all(without(2, 4), later)}, ""},
+		"manual, text first":       {"manual", []change{textFirst}, "messages.5.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`."},
+		"manual, tampered":         {"manual", []change{func(r *middleware.Request) { tampered(r, 2) }}, "messages.1.content.0: Invalid `signature`"},
+		"gemini, unchanged":        {"gemini", []change{unchanged, result(3), textFirst}, ""},
+		"gemini, in the turn":      {"gemini", []change{without(4)}, signature},
+		"gemini, old turn":         {"gemini", []change{all(without(2, 4, 6), later)}, ""},
+		"gemini, tampered":         {"gemini", []change{func(r *middleware.Request) { tampered(r, 2) }}, "Invalid `signature`"},
+		"deepseek, unchanged":      {"deepseek", []change{unchanged, result(3)}, ""},
+		"deepseek, in the turn":    {"deepseek", []change{without(4)}, deepseek},
+		"deepseek, old turn":       {"deepseek", []change{all(without(2), later)}, deepseek},
+		"deepseek, round left out": {"deepseek", []change{drop(2, 4)}, ""},
+		"deepseek, empty":          {"deepseek", []change{part(2, 0, message.Thinking{Signature: "x"})}, deepseek},
+		"deepseek, no call":        {"deepseek", []change{add(8, message.Assistant(message.Text{Text: "so"}))}, ""},
+		"kimi, unchanged":          {"kimi", []change{unchanged, result(3)}, ""},
+		"kimi, old turn":           {"kimi", []change{all(without(4), later)}, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
+		"kimi, changed":            {"kimi", []change{part(2, 0, message.Thinking{Text: "anything"})}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -298,7 +299,7 @@ func TestStrictTurn(t *testing.T) {
 	}
 	t.Run("manual, torn", func(t *testing.T) {
 		t.Parallel()
-		k := open(t, middlewaretest.ManualThinking, thinks)
+		k := open(t, "manual", thinks)
 		requireLast(t, k, []change{func(r *middleware.Request) { r.Messages[6].Parts = slices.Delete(r.Messages[6].Parts, 1, 2) }}, modified)
 	})
 }
@@ -306,7 +307,7 @@ func TestStrictTurn(t *testing.T) {
 // TestStrictAnswers says what Strict does to answers.
 func TestStrictAnswers(t *testing.T) {
 	t.Parallel()
-	k := open(t, middlewaretest.BoundThinking, thinks)
+	k := open(t, "bound", thinks)
 	signatures := map[string]bool{}
 	for _, m := range k.history {
 		for _, p := range m.Parts {
@@ -320,13 +321,13 @@ func TestStrictAnswers(t *testing.T) {
 	second, _ := k.history[2].Parts[1].(message.Thinking)
 	require.True(t, strings.HasPrefix(second.Signature, "sealed"), "a long signature stays long: %q", second.Signature)
 
-	k = open(t, middlewaretest.DeepSeekThinking, middlewaretest.Call("read_file", "{}"))
+	k = open(t, "deepseek", middlewaretest.Call("read_file", "{}"))
 	first, ok := k.history[2].Parts[0].(message.Thinking)
 	require.True(t, ok, "thinking comes first")
 	require.NotEmpty(t, first.Text)
 	require.Empty(t, first.Signature, "reasoning_content has no signature")
 
-	failing := middlewaretest.Strict(middlewaretest.BoundThinking, middlewaretest.Fail(context.DeadlineExceeded))
+	failing := middlewaretest.Strict("bound", middlewaretest.Fail(context.DeadlineExceeded))
 	_, err := failing.Model()(t.Context(), &middleware.Request{}, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded, "errors of the answers are passed on")
 	require.Empty(t, failing.Refused())
@@ -336,10 +337,10 @@ func TestStrictAnswers(t *testing.T) {
 // TestStrictAtTheSameTime is for the race detector.
 func TestStrictAtTheSameTime(t *testing.T) {
 	t.Parallel()
-	k := open(t, middlewaretest.BoundThinking, middlewaretest.Call("read_file", "{}"))
+	k := open(t, "bound", middlewaretest.Call("read_file", "{}"))
 	var all sync.WaitGroup
 	for range 4 {
-		branch := &talk{model: k.model, history: middlewaretest.Clone(k.history)}
+		branch := &talk{model: k.model, history: testkit.Clone(k.history)}
 		all.Go(func() {
 			for range 5 {
 				assert.NoError(t, branch.ask(t, unchanged))

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tokens"
@@ -71,7 +72,7 @@ func (s *subject) wrap(mw middleware.Middleware, answer middleware.Model) *insta
 	in := &instance{patience: s.patience}
 	model := mw(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		in.mu.Lock()
-		in.sent = append(in.sent, cloneRequest(req))
+		in.sent = append(in.sent, testkit.CloneRequest(req))
 		in.viewed = in.viewed || req.View() != nil
 		in.mu.Unlock()
 		return answer(ctx, req, emit)
@@ -191,7 +192,7 @@ func both(check func(s *subject, req *middleware.Request) error) func(*subject) 
 
 // done answers without pieces, so that only the rules about emit depend on emit.
 func done() middleware.Model {
-	return Give(middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd})
+	return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd})
 }
 
 // replay is a conversation that was sent through one instance, call by call.
@@ -264,7 +265,7 @@ func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middle
 // run makes the calls. If the window is tight, a call may return an error of a known kind.
 func (r *replay) run(msgs []message.Message, tight bool, set func(*middleware.Request)) error {
 	call := 0
-	for history := range Prefixes(msgs) {
+	for history := range testkit.Prefixes(msgs) {
 		call++
 		req := request(history)
 		set(req)
@@ -290,7 +291,7 @@ func sameReplays(want, got []*replay, withEvents bool) error {
 			return fmt.Errorf("%s: %d calls were answered, and then %d", w.name, len(w.steps), len(got[k].steps))
 		}
 		for i, st := range w.steps {
-			if err := Same(st.view(), got[k].steps[i].view()); err != nil {
+			if err := testkit.Same(st.view(), got[k].steps[i].view()); err != nil {
 				return fmt.Errorf("%s: %w", w.at(st), err)
 			}
 			want, events := withoutStacks(st.events), withoutStacks(got[k].steps[i].events)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -138,9 +139,9 @@ func TestPaidIsAddedUp(t *testing.T) {
 		"at last":  {[]middleware.Response{no, charged(good, 2000, 0, 100)}, "in the words of the summariser"},
 		"by rules": {[]middleware.Response{no}, "by rules"},
 	} {
-		script := []middleware.Model{middlewaretest.Give(c.answers[0])}
+		script := []middleware.Model{testkit.Give(c.answers[0])}
 		for range 9 {
-			script = append(script, middlewaretest.Give(c.answers[len(c.answers)-1]))
+			script = append(script, testkit.Give(c.answers[len(c.answers)-1]))
 		}
 		small := middlewaretest.Script(script...)
 		env := middleware.Env{Journal: journal.NewMemory(0)}
@@ -192,7 +193,7 @@ func TestEachRejection(t *testing.T) {
 	}
 	const bad = "XYZZY"
 	failing := func(err error) middleware.Model { return middlewaretest.Fail(err) }
-	give := middlewaretest.Give
+	give := testkit.Give
 	for name, c := range map[string]struct {
 		answer middleware.Model
 		reason string
@@ -257,7 +258,7 @@ func TestEachRejection(t *testing.T) {
 			require.Equal(t, middleware.Edited, events[len(events)-1].Kind)
 
 			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
-			require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
+			require.NoError(t, testkit.Same(h, view), "all is as it was")
 			last := events[len(events)-1]
 			require.Equal(t, middleware.Failed, last.Kind)
 			require.ErrorContains(t, last.Err, "no summary that can be taken")
@@ -522,7 +523,7 @@ func TestCalledOffLeavesNoTrace(t *testing.T) {
 	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	require.Empty(t, events)
-	require.NoError(t, middlewaretest.Same(h, sent.Messages), "nothing was folded")
+	require.NoError(t, testkit.Same(h, sent.Messages), "nothing was folded")
 	view, _ := fold(t, mw, h)
 	require.Contains(t, summaryIn(t, view, h).Text(), good)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -71,7 +72,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 		require.Len(t, small.Requests(), 1, "what was prepared is enough")
 		require.Equal(t, []middleware.EventKind{summarize.Summarized, middleware.Edited}, kinds(events), "that it is made is told when it is used")
 		require.Contains(t, summaryIn(t, view, h).Text(), good)
-		require.NoError(t, middlewaretest.Same(h[16:30], view[len(view)-14:]), "what came since stays")
+		require.NoError(t, testkit.Same(h[16:30], view[len(view)-14:]), "what came since stays")
 
 		_, events = apply(t, mw, h[:30])
 		require.Empty(t, events)
@@ -246,7 +247,7 @@ func TestPreparationIsTold(t *testing.T) {
 		if err != nil {
 			return middlewaretest.Fail(err)
 		}
-		return middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd})
+		return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd})
 	}
 	const begun, asked = summarize.Summarizing, summarize.Attempted
 	for name, c := range map[string]struct {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/store"
 )
@@ -97,7 +97,7 @@ func TestPreparedWithAConflict(t *testing.T) {
 			require.Equal(t, middleware.Failed, failed.Kind)
 			require.ErrorIs(t, failed.Err, store.ErrConflict)
 			require.Regexp(t, "[a-z]{12}: another content has this handle", failed.Why)
-			require.NoError(t, middlewaretest.Same(h[:30], view))
+			require.NoError(t, testkit.Same(h[:30], view))
 		}
 	})
 }

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
@@ -24,7 +24,7 @@ const never = 1 << 40
 // caller returns a function that calls a model behind summarize.
 func caller(tb testing.TB, opts summarize.Options) func([]message.Message, ...string) {
 	tb.Helper()
-	model := summarize.New(summarize.ByRules(), opts)(middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}))
+	model := summarize.New(summarize.ByRules(), opts)(testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}))
 	return func(h []message.Message, force ...string) {
 		if _, err := model(tb.Context(), &middleware.Request{Messages: h, Force: force}, nil); err != nil {
 			tb.Fatal(err)

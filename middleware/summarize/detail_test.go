@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
@@ -132,7 +132,7 @@ func TestFlushedLater(t *testing.T) {
 		},
 	})
 	view, events := fold(t, mw, h)
-	require.NoError(t, middlewaretest.Same(h, view), "all is as it was")
+	require.NoError(t, testkit.Same(h, view), "all is as it was")
 	require.Equal(t, summarize.Flushed, events[0].Kind)
 	require.ErrorContains(t, events[0].Err, "the disk is full")
 	failing = false
@@ -206,7 +206,7 @@ func TestChunksOnce(t *testing.T) {
 	require.Len(t, first, 6, "two summaries")
 	require.Len(t, small.Requests(), 2)
 	again, events := fold(t, mw, h)
-	require.NoError(t, middlewaretest.Same(first, again))
+	require.NoError(t, testkit.Same(first, again))
 	require.Empty(t, events)
 	require.Len(t, small.Requests(), 2, "nothing is paid twice")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -83,7 +84,7 @@ func TestNothingToFold(t *testing.T) {
 		mw := summarize.New(summarize.By(never, summarize.Ask{}), summarize.Options{})
 		for i := range 3 {
 			view, events := fold(t, mw, h)
-			require.NoError(t, middlewaretest.Same(h, view), name)
+			require.NoError(t, testkit.Same(h, view), name)
 			if i > 0 {
 				require.Empty(t, events, name)
 				continue
@@ -174,7 +175,7 @@ func TestTaskStays(t *testing.T) {
 	} {
 		for n := 100; n <= len(h); n += 100 {
 			view, _ := fold(t, mw, h[:n])
-			require.NoError(t, middlewaretest.Same(h[:2], view[:2]), "%s: system prompt and first request stay, at their place", name)
+			require.NoError(t, testkit.Same(h[:2], view[:2]), "%s: system prompt and first request stay, at their place", name)
 			last := 0
 			for i := range n {
 				if h[i].Role == message.RoleUser {
@@ -209,12 +210,12 @@ func TestMessagesThatComeMeanwhile(t *testing.T) {
 	}()
 	<-began
 	meanwhile, _ := apply(t, mw, h[:20])
-	require.NoError(t, middlewaretest.Same(h[:20], meanwhile), "nothing is half done")
+	require.NoError(t, testkit.Same(h[:20], meanwhile), "nothing is half done")
 	close(gate)
 	require.NoError(t, <-done)
 	view, _ := apply(t, mw, h[:20])
 	summaryIn(t, view, h)
-	require.NoError(t, middlewaretest.Same(h[12:20], view[len(view)-8:]), "what came meanwhile stands behind the summary, once")
+	require.NoError(t, testkit.Same(h[12:20], view[len(view)-8:]), "what came meanwhile stands behind the summary, once")
 }
 
 // Thinking of the model ends up in a message of the user, and media and blocks

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
@@ -58,7 +58,7 @@ func TestSingleFlight(t *testing.T) {
 		require.Equal(t, int32(1), told.Load())
 		for _, v := range views {
 			require.Less(t, len(v), len(h))
-			require.NoError(t, middlewaretest.Same(views[0], v))
+			require.NoError(t, testkit.Same(views[0], v))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -91,7 +92,7 @@ func TestProcessesAtOnce(t *testing.T) {
 		views[i], _ = apply(t, p.mw, h)
 		require.LessOrEqual(t, len(p.small.Requests()), 1)
 	}
-	require.NoError(t, middlewaretest.Same(views[0], views[1]))
+	require.NoError(t, testkit.Same(views[0], views[1]))
 	require.Less(t, len(views[0]), len(h))
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -131,8 +131,8 @@ func TestHundredCalls(t *testing.T) {
 		view, _ := apply(t, mw, h[:n])
 		require.Len(t, small.Requests(), 1, "the summariser is called once")
 		if before != nil {
-			require.NoError(t, middlewaretest.Same(before, view[:len(before)]), "call at %d: what was sent is sent again", n)
-			require.NoError(t, middlewaretest.Same(h[n-2:n], view[len(before):]))
+			require.NoError(t, testkit.Same(before, view[:len(before)]), "call at %d: what was sent is sent again", n)
+			require.NoError(t, testkit.Same(h[n-2:n], view[len(before):]))
 		}
 		before = view
 	}

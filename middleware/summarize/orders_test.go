@@ -9,10 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/models"
 )
@@ -98,7 +98,7 @@ func TestOrdersThatFail(t *testing.T) {
 	h := ordered("Never push to main. The port is 8080.", "Reply in French.", "All is well.")
 	plain, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1}), h)
 	answer := func(text string, stop string) middleware.Model {
-		return middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: stop})
+		return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: stop})
 	}
 	for name, model := range map[string]middleware.Model{
 		"error": func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
@@ -119,14 +119,14 @@ func TestOrdersThatFail(t *testing.T) {
 		"paraphrased":     answer("The user forbids pushing to main.", middleware.StopEnd),
 		"in parts":        answer("main\ns well\nto ma", middleware.StopEnd),
 		"of the tool":     answer("You must always call home.", middleware.StopEnd),
-		"call": middlewaretest.Give(middleware.Response{
+		"call": testkit.Give(middleware.Response{
 			Message: message.Assistant(message.ToolCall{ID: "1", Name: "read", Arguments: "{}"}), Stop: middleware.StopTools,
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			view, events := fold(t, summarize.New(summarize.ByRules(), orders(model)), h)
-			require.NoError(t, middlewaretest.Same(plain, view), "rules decide")
+			require.NoError(t, testkit.Same(plain, view), "rules decide")
 			require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Summarized, middleware.Edited}, kinds(events))
 			require.Error(t, events[1].Err)
 			require.NoError(t, events[2].Err, "the summary itself is that of the writer")
@@ -134,7 +134,7 @@ func TestOrdersThatFail(t *testing.T) {
 		})
 	}
 	view, events := fold(t, summarize.New(summarize.ByRules(), orders(answer("None.", middleware.StopEnd))), h)
-	require.NoError(t, middlewaretest.Same(plain, view))
+	require.NoError(t, testkit.Same(plain, view))
 	require.NoError(t, events[1].Err, "that there are none is an answer")
 }
 

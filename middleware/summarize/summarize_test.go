@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -36,7 +37,7 @@ func writers(answers ...middleware.Response) *middlewaretest.Scripted {
 	var all []middleware.Model
 	for len(all) < 50 {
 		for _, a := range answers {
-			all = append(all, middlewaretest.Give(a))
+			all = append(all, testkit.Give(a))
 		}
 	}
 	return middlewaretest.Script(all...)
@@ -122,7 +123,7 @@ func TestInConversation(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, summaryIn(t, sent.Messages, h).Text(), good)
 	req := live.Requests()[0]
-	require.NoError(t, middlewaretest.Same(h, req.Messages[:len(h)]), "the live conversation as it is, for the cache")
+	require.NoError(t, testkit.Same(h, req.Messages[:len(h)]), "the live conversation as it is, for the cache")
 	require.Len(t, req.Messages, len(h)+1, "and one message more")
 	require.Equal(t, tools, req.Tools)
 	require.Equal(t, options{0.5}, req.Params)
@@ -198,7 +199,7 @@ func TestRejected(t *testing.T) {
 		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
 
 		view, events = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
-		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
+		require.NoError(t, testkit.Same(h, view), "%s: all is as it was", name)
 		require.Equal(t, middleware.Failed, events[len(events)-1].Kind, name)
 	}
 }
@@ -225,7 +226,7 @@ func TestBroughtUpToDate(t *testing.T) {
 	require.Contains(t, s, "the cache is cleared")
 	require.NotContains(t, s, "stale", "nothing is nested")
 	require.Contains(t, s, fmt.Sprintf("(%d messages compacted", len(h)-len(second)+1))
-	require.NoError(t, middlewaretest.Same(first[:2], second[:2]), "the head stays")
+	require.NoError(t, testkit.Same(first[:2], second[:2]), "the head stays")
 }
 
 // A conversation that goes on after a fold never pays for it again, whatever
@@ -330,7 +331,7 @@ func TestStrategies(t *testing.T) {
 		return "It was read.", nil
 	}
 	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(15, 0))}), h)
-	require.NoError(t, middlewaretest.Same(h[14:], seen), "the round of message 15, and all behind it")
+	require.NoError(t, testkit.Same(h[14:], seen), "the round of message 15, and all behind it")
 	for i := range h {
 		h[i].Time = time.Time{}
 	}
@@ -346,7 +347,7 @@ func TestStrategies(t *testing.T) {
 		return kept, nil
 	}
 	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Custom(important)}), h)
-	require.NoError(t, middlewaretest.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
+	require.NoError(t, testkit.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
 }
 
 func TestStructured(t *testing.T) {

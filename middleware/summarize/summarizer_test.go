@@ -10,9 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/models"
 )
@@ -52,7 +52,7 @@ func TestSummarizerIsJudged(t *testing.T) {
 
 		opts.NoFallback = true
 		view, _ = fold(t, summarize.New(w, opts), h)
-		require.NoError(t, middlewaretest.Same(h, view), "%s: all is as it was", name)
+		require.NoError(t, testkit.Same(h, view), "%s: all is as it was", name)
 	}
 
 	// A header that was copied to the top is no fault, nor are its words elsewhere.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -51,7 +52,7 @@ func TestStatisticsOfEditors(t *testing.T) {
 			middleware.Observe(trim.SumEdits(name, func(s *trim.Statistics) { own = *s })),
 			middleware.Observe(trim.SumEdits("", func(s *trim.Statistics) { all = *s })), mw)
 		edited := map[int]bool{}
-		for history := range middlewaretest.Prefixes(middlewaretest.ReAct{Rounds: 20, PerTurn: 4, Result: 900, Thought: 200}.Messages()) {
+		for history := range testkit.Prefixes(middlewaretest.ReAct{Rounds: 20, PerTurn: 4, Result: 900, Thought: 200}.Messages()) {
 			_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
 			require.NoError(t, err)
 		}

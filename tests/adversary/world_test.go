@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -149,7 +149,7 @@ func layers(w *writer, rules message.Rules) []middleware.Middleware {
 
 // call sends a history through the process and judges what happens.
 func (w *world) call(history []message.Message, window int) *verdict {
-	v := &verdict{world: w, history: middlewaretest.Clone(history), passed: history, window: window, hostile: w.hostile || w.repeats || cut(history)}
+	v := &verdict{world: w, history: testkit.Clone(history), passed: history, window: window, hostile: w.hostile || w.repeats || cut(history)}
 	w.events, w.server.sent = nil, nil
 	struck := w.plan.count()
 	func() {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -112,7 +113,7 @@ func TestTroubles(t *testing.T) {
 				p := &provider{fault: tr.fault}
 				model := put(chain, middleware.Env{}, p)
 				req := &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}
-				unchanged := middlewaretest.Freeze(req)
+				unchanged := testkit.Freeze(req)
 				o := ask(t.Context(), model, req, streamed)
 				require.NoError(t, unchanged(), who)
 				most := tr.most

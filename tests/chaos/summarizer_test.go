@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
@@ -153,6 +153,6 @@ func TestSummarizerFailsOnce(t *testing.T) {
 		require.NoError(t, err)
 		wrong = false
 	}
-	require.NoError(t, middlewaretest.Same(history(), big.sent[0]), "all is as it was")
+	require.NoError(t, testkit.Same(history(), big.sent[0]), "all is as it was")
 	require.Contains(t, fmt.Sprint(big.sent[1]), "All pages were read.")
 }

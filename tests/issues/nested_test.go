@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -129,7 +130,7 @@ func TestNestedChainsUnderFaults(t *testing.T) {
 			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(10), Keep: 1, ClearToolInputs: true}),
 			fit.New(fit.Options{Rules: message.Anthropic}))[nesting]
 		model := mw(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			o.sent = append(o.sent, middlewaretest.Clone(req.Messages))
+			o.sent = append(o.sent, testkit.Clone(req.Messages))
 			if err := f.step("model"); err != nil {
 				return nil, err
 			}
@@ -163,7 +164,7 @@ func TestNestedChainsUnderFaults(t *testing.T) {
 				got, _ := run(t, name, at, panics)
 				require.Len(t, got.sent, len(want.sent), "%s, fault at call %d", name, at)
 				for i := range want.sent {
-					require.NoError(t, middlewaretest.Same(want.sent[i], got.sent[i]), "%s, fault at call %d, request %d", name, at, i)
+					require.NoError(t, testkit.Same(want.sent[i], got.sent[i]), "%s, fault at call %d, request %d", name, at, i)
 					require.LessOrEqual(t, len(got.sent[i]), 7+2*i, "%s, fault at call %d: no message occurs twice", name, at)
 				}
 				require.Equal(t, want.errs, got.errs, "%s, fault at call %d", name, at)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -32,7 +33,7 @@ type talk struct {
 func newTalk(t *testing.T) *talk {
 	t.Helper()
 	return &talk{
-		T: t, strict: middlewaretest.Strict(middlewaretest.BoundThinking, middlewaretest.Call("read", "{}")), model: boundModel,
+		T: t, strict: middlewaretest.Strict("bound", middlewaretest.Call("read", "{}")), model: boundModel,
 		history: []message.Message{message.User("Find the file.")}, tools: []message.ToolDef{{Name: "read"}},
 	}
 }
@@ -227,7 +228,7 @@ func TestFreeModelBehindABoundOne(t *testing.T) {
 		return middleware.With(middleware.Env{Journal: j}, rewriter("arguments", 2, middleware.Options{}, false, argumentsShort))
 	}
 	long := middlewaretest.Call("read", `{"path":"/a/long/path/to/the/file"}`)
-	k.strict = middlewaretest.Strict(middlewaretest.BoundThinking, long)
+	k.strict = middlewaretest.Strict("bound", long)
 	a := chain()
 	for range 6 {
 		k.round(a)
@@ -236,7 +237,7 @@ func TestFreeModelBehindABoundOne(t *testing.T) {
 	k.ask(a)
 	sent := k.sent
 	k.ask(chain())
-	require.NoError(t, middlewaretest.Same(sent.Messages, k.sent.Messages), "a new process sends the same")
+	require.NoError(t, testkit.Same(sent.Messages, k.sent.Messages), "a new process sends the same")
 }
 
 // Calls at once share what is known of the history.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -392,7 +393,7 @@ func (w *world) call(chain middleware.Middleware, req *middleware.Request) (*mid
 	w.sent = nil
 	w.mu.Unlock()
 	resp, err := chain(w.provider)(context.Background(), req, nil)
-	require.NoError(w, middlewaretest.Same(before, req.Messages), "the history is not changed")
+	require.NoError(w, testkit.Same(before, req.Messages), "the history is not changed")
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.sent) == 0 {
@@ -474,7 +475,7 @@ func (w *world) atOnce(b *branch) {
 		return
 	}
 	if !w.unsure && w.edited == edited {
-		require.NoError(w, middlewaretest.Same(w.sent[0].Messages, w.sent[1].Messages), "calls at once send the same")
+		require.NoError(w, testkit.Same(w.sent[0].Messages, w.sent[1].Messages), "calls at once send the same")
 	}
 	if w.isView {
 		b.msgs = slices.Clone(w.sent[0].Messages[message.Leading(w.sent[0].Messages):])
@@ -514,7 +515,7 @@ func (w *world) repeat(chain middleware.Middleware, req, sent *middleware.Reques
 	replaced := slices.Contains(w.layers, 18) && sent.Model == freeModel             // no layer can put back what was left out before it
 	alone := len(w.replicas) == 1 || len(w.branches) == 1                            // else another process may have edited a branch
 	if w.edited == edited && !w.unsure && alone && !replaced && len(req.Tools) > 0 { // what fit declares depends on what the process has seen
-		require.NoError(w, middlewaretest.Same(sent.Messages, again.Messages), "a repeated request sends the same")
+		require.NoError(w, testkit.Same(sent.Messages, again.Messages), "a repeated request sends the same")
 		require.Equal(w, sent.Tools, again.Tools)
 	}
 }
@@ -622,7 +623,7 @@ func (w *world) step(k int) {
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, archive: store.NewMemory(0), model: boundModel, tools: []message.ToolDef{{Name: "read"}}}
 	w.journal = &faulty{leaky: losing(0, 0)(1).(*leaky)}
-	w.strict = middlewaretest.Strict(middlewaretest.BoundThinking, w.say)
+	w.strict = middlewaretest.Strict("bound", w.say)
 	w.layers = append(w.layers, w.n("editor", 0, 15))
 	for range w.n("layers", 0, 3) {
 		w.layers = append(w.layers, w.n("layer", 0, kinds-1))

@@ -159,7 +159,7 @@ func TestSoakRemedy(t *testing.T) {
 // TestRemedyIsNeeded says that the judge of the simulator refuses without the remedy what the remedy leaves out.
 func TestRemedyIsNeeded(t *testing.T) {
 	t.Parallel()
-	strict := middlewaretest.Strict(middlewaretest.BoundThinking, middlewaretest.Call("read", "{}")).Model()
+	strict := middlewaretest.Strict("bound", middlewaretest.Call("read", "{}")).Model()
 	history := []message.Message{message.User("why?")}
 	r := newRemedy()
 	ask := func(edit bool, r *remedy) error {

@@ -24,14 +24,14 @@ const boundModel = "claude-opus-5-5"
 type variant struct {
 	name    string
 	form    form
-	model   string                // "": boundModel
-	demand  middlewaretest.Demand // of the provider; "": BoundThinking
-	silent  bool                  // the provider does not report the tokens of the prompts
-	restart bool                  // each call has a chain of its own, with the same journal
-	forks   bool                  // each tenth call has a branch
-	caller  bool                  // the caller itself changes what was sent, which no editing cannot mend
-	remedy  bool                  // between chain and provider, void thinking is left out
-	nets    bool                  // a refused request is no fault if the chain saves the conversation
+	model   string // "": boundModel
+	demand  string // of the provider; "": BoundThinking
+	silent  bool   // the provider does not report the tokens of the prompts
+	restart bool   // each call has a chain of its own, with the same journal
+	forks   bool   // each tenth call has a branch
+	caller  bool   // the caller itself changes what was sent, which no editing cannot mend
+	remedy  bool   // between chain and provider, void thinking is left out
+	nets    bool   // a refused request is no fault if the chain saves the conversation
 	journal func(seed uint64) journal.Journal
 
 	look func(sent *middleware.Request) // sees each request that the provider is sent; nil: none
@@ -68,7 +68,7 @@ func lead(t *testing.T, ch chain, c *conversation, v variant) *result {
 	}
 	demand := v.demand
 	if demand == "" {
-		demand = middlewaretest.BoundThinking
+		demand = "bound"
 	}
 	s.strict = middlewaretest.Strict(demand, s.say)
 	if v.remedy {

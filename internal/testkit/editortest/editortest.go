@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -63,7 +63,7 @@ func (e Editor) replay(t *testing.T, c golden.Case) (edits, out string) {
 	for n, end := range ends {
 		req := request(t, c.Section("request"))
 		req.Messages = h[:end]
-		changed := middlewaretest.Freeze(req)
+		changed := testkit.Freeze(req)
 		sent, events, err := middleware.Apply(t.Context(), chain, req)
 		require.NoError(t, changed(), "the caller's history was changed")
 		for _, event := range events {

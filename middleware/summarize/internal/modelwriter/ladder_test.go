@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -199,7 +200,7 @@ func TestOverflow(t *testing.T) {
 
 // marked puts a word of its own into each message.
 func marked(msgs []message.Message) []message.Message {
-	msgs = middlewaretest.Clone(msgs)
+	msgs = testkit.Clone(msgs)
 	for i := range msgs {
 		for k, p := range msgs[i].Parts {
 			if text, ok := p.(message.Text); ok {

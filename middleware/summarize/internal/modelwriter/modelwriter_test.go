@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -168,10 +169,10 @@ func TestWriteChinese(t *testing.T) {
 func TestRejections(t *testing.T) {
 	t.Parallel()
 	stop := func(s string, reason string) middleware.Model {
-		return middlewaretest.Give(middleware.Response{Message: message.Assistant(message.Text{Text: s}), Stop: reason})
+		return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: s}), Stop: reason})
 	}
 	parts := func(p ...message.Part) middleware.Model {
-		return middlewaretest.Give(middleware.Response{Message: message.Assistant(p...), Stop: middleware.StopEnd})
+		return testkit.Give(middleware.Response{Message: message.Assistant(p...), Stop: middleware.StopEnd})
 	}
 	for name, c := range map[string]struct {
 		answer middleware.Model

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -35,7 +36,7 @@ func (l *liar) model(_ context.Context, req *middleware.Request, emit middleware
 		return nil, errors.New("a summary is nobody's stream")
 	}
 	asked := *req
-	asked.Messages = middlewaretest.Clone(req.Messages)
+	asked.Messages = testkit.Clone(req.Messages)
 	l.asked = append(l.asked, &asked)
 	return l.draw(req)
 }
@@ -114,9 +115,9 @@ func TestWhateverAModelReturns(t *testing.T) {
 		if rapid.Bool().Draw(r, "earlier") {
 			b.Earlier = "What was before. " + paths(rapid.IntRange(0, 100).Draw(r, "earlier lines"))
 		}
-		before := middlewaretest.Clone(msgs)
+		before := testkit.Clone(msgs)
 		s, err := ask(t.Context(), b)
-		require.NoError(r, middlewaretest.Same(before, msgs), "the messages stay as they were")
+		require.NoError(r, testkit.Same(before, msgs), "the messages stay as they were")
 		requireAttempts(r, b, l, attempts, s, err)
 		for i, req := range l.asked {
 			require.NoError(r, message.Portable.Check(req.Messages), "request %d is valid for every provider", i)

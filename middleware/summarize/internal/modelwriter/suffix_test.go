@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -40,7 +41,7 @@ func TestSuffix(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
 	sent := model.Requests()[0]
-	require.NoError(t, middlewaretest.Same(req.Messages, sent.Messages[:len(req.Messages)]), "the cached prefix is as it was")
+	require.NoError(t, testkit.Same(req.Messages, sent.Messages[:len(req.Messages)]), "the cached prefix is as it was")
 	require.Equal(t, req.Tools, sent.Tools, "the tools belong to the prefix")
 	require.Equal(t, "big", sent.Model)
 	require.Nil(t, sent.Params, "options of the run are not passed on")
@@ -67,12 +68,12 @@ func TestSuffixEnds(t *testing.T) {
 			req, part := live(12)
 			whole := len(req.Messages)
 			req.Messages = append(req.Messages, c.end...)
-			before := middlewaretest.Clone(req.Messages)
+			before := testkit.Clone(req.Messages)
 			_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 			require.NoError(t, err)
 			sent := model.Requests()[0]
 			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
-			require.NoError(t, middlewaretest.Same(before, req.Messages), "the live request stays as it was")
+			require.NoError(t, testkit.Same(before, req.Messages), "the live request stays as it was")
 			for i := range whole + c.keep {
 				m, is := before[i], sent.Messages[i]
 				require.Equal(t, m.Parts, is.Parts[:len(m.Parts)], "message %d is the beginning of what is sent", i)
@@ -92,7 +93,7 @@ func TestSuffixOfWhatIsBroken(t *testing.T) {
 	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
-	require.NoError(t, middlewaretest.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
+	require.NoError(t, testkit.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
 }
 
 func TestSuffixIsNotPossible(t *testing.T) {

@@ -1,4 +1,4 @@
-package middlewaretest
+package testkit
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 // writes. Params is compared with [reflect.DeepEqual] if it is not a pointer, map or slice;
 // otherwise it has to be the same one.
 func Freeze(req *middleware.Request) (changed func() error) {
-	was := cloneRequest(whole(req))
+	was := CloneRequest(whole(req))
 	lengths := func() [3]int { return [3]int{len(req.Messages), len(req.Tools), len(req.Force)} }
 	length := lengths()
 	unused := unusedParts(req.Messages)
@@ -25,7 +25,7 @@ func Freeze(req *middleware.Request) (changed func() error) {
 			return fmt.Errorf("the request has %d messages, %d tools and %d forced names, want %d, %d and %d",
 				now[0], now[1], now[2], length[0], length[1], length[2])
 		}
-		if err := sameRequest(was, whole(req), length[0]); err != nil {
+		if err := SameRequest(was, whole(req), length[0]); err != nil {
 			return err
 		}
 		if !reflect.DeepEqual(unused, unusedParts(req.Messages)) {
@@ -54,17 +54,17 @@ func unusedParts(msgs []message.Message) [][]message.Part {
 }
 
 // sameRequest compares two requests. Messages from position length are unused memory.
-func sameRequest(want, got *middleware.Request, length int) error {
+func SameRequest(want, got *middleware.Request, length int) error {
 	for i := range want.Messages {
 		switch w, g := want.Messages[i], got.Messages[i]; {
 		case reflect.DeepEqual(w, g):
 		case i >= length:
-			return fmt.Errorf("the unused memory after the messages was written to: %s", show(g))
+			return fmt.Errorf("the unused memory after the messages was written to: %s", Show(g))
 		case w.Equal(g):
 			return fmt.Errorf("message %d has other remarks: time %v, usage %v, hints %+v, want %v, %v, %+v",
 				i, g.Time, g.Usage, g.Hints, w.Time, w.Usage, w.Hints)
 		default:
-			return fmt.Errorf("message %d is %s, want %s", i, show(g), show(w))
+			return fmt.Errorf("message %d is %s, want %s", i, Show(g), Show(w))
 		}
 	}
 	for _, name := range []string{"Tools", "Model", "Budget", "Force"} {
