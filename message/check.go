@@ -6,8 +6,8 @@ import (
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
 
-// Content returns the violations of message i that do not depend on other messages.
-func Content(msgs []Message, i int) []Violation {
+// contentOf returns the violations of message i that do not depend on other messages.
+func contentOf(msgs []Message, i int) []Violation {
 	var found []Violation
 	m := &msgs[i]
 	report := func(r rule, id string) { found = append(found, Violation{Rule: r.String(), At: i, CallID: id}) }
@@ -21,7 +21,7 @@ func Content(msgs []Message, i int) []Violation {
 		case p == nil:
 			report(nilPart, "")
 			continue
-		case !KnownPart(p):
+		case !knownPart(p):
 			report(unknownPart, "")
 			continue
 		}
@@ -67,15 +67,10 @@ func holds(content Part) bool {
 	return false
 }
 
-// Pairing returns the violations of calls and results that do not match. They are matched
-// within one round, so IDs may be repeated in later rounds, as local models do.
-func Pairing(msgs []Message) []Violation {
-	found, _ := pairing(msgs, 0)
-	return found
-}
-
-// pairing is Pairing without the violations that messages before from have caused. It also
-// returns the results in another order than their calls.
+// pairing returns the violations of calls and results that do not match, without those that
+// messages before from have caused. They are matched within one round, so IDs may be repeated
+// in later rounds, as local models do. It also returns the results in another order than their
+// calls.
 func pairing(msgs []Message, from int) (found, unordered []Violation) {
 	p := pairer{msgs: msgs}
 	if at := newest(RoleAssistant, msgs[:from]); at >= 0 {
@@ -199,7 +194,7 @@ func (p *pairer) callOf(i, n int, id string) int {
 func (p *pairer) close() {
 	for k, answer := range p.answers {
 		if answer == 0 {
-			p.found = append(p.found, Violation{UnansweredCall, p.at, p.calls.ids[k]})
+			p.found = append(p.found, Violation{unansweredCall.String(), p.at, p.calls.ids[k]})
 		}
 	}
 }

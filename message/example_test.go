@@ -190,23 +190,6 @@ func ExampleRules_Repair_origins() {
 	// tool 4 false
 }
 
-// A list that grows is checked from where it was found valid.
-func ExampleRules_ViolationsFrom() {
-	history := []message.Message{
-		message.User("Read the log."),
-		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{}`}),
-		message.Result("c1", "read_log", "exit status 2"),
-	}
-	fmt.Println(message.OpenAI.Violations(history))
-	known := len(history)
-
-	history = append(history, message.Assistant(), message.User("Well?"))
-	fmt.Println(message.OpenAI.ViolationsFrom(history, known))
-	// Output:
-	// []
-	// [message 3: empty message]
-}
-
 // The size of an image is read from its header.
 func ExampleMedia_Dimensions() {
 	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x23\x28\x00\x00\x04\xb0\x08\x00\x00\x00\x00\xb3\x91\xbe\x5a"

@@ -2,6 +2,7 @@ package message
 
 // The names of the rules and the tables, for the tests.
 var (
+	UnansweredCall      = unansweredCall.String()
 	OrphanedResult      = orphanedResult.String()
 	DisplacedResult     = displacedResult.String()
 	DuplicateCall       = duplicateCall.String()
@@ -55,3 +56,17 @@ func (r Rules) Demand(name string) bool {
 	}
 	return false
 }
+
+func (m Message) AppendContent(b []byte) []byte { return m.appendContent(b, nil) }
+
+func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
+	return r.violationsFrom(msgs, from)
+}
+
+func KnownPart(p Part) bool { return knownPart(p) }
+
+func HashContent(mediaType, data string) ContentHash { return hashContent(mediaType, data) }
+
+func Content(msgs []Message, i int) []Violation { return contentOf(msgs, i) }
+
+func Pairing(msgs []Message) []Violation { return internals{}.Pairing(msgs) }

@@ -36,7 +36,7 @@ func (id *ID) UnmarshalText(text []byte) error {
 
 // IDs returns the ID of each position of a history: the first half of a SHA-256 of the
 // previous ID and the message's role, name and parts; the text of a tool result is in it
-// as its [HashContent]. It does not depend on time, usage or hints. The system messages
+// as a SHA-256 of its own. It does not depend on time, usage or hints. The system messages
 // at the beginning have the zero ID and do not change the other IDs, so a system prompt
 // may contain a clock.
 //
@@ -46,14 +46,14 @@ func IDs(msgs []Message, known ...ID) []ID {
 	more := msgs[min(len(known), len(msgs)):]
 	results := make([]ContentHash, len(more))
 	for i := range more {
-		results[i] = more[i].ResultHash()
+		results[i] = more[i].resultHash()
 	}
-	return AppendIDs(known, more, results)
+	return appendIDs(known, more, results)
 }
 
-// AppendIDs appends the IDs of the messages that follow those with the given IDs. results
-// has the [Message.ResultHash] of each.
-func AppendIDs(ids []ID, more []Message, results []ContentHash) []ID {
+// appendIDs appends the IDs of the messages that follow those with the given IDs. results
+// has the resultHash of each.
+func appendIDs(ids []ID, more []Message, results []ContentHash) []ID {
 	var prev ID
 	if len(ids) > 0 {
 		prev = ids[len(ids)-1]
@@ -84,11 +84,8 @@ func Leading(msgs []Message) int {
 	return len(msgs)
 }
 
-// AppendContent appends role, name and parts in an encoding in which different contents
-// are always different. It is meant for hashing messages and cannot be decoded.
-func (m Message) AppendContent(b []byte) []byte { return m.appendContent(b, nil) }
-
-// appendContent does it with hashes in the place of the texts of results, if result is not nil:
+// appendContent appends role, name and parts in an encoding in which different contents are
+// always different, with hashes in the place of the texts of results if result is not nil:
 // it is that of the first of them.
 func (m Message) appendContent(b []byte, result *ContentHash) []byte {
 	b = appendString(b, string(m.Role))
@@ -103,7 +100,7 @@ func (m Message) appendContent(b []byte, result *ContentHash) []byte {
 		}
 		hash := *result
 		if !first {
-			hash = HashContent("", r.Text)
+			hash = hashContent("", r.Text)
 		}
 		first = false
 		b = appendResult(b, r, string(hash[:]))
@@ -149,21 +146,21 @@ func appendString(b []byte, s string) []byte {
 // type and the data. It is comparable.
 type ContentHash [sha256.Size]byte
 
-// ResultHash returns the hash of the text of the first tool result in the message, as
-// [HashContent] does, or zero if it has none. In an ID it stands for the text, so that the
+// resultHash returns the hash of the text of the first tool result in the message, as
+// hashContent does, or zero if it has none. In an ID it stands for the text, so that the
 // text is hashed once for the ID and for an archive.
-func (m Message) ResultHash() (hash ContentHash) {
+func (m Message) resultHash() (hash ContentHash) {
 	for _, p := range m.Parts {
 		if r, ok := p.(ToolResult); ok {
-			return HashContent("", r.Text)
+			return hashContent("", r.Text)
 		}
 	}
 	return hash
 }
 
-// HashContent returns the hash of some data; mediaType is its MIME type, or "" for text.
+// hashContent returns the hash of some data; mediaType is its MIME type, or "" for text.
 // It depends on nothing else.
-func HashContent(mediaType, data string) ContentHash {
+func hashContent(mediaType, data string) ContentHash {
 	room, _ := rooms.Get().(*[]byte)
 	defer rooms.Put(room)
 	b := appendString((*room)[:0], mediaType)

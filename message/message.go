@@ -162,9 +162,8 @@ func (m Message) Equal(o Message) bool {
 	return m.Role == o.Role && m.Name == o.Name && slices.Equal(m.Parts, o.Parts)
 }
 
-// Size returns about how many bytes of memory the message uses. It is meant for caches
-// with a limit.
-func (m Message) Size() int {
+// size returns about how many bytes of memory the message uses.
+func (m Message) size() int {
 	const perMessage = 400
 	n := perMessage + len(m.Name)
 	for _, p := range m.Parts {

@@ -14,11 +14,8 @@ func (d *repairer) repairTexts() {
 	}
 }
 
-// JoinTexts returns m with one text in the place of several, on separate lines, if its
-// content is text alone: some servers accept only a string. A message with results is
-// returned unchanged. The adapters do this with each message that a chain made or edited;
-// fit does it for all messages, and for results, with [OneText].
-func JoinTexts(m Message) Message {
+// joinTexts is documented at internals.JoinTexts.
+func joinTexts(m Message) Message {
 	for range m.Results() {
 		return m
 	}

@@ -67,12 +67,11 @@ func (ToolCall) part()   {}
 func (ToolResult) part() {}
 func (Opaque) part()     {}
 
-// KnownPart reports whether a part is of one of the six types: not nil, not a pointer,
-// and if it is a result, with content that is nil or of one of them.
-func KnownPart(p Part) bool {
+// knownPart is documented at internals.KnownPart.
+func knownPart(p Part) bool {
 	switch p := p.(type) {
 	case ToolResult:
-		return p.Content == nil || KnownPart(p.Content)
+		return p.Content == nil || knownPart(p.Content)
 	case Text, Thinking, Media, ToolCall, Opaque:
 		return true
 	}

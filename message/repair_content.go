@@ -86,7 +86,7 @@ func (d *repairer) repairParts(it *item) (moved []Part) {
 // sameParts reports whether two lists of parts are equal. Parts of unknown types may not
 // be comparable, so lists with them are different.
 func sameParts(a, b []Part) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(b, func(p Part) bool { return !KnownPart(p) }) && slices.Equal(a, b)
+	return len(a) == len(b) && !slices.ContainsFunc(b, func(p Part) bool { return !knownPart(p) }) && slices.Equal(a, b)
 }
 
 // repairPart returns the valid part, or nil if it is removed.
@@ -120,7 +120,7 @@ func (d *repairer) known(it *item, p Part) Part {
 	case p == nil:
 		d.fix(nilPart, it.at, "", "removed")
 		return nil
-	case KnownPart(p):
+	case knownPart(p):
 		return p
 	}
 	if r, ok := p.(ToolResult); ok { // its content has an unknown type
@@ -147,7 +147,7 @@ func pointee(p Part) Part {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return nil
 	}
-	if q, ok := reflect.TypeAssert[Part](v.Elem()); ok && KnownPart(q) {
+	if q, ok := reflect.TypeAssert[Part](v.Elem()); ok && knownPart(q) {
 		return q
 	}
 	return nil

@@ -99,22 +99,14 @@ func (r Rules) Check(msgs []Message) error {
 }
 
 // Violations returns all violations, in the order of the messages.
-func (r Rules) Violations(msgs []Message) []Violation { return r.ViolationsFrom(msgs, 0) }
+func (r Rules) Violations(msgs []Message) []Violation { return r.violationsFrom(msgs, 0) }
 
-// ViolationsFrom returns the violations of the messages from position from on, and those
-// of earlier messages that a later message can still cause: "unanswered call" of the last
-// assistant message, "ends in answer", and "first not user" of a list that has only system
-// messages.
-//
-// If a list has its first n messages in common with one that was valid, its result from n
-// equals that of [Rules.Violations]. Only the messages from the last assistant message
-// before from are read; for the rule "reused id" also all earlier calls. It panics if from
-// is out of range.
-func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
+// violationsFrom is documented at internals.ViolationsFrom.
+func (r Rules) violationsFrom(msgs []Message, from int) []Violation {
 	want := r.demanded()
 	found, unordered := pairing(msgs, from)
 	for i := from; i < len(msgs); i++ {
-		found = append(found, Content(msgs, i)...)
+		found = append(found, contentOf(msgs, i)...)
 	}
 	if want.has(resultOrder) {
 		found = append(found, unordered...)
@@ -128,13 +120,10 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 
 // Violation is a violation of a rule. Violations are comparable.
 type Violation struct {
-	Rule   string `json:"rule"`              // its name, such as [UnansweredCall]; docs/internals/validity.md lists all rules
+	Rule   string `json:"rule"`              // its name, such as "unanswered call"; docs/internals/validity.md lists all rules
 	At     int    `json:"at"`                // index of the message
 	CallID string `json:"call_id,omitempty"` // of the call or result; "" for other rules
 }
-
-// UnansweredCall is the rule that each call has a result before the next assistant message.
-const UnansweredCall = "unanswered call"
 
 // String returns the position, the rule and the call ID.
 func (v Violation) String() string {

@@ -96,7 +96,7 @@ type entry struct {
 // public issue that quotes the provider's error.
 var ruleTable = [...]entry{
 	unansweredCall: {
-		Rule: UnansweredCall, Common: true, By: everyone,
+		Rule: "unanswered call", Common: true, By: everyone,
 		Text: "Each call has its result before the next assistant message.",
 		Source: "OpenAI chat API reference, role tool; Anthropic error \"`tool_use` ids were found without " +
 			"`tool_result` blocks immediately after\"; Gemini error \"number of function response parts is equal " +

@@ -1,10 +1,7 @@
 package message
 
-// CallsOf returns for each part of message i the position of its call among the calls of
-// the last assistant message before i; -1 if the part is not a result or has no such call.
-// If calls have the same ID, it depends on all results since then: docs/internals/validity.md has the
-// rule.
-func CallsOf(msgs []Message, i int) []int {
+// callsOf is documented at internals.CallsOf.
+func callsOf(msgs []Message, i int) []int {
 	p := pairer{msgs: msgs}
 	for at := max(0, newest(RoleAssistant, msgs[:i])); at < i; at++ {
 		p.visit(at)

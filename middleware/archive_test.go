@@ -206,7 +206,7 @@ func TestArchiveOfAConversation(t *testing.T) {
 	kept := func(h []message.Message) (n int) {
 		for _, m := range h {
 			for r := range m.Results() {
-				if _, err := s.Get(t.Context(), s.Handle(message.HashContent("", r.Text))); err == nil {
+				if _, err := s.Get(t.Context(), s.Handle(store.Content{Data: r.Text}.Hash())); err == nil {
 					n++
 				}
 			}

@@ -72,7 +72,7 @@ func (l *lastSent) report(position int) {
 
 var hashSeed = maphash.MakeSeed()
 
-func hashOf(m *message.Message) uint64 { return maphash.Bytes(hashSeed, m.AppendContent(nil)) }
+func hashOf(m *message.Message) uint64 { return maphash.Bytes(hashSeed, within.AppendContent(nil, m)) }
 
 // describe sets what is known of a request with a view.
 func (o *outgoing) describe() {

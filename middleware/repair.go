@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Repairing makes a repairer, which has the last word on what a model is sent, a [Middleware]. It is called where the
 // chain ends, after all editing middlewares, at any place of Repairing among them; several are called in the order of the
@@ -104,7 +108,7 @@ func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 			w.unrepaired = min(w.unrepaired, i)
 		}
 		if mended {
-			if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !message.KnownPart(p) }); k >= 0 {
+			if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !within.KnownPart(p) }); k >= 0 {
 				return nil, fmt.Errorf("repaired: message %d: part %d is nil or of an unknown type", i, k)
 			}
 			s.Record = &journal.Record{Middleware: name, Kind: journal.Repair, Runs: []message.Run{{First: s.First, Last: s.Last}}}

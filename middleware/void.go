@@ -149,7 +149,7 @@ func (s *session) head(sent *View) message.ID {
 	sum := sha256.New()
 	var b []byte
 	for i := range lead {
-		b = lead[i].AppendContent(b[:0])
+		b = within.AppendContent(b[:0], &lead[i])
 		sum.Write(b)
 	}
 	sorted := slices.SortedFunc(slices.Values(tools), func(a, b message.ToolDef) int { return strings.Compare(a.Name, b.Name) })

@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // unnamed is the name of a call without a name. Providers reject an empty one.
 const unnamed = "unnamed"
@@ -37,7 +41,7 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 		}
 		m.Parts[i] = c
 	}
-	if v := message.Content([]message.Message{m}, 0); len(v) > 0 {
+	if v := within.Content([]message.Message{m}, 0); len(v) > 0 {
 		return m, nil, errors.New(v[0].Rule)
 	}
 	return m, malformed, nil

@@ -29,8 +29,12 @@ import (
 	"fmt"
 
 	"github.com/laconic-go/laconic/internal/guard"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // RecallTool is the name of the tool by which a model reads archived content
 // again; see package agent. Placeholders contain it.
@@ -71,7 +75,7 @@ type Content struct {
 }
 
 // Hash returns the hash of the content, which is the same in each store.
-func (c Content) Hash() message.ContentHash { return message.HashContent(c.Type, c.Data) }
+func (c Content) Hash() message.ContentHash { return within.HashContent(c.Type, c.Data) }
 
 // Errors of stores, for [errors.Is].
 var (

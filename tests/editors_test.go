@@ -56,7 +56,7 @@ func (l look) mark(runs ...message.Run) string {
 	n := 0
 	for _, r := range runs {
 		for i := r.First; i <= r.Last; i++ {
-			h.Write(l.msgs[i].AppendContent(nil))
+			h.Write(contents.AppendContent(nil, &l.msgs[i]))
 			n++
 		}
 	}

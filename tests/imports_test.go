@@ -59,13 +59,14 @@ type rule struct {
 var rules = []rule{
 	{of: "internal/jsonscan"},
 	{of: "internal/jsonedit", may: []string{"internal/jsonscan"}},
-	{of: "message", may: []string{"internal/jsonscan"}},
-	{of: "message/...", may: []string{"message", "internal/jsonscan", "internal/jsonedit"}},
+	{of: "internal/inside"},
+	{of: "message", may: []string{"internal/jsonscan", "internal/inside"}},
+	{of: "message/...", may: []string{"message", "internal/inside", "internal/jsonscan", "internal/jsonedit"}},
 	{of: "tokens/bpe/...", may: []string{"message", "tokens"}, modules: []string{"github.com/pkoukk/tiktoken-go-loader"}},
 	{of: "tokens/...", may: []string{"message"}},
 	{of: "models/...", may: []string{"message"}},
 	{of: "internal/guard"},
-	{of: "store", may: []string{"message", "internal/guard"}},
+	{of: "store", may: []string{"message", "internal/guard", "internal/inside"}},
 	{of: "internal/archived", may: []string{"message", "store"}},
 	{of: "store/engine", may: []string{"message", "store", "middleware/journal", "internal/guard"}, modules: []string{"github.com/klauspost/compress"}},
 	{of: "store/...", may: []string{"message", "store", "store/engine"}, modules: []string{"*"}},
@@ -73,7 +74,7 @@ var rules = []rule{
 	{of: "internal/payload", may: []string{"message"}},
 	// What knows nothing of requests never imports middleware.
 	{of: "middleware/report", may: []string{"message", "models"}},
-	{of: "middleware/journal", may: []string{"message", "models", "store", "internal/guard"}},
+	{of: "middleware/journal", may: []string{"message", "models", "store", "internal/guard", "internal/inside"}},
 	{of: "middleware/internal/edit", may: pure},
 	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
@@ -84,17 +85,17 @@ var rules = []rule{
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
 	{of: "middleware/middlewaretest", may: append([]string{"middleware", "middleware/journal", "middleware/report", "internal/testkit"}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/trigger", "middleware/internal/...", "internal/payload", "own"}, below...)},
-	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/jsonscan", "internal/overflow", "internal/steady"}},
-	{of: "internal/codec", may: codecs},
+	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/inside", "internal/jsonscan", "internal/overflow", "internal/steady"}},
+	{of: "internal/codec", may: append([]string{"internal/inside"}, codecs...)},
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{"middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
 	{of: "internal/calls", may: []string{"middleware", "middleware/journal", "message", "tokens"}},
-	{of: "internal/page", may: []string{"internal/calls", "middleware", "message", "tokens"}},
+	{of: "internal/page", may: []string{"internal/calls", "internal/inside", "middleware", "message", "tokens"}},
 	{of: "report", may: []string{"internal/calls", "internal/page", "middleware", "middleware/journal", "message", "tokens"}},
-	{of: "internal/replay", may: []string{"internal/archived", "internal/calls", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
+	{of: "internal/replay", may: []string{"internal/archived", "internal/calls", "internal/inside", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"internal/archived", "message", "middleware", "middleware/trigger", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware", "middleware/report"}, below...)},
@@ -116,11 +117,11 @@ var rules = []rule{
 var codecs = []string{"message", "message/openai", "middleware", "internal/foreign", "internal/jsonscan", "internal/jsonedit"}
 
 var pure = []string{
-	"message", "tokens", "internal/guard", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
+	"message", "tokens", "internal/guard", "internal/inside", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
 	"middleware/internal/history",
 }
 
-var below = []string{"internal/archived", "internal/jsonscan", "message", "tokens", "models", "store"}
+var below = []string{"internal/archived", "internal/inside", "internal/jsonscan", "message", "tokens", "models", "store"}
 
 func fits(pattern, name string) bool {
 	folder, deep := strings.CutSuffix(pattern, "/...")

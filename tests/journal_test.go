@@ -401,7 +401,7 @@ func state(edits []*journal.Record) string {
 	for _, e := range edits {
 		text := fmt.Sprintf("%s %s %v", e.Kind, e.ID, e.Runs)
 		for _, m := range append([]message.Message{{Parts: e.Parts}}, e.Messages...) {
-			text += fmt.Sprintf(" %x", m.AppendContent(nil))
+			text += fmt.Sprintf(" %x", contents.AppendContent(nil, &m))
 		}
 		out = append(out, text)
 	}
@@ -456,11 +456,11 @@ func earlier(edits []*journal.Record, position int) []*journal.Record {
 func requireTextsOfEditors(t require.TestingT, history, shown []message.Message) {
 	own := map[string]bool{}
 	for _, m := range history {
-		own[string(m.AppendContent(nil))] = true
+		own[string(contents.AppendContent(nil, &m))] = true
 	}
 	for i, m := range shown {
 		text := m.Text()
-		known := own[string(m.AppendContent(nil))] || m.Role == message.RoleTool || strings.HasPrefix(text, "[") || text == "so be it" || strings.Contains(text, "…")
+		known := own[string(contents.AppendContent(nil, &m))] || m.Role == message.RoleTool || strings.HasPrefix(text, "[") || text == "so be it" || strings.Contains(text, "…")
 		require.True(t, known, "message %d of the view is nobody's: %v", i, m)
 	}
 }
@@ -619,7 +619,7 @@ func contentOf(b []byte, m message.Message) (out []byte) {
 			out = b
 		}
 	}()
-	return m.AppendContent(b)
+	return contents.AppendContent(b, &m)
 }
 
 // TestRevision keeps the copy of the hash above honest.

@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tokens"
 )
+
+// contents is what package message gives to packages of this module only.
+var contents = message.Internals(key.Key{})
 
 // reference does what a chain of editing middlewares is documented to do, as
 // plainly as possible: no memo, no deltas, no merging of lists, no revisions.
@@ -759,7 +763,7 @@ func (c *refCall) mayFold(e *refEdit) bool {
 
 func faults(m message.Message) []string {
 	var out []string
-	for _, v := range message.Content([]message.Message{m}, 0) {
+	for _, v := range contents.Content([]message.Message{m}, 0) {
 		out = append(out, v.String())
 	}
 	return out
@@ -769,7 +773,7 @@ func faults(m message.Message) []string {
 func (c *refCall) torn() []string {
 	items := c.items()
 	var out []string
-	for _, v := range message.Pairing(c.messages()) {
+	for _, v := range contents.Pairing(c.messages()) {
 		where := fmt.Sprint(v.At)
 		if k := v.At - len(c.lead); k >= 0 {
 			where = fmt.Sprintf("body %d", items[k].pos)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -191,7 +192,7 @@ func TestPropertyThereAndBack(t *testing.T) {
 		done++
 		back, err := Import(fs)
 		require.NoError(t, err)
-		if m = message.JoinTexts(m); len(m.Parts) == 0 {
+		if m = message.Internals(inside.Key{}).JoinTexts(m); len(m.Parts) == 0 {
 			m.Parts = nil
 		}
 		require.Equal(t, m, back[0])

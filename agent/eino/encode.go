@@ -11,8 +11,12 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Export converts messages to those of eino, so that [Import] returns equal messages
 // again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
@@ -39,7 +43,7 @@ func Export(msgs []message.Message) ([]*schema.Message, error) {
 }
 
 func encodeJoined(msgs []message.Message, i int) (*schema.Message, error) {
-	m := message.JoinTexts(msgs[i])
+	m := within.JoinTexts(msgs[i])
 	f, err := encode(&m)
 	if err != nil {
 		return nil, invalid(fmt.Errorf("message %d: %w", i, err))

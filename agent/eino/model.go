@@ -223,7 +223,7 @@ type answers struct {
 	new, old map[[sha256.Size]byte]*schema.Message // by the content of our message
 }
 
-func keyOf(m *message.Message) [sha256.Size]byte { return sha256.Sum256(m.AppendContent(nil)) }
+func keyOf(m *message.Message) [sha256.Size]byte { return sha256.Sum256(within.AppendContent(nil, m)) }
 
 func (a *answers) add(m *message.Message, answer *schema.Message) {
 	if !holdsMore(answer) {

@@ -10,9 +10,13 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Export returns a conversation as messages of langchaingo, to be sent to a
 // model. The slice is the caller's. A tool message with results of several calls
@@ -43,7 +47,7 @@ func export(msgs []message.Message, forAnthropic bool) ([]llms.MessageContent, e
 		var err error
 		m := msgs[i]
 		if m.Role != message.RoleTool { // its parts become messages of their own
-			m = message.JoinTexts(m)
+			m = within.JoinTexts(m)
 		}
 		if m.Parts, err = sendable(&m, i < turn); err != nil {
 			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
@@ -118,7 +122,7 @@ func byCall(msgs []message.Message, i int) [][]message.Part {
 		id   string
 		call int
 	}
-	calls := message.CallsOf(msgs, i)
+	calls := within.CallsOf(msgs, i)
 	var all [][]message.Part
 	at := map[result]int{}
 	for n, p := range msgs[i].Parts {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -132,7 +133,7 @@ func written(t *testing.T, msgs []llms.MessageContent) string {
 	require.NoError(t, err)
 	var b strings.Builder
 	for _, m := range ours {
-		b.Write(m.AppendContent(nil))
+		b.Write(message.Internals(inside.Key{}).AppendContent(nil, &m))
 	}
 	return b.String()
 }

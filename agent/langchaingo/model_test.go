@@ -18,6 +18,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/langchaingo"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -326,7 +327,7 @@ func told(msgs []message.Message) []message.Message {
 		switch {
 		case len(parts) == 0:
 		case m.Role != message.RoleTool:
-			out = append(out, message.JoinTexts(message.Message{Role: m.Role, Parts: parts}))
+			out = append(out, message.Internals(inside.Key{}).JoinTexts(message.Message{Role: m.Role, Parts: parts}))
 		default:
 			begin := len(out)
 			for _, p := range parts {

@@ -22,11 +22,15 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Importer converts the messages of another system to ours. It must be deterministic,
 // safe for concurrent use, and change nothing that it gets.
@@ -190,7 +194,7 @@ func (x *export[F]) message(m *message.Message, at int, edited bool) (F, error) 
 	}
 	made := m
 	if !x.exact && len(m.Parts) > 1 && (from == nil || edited && !m.Equal(*from.Message)) {
-		joined := message.JoinTexts(*m)
+		joined := within.JoinTexts(*m)
 		made = &joined
 	}
 	out, err := x.exporter.Export(made, from)

@@ -61,7 +61,7 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 			t.kept.exports = parent.kept.first(common)
 		}
 		for i := range t.msgs {
-			t.bytes += t.msgs[i].Size()
+			t.bytes += within.Size(&t.msgs[i])
 		}
 	}
 	for i := common; i < len(history); i++ {
@@ -70,7 +70,7 @@ func (m *Memo[F]) Import(history []F) (*Conversation[F], error) {
 			return nil, Invalid(m.op, fmt.Errorf("message %d: %w", i, err))
 		}
 		t.msgs = append(t.msgs, msg)
-		t.bytes += msg.Size()
+		t.bytes += within.Size(&msg)
 	}
 	if parent != nil && common < len(parent.msgs) {
 		parent = nil // a fork: both tracks are kept

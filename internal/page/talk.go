@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 
 	"github.com/laconic-go/laconic/internal/calls"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tokens"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Talk is a conversation on a page, with what each chain did to it. Its JSON has Data packed.
 type Talk struct {
@@ -144,7 +148,7 @@ func (d *Data) Lose(chain int, hard bool, fact string) {
 
 // number returns the number of a message.
 func (d *Data) number(m message.Message) int {
-	content := string(m.AppendContent(nil))
+	content := string(within.AppendContent(nil, &m))
 	n, known := d.numbers[content]
 	if known {
 		return n

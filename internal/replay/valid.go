@@ -3,8 +3,12 @@ package replay
 import (
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // providers are those whose rules prompts are checked by.
 var providers = []message.Rules{
@@ -23,7 +27,7 @@ func (c *checker) accepts(prompt []message.Message) bool {
 	for from < min(len(c.valid), len(prompt)) && c.valid[from].Equal(prompt[from]) {
 		from++
 	}
-	if len(c.rules.ViolationsFrom(prompt, from)) > 0 {
+	if len(within.ViolationsFrom(c.rules, prompt, from)) > 0 {
 		return false
 	}
 	c.valid = prompt

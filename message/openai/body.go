@@ -46,13 +46,13 @@ func (c *Conversation) Body(msgs []message.Message, tools []message.ToolDef) ([]
 // write returns the JSON of a message that was made from the one at a position; -1: it is new.
 func (c *Conversation) write(m *message.Message, at int) (string, error) {
 	if at < 0 {
-		return write(message.JoinTexts(*m))
+		return write(within.JoinTexts(*m))
 	}
 	from := c.Messages[at]
 	if from.content.Equal(*m) {
 		return from.raw, nil
 	}
-	return from.edit(message.JoinTexts(*m))
+	return from.edit(within.JoinTexts(*m))
 }
 
 // setTools sets the definitions of tools, or removes the fields about them.

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Message is the JSON of a message, with its content. It is immutable and safe for
 // concurrent use. The zero value is not a message.
@@ -22,7 +26,7 @@ type Message struct {
 // fields for them. Time, usage and hints are not content. Several texts become one string,
 // as by [message.JoinTexts].
 func New(m message.Message) (Message, error) {
-	raw, err := write(message.JoinTexts(m))
+	raw, err := write(within.JoinTexts(m))
 	if err != nil {
 		return Message{}, fmt.Errorf("openai: %w", jsonedit.In("message", err))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 )
@@ -376,7 +377,7 @@ func TestNew(t *testing.T) {
 			require.Equal(t, c.want, m.String())
 			again, err := openai.CheckMessage([]byte(m.String()))
 			require.NoError(t, err)
-			require.True(t, message.JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
+			require.True(t, message.Internals(inside.Key{}).JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
 )
@@ -214,7 +215,7 @@ func TestEditParts(t *testing.T) {
 		fresh, err := openai.New(now)
 		require.NoError(t, err)
 		if now.Text() != "" {
-			require.Equal(t, message.JoinTexts(now).Text(), fresh.Message().Text())
+			require.Equal(t, message.Internals(inside.Key{}).JoinTexts(now).Text(), fresh.Message().Text())
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -512,7 +513,7 @@ func requireThinking(t require.TestingT, opts contextedit.Options, h, view []mes
 		was, is := thinking(m), thinking(view[i])
 		left := m
 		left.Parts = view[i].Parts
-		empty := slices.ContainsFunc(message.Content([]message.Message{left}, 0), func(v message.Violation) bool { return v.Rule == "empty message" })
+		empty := slices.ContainsFunc(message.Internals(inside.Key{}).Content([]message.Message{left}, 0), func(v message.Violation) bool { return v.Rule == "empty message" })
 		switch {
 		case newest || m.Hints.Pinned || !opts.ClearThinking:
 			require.Equal(t, was, is, "the thinking of message %d", i)

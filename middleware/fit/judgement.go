@@ -7,10 +7,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Tokens is the limit that the window sets, in addition to [message.Limits].
 const Tokens = "tokens"
@@ -93,7 +97,7 @@ func (j *judgement) examine(before *judgement) {
 	if before.repaired != nil {
 		valid = 0
 	}
-	if len(j.rules.ViolationsFrom(msgs, valid)) > 0 {
+	if len(within.ViolationsFrom(j.rules, msgs, valid)) > 0 {
 		j.repaired = j.rules.Repair(msgs)
 		j.added = core.WithRepairs(j.view, j.repaired).Size().Counted - j.view.Size().Counted
 		j.called, j.bound, from = nil, payload.Load{}, 0

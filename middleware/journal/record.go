@@ -9,8 +9,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Kind is how an edit works.
 type Kind string
@@ -57,9 +61,9 @@ func size(records []*Record) int {
 		if r == nil {
 			continue
 		}
-		n += perRecord + len(r.Middleware) + message.Message{Parts: r.Parts}.Size() + size(r.Covered)
+		n += perRecord + len(r.Middleware) + within.Size(&message.Message{Parts: r.Parts}) + size(r.Covered)
 		for i := range r.Messages {
-			n += r.Messages[i].Size()
+			n += within.Size(&r.Messages[i])
 		}
 		for _, h := range r.Earlier {
 			n += perString + len(h)
@@ -200,7 +204,7 @@ func (r *Record) check() error {
 		return fmt.Errorf("has kind %q, want %q or %q", r.Kind, Rewrite, Fold)
 	}
 	for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
-		if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !message.KnownPart(p) }); k >= 0 {
+		if k := slices.IndexFunc(m.Parts, func(p message.Part) bool { return !within.KnownPart(p) }); k >= 0 {
 			return fmt.Errorf("has part %d, which is nil or of an unknown type", k)
 		}
 	}
@@ -269,7 +273,7 @@ func (r *Record) appendTo(b []byte, before *Record) []byte {
 	if id, ok := sameButID(before.Parts, r.Parts); ok {
 		return append(binary.AppendUvarint(append(b, '='), uint64(len(id))), id...)
 	}
-	return message.Message{Parts: r.Parts}.AppendContent(append(b, '#'))
+	return within.AppendContent(append(b, '#'), &message.Message{Parts: r.Parts})
 }
 
 // appendFold appends what a fold covers and its messages.
@@ -280,8 +284,8 @@ func (r *Record) appendFold(b []byte) []byte {
 	for _, run := range r.Runs {
 		b = binary.AppendVarint(binary.AppendVarint(b, int64(run.First)), int64(run.Last))
 	}
-	for _, m := range r.Messages {
-		b = m.AppendContent(b)
+	for i := range r.Messages {
+		b = within.AppendContent(b, &r.Messages[i])
 	}
 	before := new(Record)
 	for _, c := range r.Covered {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/native"
@@ -178,7 +179,7 @@ func (l *ledger) hasOrder(m message.Message, p message.Part) bool {
 		return false
 	}
 	if l.sound {
-		return message.KnownPart(p)
+		return message.Internals(inside.Key{}).KnownPart(p)
 	}
 	return isText && (m.Role == message.RoleUser || m.Role == message.RoleAssistant)
 }

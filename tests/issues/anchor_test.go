@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -22,7 +23,7 @@ func TestClearedIdeographsAreNotCharged(t *testing.T) {
 	predicted, charged := 0, 0
 	charge := func(m message.Message) int {
 		n := tokens.Meter{Counter: tokens.Chars4}.Message(m)
-		if strings.Contains(string(m.AppendContent(nil)), "天") {
+		if strings.Contains(string(message.Internals(inside.Key{}).AppendContent(nil, &m)), "天") {
 			return 5 * n / 2
 		}
 		return 6 * n / 10

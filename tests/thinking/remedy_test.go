@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -59,7 +60,7 @@ func (r *remedy) apply(req *middleware.Request) (*middleware.Request, [sha256.Si
 			out.Messages[i] = rest
 		}
 		if len(rest.Parts) > 0 {
-			prefix = sha256.Sum256(rest.AppendContent(prefix[:]))
+			prefix = sha256.Sum256(message.Internals(inside.Key{}).AppendContent(prefix[:], &rest))
 		}
 	}
 	r.close(out.Messages)

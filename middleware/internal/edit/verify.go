@@ -6,9 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // RuleError is the error of an edit that breaks a rule, with a short name of the rule.
 type RuleError struct {
@@ -119,7 +123,7 @@ func (h *History) verifyFold(r *journal.Record, t Terms) error {
 			return Broken("thinking", errors.New(
 				"the fold would add an answer with calls and without thinking, which the provider demands"))
 		}
-		if bad := message.Content(r.Messages, i); len(bad) > 0 {
+		if bad := within.Content(r.Messages, i); len(bad) > 0 {
 			return Broken("valid message", fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule))
 		}
 	}
@@ -148,7 +152,7 @@ func (h *History) isOld(r *journal.Record, m *message.Message, protected []int) 
 
 // verifyPairs checks that the edits separate no call from its result.
 func (h *History) verifyPairs(before, after *Result) error {
-	now := message.Pairing(after.Messages)
+	now := within.Pairing(after.Messages)
 	if len(now) == 0 {
 		return nil
 	}
@@ -162,7 +166,7 @@ func (h *History) verifyPairs(before, after *Result) error {
 		return broken{b.Rule, message.Run{First: s.First, Last: s.Last}, b.CallID}
 	}
 	had := map[broken]bool{}
-	for _, b := range message.Pairing(before.Messages) {
+	for _, b := range within.Pairing(before.Messages) {
 		had[key(before, b)] = true
 	}
 	for _, b := range now {
@@ -177,9 +181,9 @@ func (h *History) verifyPairs(before, after *Result) error {
 // first one does not.
 func noWorse(before, after message.Message) error {
 	var had []message.Violation
-	for i, b := range message.Content([]message.Message{after}, 0) {
+	for i, b := range within.Content([]message.Message{after}, 0) {
 		if i == 0 {
-			had = message.Content([]message.Message{before}, 0)
+			had = within.Content([]message.Message{before}, 0)
 		}
 		if !slices.Contains(had, b) {
 			return fmt.Errorf("%s would result", b.Rule)

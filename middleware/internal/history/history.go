@@ -13,9 +13,13 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Track is one history with what is known about it, and a state S that belongs to it.
 // It is immutable once it is published.
@@ -123,7 +127,7 @@ func checkParts(lead, body []message.Message, from int) error {
 	for _, msgs := range [...][]message.Message{lead, body[from:]} {
 		for i := range msgs {
 			for k, p := range msgs[i].Parts {
-				if !message.KnownPart(p) {
+				if !within.KnownPart(p) {
 					return fmt.Errorf("message %d: part %d is %T, want one of the part types of package message, by value", at+i, k, p)
 				}
 			}
@@ -226,11 +230,11 @@ func (t *Track[S]) cut(n int) {
 		from, to, sign = 0, n, 1
 		t.WholeCount, t.Sum, t.bytes = 0, 0, 0
 		for i := range t.Lead {
-			t.bytes += t.Lead[i].Size()
+			t.bytes += within.Size(&t.Lead[i])
 		}
 	}
 	for i := from; i < to; i++ {
-		t.Sum, t.bytes = t.Sum+sign*t.Tokens[i], t.bytes+sign*t.Body[i].Size()
+		t.Sum, t.bytes = t.Sum+sign*t.Tokens[i], t.bytes+sign*within.Size(t.Body[i])
 		if t.Whole[i] {
 			t.WholeCount += sign
 		}
@@ -255,7 +259,7 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 	const few, large = 32, 128 << 10 // messages, bytes
 	n, bytes := len(body), 0
 	for _, m := range t.Body[from:] {
-		bytes += m.Size()
+		bytes += within.Size(m)
 	}
 	t.bytes += bytes
 	t.Hashes, t.Tokens, t.Wide, t.Whole = t.Hashes[:n], t.Tokens[:n], t.Wide[:n], t.Whole[:n]
@@ -265,7 +269,7 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 			first = from + int(taken.Add(few)) - few
 			for i := first; i < min(first+few, n); i++ {
 				m := t.Body[i]
-				t.Hashes[i], t.Tokens[i] = m.ResultHash(), t.Meter.Message(*m)
+				t.Hashes[i], t.Tokens[i] = within.ResultHash(m), t.Meter.Message(*m)
 				t.Whole[i], t.Wide[i] = look(m)
 			}
 		}
@@ -276,7 +280,7 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 	}
 	work()
 	second.Wait()
-	t.IDs = message.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
+	t.IDs = within.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
 	for i := from; i < n; i++ {
 		if t.Sum += t.Tokens[i]; t.Whole[i] {
 			t.WholeCount++
@@ -337,10 +341,10 @@ func (t *Track[S]) setLead(lead []message.Message) {
 			counted[i] = t.Meter.Message(lead[i])
 		}
 		t.LeadSum += counted[i]
-		t.bytes += lead[i].Size()
+		t.bytes += within.Size(&lead[i])
 	}
 	for i := range t.Lead {
-		t.bytes -= t.Lead[i].Size()
+		t.bytes -= within.Size(&t.Lead[i])
 	}
 	t.Lead, t.LeadTokens = Own(lead), counted
 }

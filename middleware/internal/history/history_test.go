@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -194,7 +195,7 @@ func TestLongHistory(t *testing.T) {
 		sum := 0
 		for i := range n {
 			require.Equal(t, got.Meter.Message(body[i]), got.Tokens[i])
-			require.Equal(t, message.HashContent("", fmt.Sprint("result ", i)), got.Hashes[i])
+			require.Equal(t, store.Content{Data: fmt.Sprint("result ", i)}.Hash(), got.Hashes[i])
 			sum += got.Tokens[i]
 		}
 		require.Equal(t, sum, got.Sum)

@@ -5,9 +5,13 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Likely is a valid handle of the usual length. Use it to measure a placeholder while
 // the real handle is not known: computing that takes a hash of the content.
@@ -230,7 +234,7 @@ func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
 		return nil, false
 	}
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsThinking)
-	empty := slices.ContainsFunc(message.Content([]message.Message{m}, 0), func(v message.Violation) bool {
+	empty := slices.ContainsFunc(within.Content([]message.Message{m}, 0), func(v message.Violation) bool {
 		return v.Rule == "empty message"
 	})
 	return m.Parts, !empty

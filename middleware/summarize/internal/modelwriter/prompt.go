@@ -193,7 +193,7 @@ func withQuestion(live []message.Message, question string) []message.Message {
 	end := len(live)
 	answered := func(m message.Message) bool { return m.Role == message.RoleAssistant }
 	for _, v := range message.Rules(0).Violations(live) {
-		if v.Rule == message.UnansweredCall && !slices.ContainsFunc(live[v.At+1:], answered) {
+		if v.Rule == "unanswered call" && !slices.ContainsFunc(live[v.At+1:], answered) {
 			end = min(end, v.At)
 		}
 	}

@@ -1,0 +1,62 @@
+package message
+
+import "github.com/laconic-go/laconic/internal/inside"
+
+// Internals is what packages of this module ask in addition to what any other may ask. Packages outside of it have no
+// [inside.Key].
+func Internals(inside.Key) internals { return internals{} } //nolint:revive // a type without a name outside of this package
+
+type internals struct{}
+
+// AppendContent appends role, name and parts of a message in an encoding in which different contents are always different. It
+// is meant for hashing messages and cannot be decoded.
+func (internals) AppendContent(b []byte, m *Message) []byte { return m.appendContent(b, nil) }
+
+// HashContent returns the hash of some data, a SHA-256; mediaType is its MIME type, or "" for text. It depends on nothing else.
+func (internals) HashContent(mediaType, data string) ContentHash { return hashContent(mediaType, data) }
+
+// ResultHash returns the hash of the text of the first tool result in the message, or zero if it has none. In an ID it stands
+// for the text, so that the text is hashed once for the ID and for an archive.
+func (internals) ResultHash(m *Message) ContentHash { return m.resultHash() }
+
+// AppendIDs appends the IDs of the messages that follow those with the given IDs. results has the ResultHash of each.
+func (internals) AppendIDs(ids []ID, more []Message, results []ContentHash) []ID {
+	return appendIDs(ids, more, results)
+}
+
+// KnownPart reports whether a part is of one of the six types: not nil, not a pointer, and if it is a result, with content that
+// is nil or of one of them.
+func (internals) KnownPart(p Part) bool { return knownPart(p) }
+
+// Size returns about how many bytes of memory the message uses. It is meant for caches with a limit.
+func (internals) Size(m *Message) int { return m.size() }
+
+// Content returns the violations of message i that do not depend on other messages.
+func (internals) Content(msgs []Message, i int) []Violation { return contentOf(msgs, i) }
+
+// Pairing returns the violations of calls and results that do not match.
+func (internals) Pairing(msgs []Message) []Violation {
+	found, _ := pairing(msgs, 0)
+	return found
+}
+
+// ViolationsFrom returns the violations of the messages from position from on, and those of earlier messages that a later
+// message can still cause: "unanswered call" of the last assistant message, "ends in answer", and "first not user" of a list
+// that has only system messages.
+//
+// If a list has its first n messages in common with one that was valid, its result from n equals that of [Rules.Violations].
+// Only the messages from the last assistant message before from are read; for the rule "reused id" also all earlier calls. It
+// panics if from is out of range.
+func (internals) ViolationsFrom(r Rules, msgs []Message, from int) []Violation {
+	return r.violationsFrom(msgs, from)
+}
+
+// CallsOf returns for each part of message i the position of its call among the calls of the last assistant message before i;
+// -1 if the part is not a result or has no such call. If calls have the same ID, it depends on all results since then:
+// docs/internals/validity.md has the rule.
+func (internals) CallsOf(msgs []Message, i int) []int { return callsOf(msgs, i) }
+
+// JoinTexts returns m with one text in the place of several, on separate lines, if its content is text alone: some servers
+// accept only a string. A message with results is returned unchanged. The adapters do this with each message that a chain made
+// or edited; fit does it for all messages, and for results, with [OneText].
+func (internals) JoinTexts(m Message) Message { return joinTexts(m) }
