@@ -46,7 +46,7 @@ func readCommand(line string) command {
 		c.hidden = c.hidden || !certain
 		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
 	}
-	c.reads = !c.acts && !hasAny(c.bare, []string{">", "sed -i", "tee "})
+	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")
 	return c
 }
 

@@ -96,14 +96,14 @@ func (s *Set) addResult(r message.ToolResult) {
 	}
 	res := resultOf(r, c)
 	what, by := "", c.Name
-	if c.kind == acts || c.kind != runs && (res.fault != "" || len(s.lists[errors]) > 0) { // otherwise it is not used
+	if c.kind == runs {
+		what = s.addCommand(&c.command, res)
+	} else {
 		what = c.inWords()
 		by = what
 	}
 	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)
 	switch {
-	case c.kind == runs:
-		what = s.addCommand(&c.command, res)
 	case ok && c.kind == reads:
 		s.addFiles(c.files, read)
 	case ok && c.kind == writes:

@@ -41,9 +41,8 @@ var chinese = wording{
 // Text returns the section, without a line break at its end, or "" if there is nothing to list or no room. The same set
 // gives the same text.
 //
-// When there is no room for all facts, the last kinds lose entries first, the oldest ones
-// first. But each kind keeps an eighth of the room, if it needs it, so that none removes all
-// others.
+// When there is no room for all facts, the last kinds lose entries first, the oldest ones first. But each kind keeps an eighth
+// of the room, if it needs it, so that none removes all others.
 func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	var lines [sections][]string

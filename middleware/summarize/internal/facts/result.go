@@ -81,6 +81,8 @@ func (p *pairs) shows(kind, output string) string {
 	return ""
 }
 
+const longestNote = 160 // bytes of a line that a tool adds to a result
+
 // result is how a call ended.
 type result struct {
 	state  state  // unknown if the result does not show it for certain
@@ -170,7 +172,7 @@ func outerLines(output string) (lines []string) {
 // happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
 	for _, line := range lines {
-		if line = strings.Trim(line, " \t[]<>()*.!。"); line == "" || !isShort(line) {
+		if line = strings.Trim(line, " \t[]<>()*.!。"); line == "" || len(line) > longestNote {
 			continue
 		}
 		anywhere := isError || slices.ContainsFunc(lists["subject"].Words, func(w string) bool { return strings.HasPrefix(line, w) })
@@ -183,18 +185,16 @@ func stopIn(lines []string, isError bool) state {
 	return unknown
 }
 
-func isShort(line string) bool { return len(line) <= 160 } //nolint:mnd // bytes of a line that a tool adds
-
 // exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there
 // was a 0 before it.
 func exitCode(lines []string) (code string, several bool) {
 	const early = 32
 	for _, line := range lines {
-		if !hasAny(line, lists["exit stem"].Words) {
+		if !slices.ContainsFunc(lists["exit stem"].Words, func(w string) bool { return strings.Contains(line, w) }) {
 			continue
 		}
 		for _, m := range patterns["exit"][0].line.FindAllStringSubmatchIndex(line, -1) {
-			if line[0] != '{' && (m[0] > early || !isShort(line)) {
+			if line[0] != '{' && (m[0] > early || len(line) > longestNote) {
 				break
 			}
 			if found := line[m[2]:m[3]]; found != "0" {
@@ -204,10 +204,6 @@ func exitCode(lines []string) (code string, several bool) {
 		}
 	}
 	return code, false
-}
-
-func hasAny(line string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(line, w) })
 }
 
 // decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.
