@@ -161,7 +161,7 @@ func (c *call) inWords() string {
 		return name
 	}
 	var arguments []string
-	for f := range fields(c.Arguments) {
+	for _, f := range fields(c.Arguments) {
 		arguments = append(arguments, text.Line(f.key+": "+f.text(readOfName), longest))
 	}
 	if len(arguments) > most {
@@ -176,11 +176,8 @@ func decoded(s string, most int) string { return text.Line(html.UnescapeString(s
 // identifiers returns as many as the given number of tokens may hold, or more: those in results, then those in texts of the
 // user and arguments, each oldest first. Those with one key are in one line, unless it is long.
 func (s *Set) identifiers(most int) (lines []string) {
-	const (
-		readOfText = 2 << 10  // bytes
-		readOfAll  = 64 << 10 // bytes
-		longest    = 160      // bytes of an identifier with its key: half of one would be wrong
-	)
+	const readOfText, readOfAll = 2 << 10, 64 << 10 // bytes
+	const longest = 160                             // bytes of an identifier with its key: half of one would be wrong
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
 	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {

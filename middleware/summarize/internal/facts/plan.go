@@ -16,7 +16,7 @@ var number = regexp.MustCompile(`#\d+`)
 // addPlan adds a list of what is to be done in place of that before it, or one task, or changes the status of a task.
 func (s *Set) addPlan(c message.ToolCall, result string) {
 	var items []map[string]string
-	for f := range fields(c.Arguments) {
+	for _, f := range fields(c.Arguments) {
 		if part := lists["item"].Of(bareKey(f.key)); part != "" {
 			if n := len(items); n == 0 || items[n-1][part] != "" {
 				items = append(items, map[string]string{})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
-	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -50,10 +49,9 @@ func callOf(of message.ToolCall) *call {
 	c, name := &call{ToolCall: of}, words(of.Name)
 	byName := accessOf(name)
 	access, byContents := acts, acts
-	var all []field
+	all := fields(of.Arguments)
 	var files, changed, command []string
-	for f := range fields(of.Arguments) {
-		all = append(all, f)
+	for _, f := range all {
 		switch key := bareKey(f.key); lists["argument"].Of(key) {
 		case "file":
 			if file := strings.TrimSpace(f.text(readOfName)); file != "" {
@@ -143,25 +141,23 @@ type field struct {
 	key, raw string // raw has the escapes of JSON
 }
 
-// fields yields the strings of JSON at any depth. If the JSON is cut off or broken, it yields those before that place.
-func fields(arguments string) iter.Seq[field] {
-	return func(yield func(field) bool) {
-		body, key, end := shorten.Head(arguments, readOfArguments), "", 0
-		for {
-			from := end + strings.IndexByte(body[end:], '"') + 1
-			if from == end {
-				return
-			}
-			end = jsonscan.Skip(body, from-1)
-			if end == from || body[end-1] != '"' {
-				return
-			}
-			s := body[from : end-1]
-			if strings.HasPrefix(body[jsonscan.Space(body, end):], ":") {
-				key = s
-			} else if !yield(field{key: key, raw: s}) {
-				return
-			}
+// fields returns the strings of JSON at any depth. If the JSON is cut off or broken, it returns those before that place.
+func fields(arguments string) (all []field) {
+	body, key, end := shorten.Head(arguments, readOfArguments), "", 0
+	for {
+		from := end + strings.IndexByte(body[end:], '"') + 1
+		if from == end {
+			return all
+		}
+		end = jsonscan.Skip(body, from-1)
+		if end == from || body[end-1] != '"' {
+			return all
+		}
+		s := body[from : end-1]
+		if strings.HasPrefix(body[jsonscan.Space(body, end):], ":") {
+			key = s
+		} else {
+			all = append(all, field{key: key, raw: s})
 		}
 	}
 }
