@@ -39,7 +39,7 @@ func readCommand(line string) command {
 		if program == "" {
 			continue
 		}
-		c.filtered = is("reader", program) || strings.Contains(simple, " --version")
+		c.filtered = lists["reader"].Has(program) || strings.Contains(simple, " --version")
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
 		certain := last || by == "&&" || by == "|" && c.pipefail || c.filtered
@@ -108,14 +108,14 @@ func heredocs(line string) string {
 // programOf returns the program of a simple command, with its first argument if that names what it does, or "".
 func programOf(simple string) string {
 	words := strings.Fields(simple)
-	for len(words) > 0 && (is("before", words[0]) || strings.Contains(words[0], "=")) {
+	for len(words) > 0 && (lists["before"].Has(words[0]) || strings.Contains(words[0], "=")) {
 		words = words[1:]
 	}
 	if len(words) == 0 || words[0][0] == '#' {
 		return ""
 	}
 	name := strings.ToLower(strings.Trim(words[0][strings.LastIndexByte(words[0], '/')+1:], `'"`))
-	if len(words) > 1 && is("reader", name+" "+words[1]) {
+	if len(words) > 1 && lists["reader"].Has(name+" "+words[1]) {
 		return name + " " + words[1]
 	}
 	return name

@@ -33,6 +33,7 @@ const (
 	longestSaid    = 300     // the words of the user about a call, and the list of what is to be done
 	longestOutcome = 60      // of a result, after its call
 	longestSpoken  = 2 << 10 // bytes of arguments with identifiers; longer ones are contents
+	longestNote    = 160     // bytes of a line that a tool adds to a result
 )
 
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
@@ -95,11 +96,10 @@ func (s *Set) addResult(r message.ToolResult) {
 		return
 	}
 	res := resultOf(r, c)
-	what, by := "", c.Name
+	what, by := c.inWords(), c.Name
 	if c.kind == runs {
 		what = s.addCommand(&c.command, res)
 	} else {
-		what = c.inWords()
 		by = what
 	}
 	ok := !r.Error && res.fault == "" && (res.state == unknown || res.state == passed)

@@ -3,15 +3,12 @@ package facts
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
-
-var number = regexp.MustCompile(`#\d+`)
 
 // addPlan adds a list of what is to be done in place of that before it, or one task, or changes the status of a task.
 func (s *Set) addPlan(c message.ToolCall, result string) {
@@ -31,7 +28,7 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 	for _, item := range items {
 		e := entry{key: item["title"], text: item["title"], detail: bareKey(item["status"])}
 		if tasks {
-			e.key = cmp.Or(item["number"], strings.TrimPrefix(number.FindString(result), "#"))
+			e.key = cmp.Or(item["number"], strings.TrimPrefix(patterns["number"][0].line.FindString(result), "#"))
 		}
 		if before := s.lists[planned][e.key]; before != nil {
 			before.detail = cmp.Or(e.detail, before.detail)

@@ -19,11 +19,8 @@ var patternFile string
 //go:embed words.txt
 var wordFile string
 
-// lists are those of words.txt.
+// lists are those of words.txt. Keys are compared in lower case, without - and _.
 var lists = lex.Lists(wordFile, " | ")
-
-// is reports whether a word is in a list. Keys are compared in lower case, without - and _.
-func is(list, word string) bool { return lists[list].Has(word) }
 
 // pattern is a line of patterns.txt.
 type pattern struct {
@@ -80,8 +77,6 @@ func (p *pairs) shows(kind, output string) string {
 	}
 	return ""
 }
-
-const longestNote = 160 // bytes of a line that a tool adds to a result
 
 // result is how a call ended.
 type result struct {

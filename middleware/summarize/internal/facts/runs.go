@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -38,7 +39,8 @@ func Runs(msgs []message.Message) (all []Run) {
 			res := resultOf(result, c)
 			r := runOf(c.line, res.state)
 			r.Call, r.Tested = c.ToolCall, res.tested
-			r.Reads = c.kind == reads || anyIn("search", words(c.Name)) || c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
+			r.Reads = c.kind == reads || slices.ContainsFunc(words(c.Name), lists["search"].Has) ||
+				c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
 			all = append(all, r)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"html"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -70,15 +69,16 @@ func callOf(of message.ToolCall) *call {
 		changed = append(changed, filesOf(f)...)
 	}
 	access = cmp.Or(access, byName, byContents)
-	if n := len(command); n > 1 && is("shell", command[0]) {
+	if n := len(command); n > 1 && lists["shell"].Has(command[0]) {
 		command = command[n-1:] // bash -lc "…"
 	}
-	line, runner := strings.TrimSpace(strings.Join(command, " ")), anyIn("run", name)
+	line, runner := strings.TrimSpace(strings.Join(command, " ")), slices.ContainsFunc(name, lists["run"].Has)
 	if runner && files == nil && len(all) == 1 {
 		line = cmp.Or(line, strings.TrimSpace(all[0].text(readOfCommand)))
 	}
 	// A tool that is not known to run commands may do so if nothing shows that it is about files.
-	mayRun := files == nil && byName == acts && !anyIn("search", name) && strings.Contains(line, " ")
+	searches := slices.ContainsFunc(name, lists["search"].Has)
+	mayRun := files == nil && byName == acts && !searches && strings.Contains(line, " ")
 	switch {
 	case changed != nil:
 		c.kind, c.files = writes, changed
@@ -88,14 +88,10 @@ func callOf(of message.ToolCall) *call {
 		c.kind, c.files = access, files
 	case matches("planner", of.Name):
 		c.kind = plans
-	case byName == reads || anyIn("search", name) || anyIn("harmless", name) || is("reader", of.Name):
+	case byName == reads || searches || slices.ContainsFunc(name, lists["harmless"].Has) || lists["reader"].Has(of.Name):
 		c.kind = looks
 	}
 	return c
-}
-
-func anyIn(list string, words []string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return is(list, w) })
 }
 
 // accesses are the kinds by the lists of words for them.
@@ -109,13 +105,11 @@ func accessOf(name []string) (access kind) {
 	return access
 }
 
-var humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
-
 // words returns the words of a name in lower case: "read" and "file" of readFile.
 func words(name string) []string {
 	name = shorten.Head(name, readOfName)
 	if strings.ToLower(name) != name {
-		name = strings.ToLower(humps.ReplaceAllString(name, "$1 $2"))
+		name = strings.ToLower(patterns["hump"][0].line.ReplaceAllString(name, "$1 $2"))
 	}
 	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
 }
