@@ -179,10 +179,8 @@ func (t *task) shorter(header string, s text.Sections, counts text.Tally, how st
 // caller about the caller's request and options.
 func noSummary(err error) error {
 	kind := middleware.KindOf(err)
-	switch kind {
-	case middleware.Invalid, middleware.Overflow, middleware.Irreducible:
+	if kind == middleware.Invalid || kind == middleware.Overflow || kind == middleware.Irreducible {
 		kind = middleware.Unavailable
-	default:
 	}
 	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
 }

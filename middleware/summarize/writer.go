@@ -64,17 +64,15 @@ func InConversation(model middleware.Model, ask Ask) Writer {
 // conversation only while the cache is warm. The other one is given the record if the
 // conversation is not possible or gives no accepted answer.
 func Cheaper(first, second Writer) Writer {
-	if err := errors.Join(first.err, second.err); err != nil {
+	by := func(w Writer) bool { return w.record != nil && w.live == nil }
+	inConversation := func(w Writer) bool { return w.live != nil && w.record == nil }
+	switch err := errors.Join(first.err, second.err); {
+	case err != nil:
 		return Writer{err: err}
-	}
-	single := func(w Writer) bool { return (w.record == nil) != (w.live == nil) }
-	if single(first) && single(second) {
-		switch {
-		case first.record != nil && second.live != nil:
-			return Writer{record: first.record, live: second.live}
-		case first.live != nil && second.record != nil:
-			return Writer{record: second.record, live: first.live, liveFirst: true}
-		}
+	case by(first) && inConversation(second):
+		return Writer{record: first.record, live: second.live}
+	case inConversation(first) && by(second):
+		return Writer{record: second.record, live: first.live, liveFirst: true}
 	}
 	return Writer{err: errors.New("Cheaper is not of one By and one InConversation")}
 }

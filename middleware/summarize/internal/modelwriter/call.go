@@ -44,7 +44,10 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		}
 		a.Cost, _ = p.author.Known.Price.Cost(a.Usage)
 	} else {
-		a.Reason, a.Err = Failed, s.failure(ctx, p, err)
+		if a.Reason, a.Err = Failed, err; ctx.Err() != nil {
+			a.Err = fmt.Errorf("summarize: %w", ctx.Err())
+		}
+		s.shrink(p, a.Err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,22 +102,11 @@ func isPanic(err error) bool {
 	return bug
 }
 
-// failure returns the error of a request without an answer.
-func (s *session) failure(ctx context.Context, p *prompt, err error) error {
-	x, long := middleware.ParseOverflow(err, nil)
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("summarize: %w", ctx.Err())
-	case long && !errors.Is(err, errSlow) && !isPanic(err):
-		s.shrink(p, x)
-	}
-	return err
-}
-
-// shrink reduces the room for a record after a refused prompt: to nine tenths of what
+// shrink reduces the room for a record after a prompt that was refused as too long: to nine tenths of what
 // the refusal reports as fitting, or to half of what was shown.
-func (s *session) shrink(p *prompt, x middleware.PromptLimits) {
-	if p.mode == Suffix {
+func (s *session) shrink(p *prompt, err error) {
+	x, long := middleware.ParseOverflow(err, nil)
+	if !long || p.mode == Suffix || errors.Is(err, errSlow) || isPanic(err) {
 		return
 	}
 	room := p.shown / 2

@@ -248,14 +248,14 @@ func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string
 		return nil, fmt.Errorf("summarize: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
 	answers := make([][]string, len(pieces))
-	var err error
-	if answers[0], err = s.read(ctx, t, pieces, 0); err != nil {
+	read := func(ctx context.Context, i int) (err error) {
+		answers[i], err = s.read(ctx, t, pieces, i)
+		return err
+	}
+	if err := read(ctx, 0); err != nil {
 		return nil, err
 	}
-	err = Parallel(ctx, len(pieces)-1, s.Parallel, func(ctx context.Context, i int) (err error) {
-		answers[i+1], err = s.read(ctx, t, pieces, i+1)
-		return err
-	})
+	err := Parallel(ctx, len(pieces)-1, s.Parallel, func(ctx context.Context, i int) error { return read(ctx, i+1) })
 	return slices.Concat(answers...), err
 }
 
