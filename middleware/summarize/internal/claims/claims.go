@@ -15,11 +15,15 @@
 package claims
 
 import (
+	"cmp"
 	_ "embed" // for words.txt
+	"math"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 //go:embed words.txt
@@ -38,11 +42,269 @@ var (
 	searching                          = lists["search"]
 )
 
+// Finding is a sentence with claims that its source does not support.
+type Finding struct {
+	From, To int      // bytes of the text: the sentence with the mark of its item, and the space after it
+	Items    []string // the claims
+}
+
+// Check returns the sentences of a text that have a claim without support.
+func (s *Source) Check(body string) (found []Finding) {
+	from, planned := 0, false
+	for sentence := range text.Pieces(body) {
+		heading := strings.Trim(sentence, " \t\r\n#*_")
+		if sentence[0] == '#' || strings.HasPrefix(sentence, "**") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
+			planned = plans.MatchString(heading)
+		}
+		var items []string
+		for piece := range pieces(sentence) {
+			items = append(items, s.unsupported(piece, planned)...)
+		}
+		if items != nil {
+			found = append(found, Finding{from, from + len(sentence), items})
+		}
+		from += len(sentence)
+	}
+	return found
+}
+
+// plans matches the beginning of what is not done yet: its new files and times are no inventions.
+var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
+
+// unsupported returns the claims of a sentence that the source does not support.
+func (s *Source) unsupported(piece string, planned bool) (items []string) {
+	const most = 12 // numbers that give others
+	sen := read(piece)
+	planned = planned || plans.MatchString(sen.Folded)
+	var given []float64
+	for _, v := range lex.Values(sen.Tokens) {
+		if v.Has && len(given) < most && s.hasValue(&v) {
+			given = append(given, v.Value)
+		}
+	}
+	slices.SortStableFunc(sen.Items, func(a, b lex.Item) int { return cmp.Compare(a.From, b.From) })
+	for i := range sen.Items {
+		c := &sen.Items[i]
+		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
+		adds := c.Kind == lex.Number && sen.hasAny(sums) && s.isSum(&c.Value)
+		if !isPlan && !adds && !s.supports(c) && !isResult(c, given) {
+			items = append(items, c.Text)
+		}
+	}
+	if !planned {
+		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
+	}
+	return items
+}
+
+// isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
+func (s *Source) isSum(v *lex.Value) bool {
+	const most = 24 // amounts of a text
+	for _, u := range append([]lex.Unit{{Size: 1}}, v.Units...) {
+		want, margin := v.Value*u.Size, max(v.Step*u.Size*0.51, 1e-6)
+		for _, all := range s.sums {
+			total := 0.0
+			for _, a := range all {
+				total += a
+			}
+			if len(all) > 1 && len(all) <= most && (math.Abs(total-want) <= margin || gives(all, want, margin, false)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isResult reports whether two numbers of its sentence give that of a claim by one operation.
+func isResult(c *lex.Item, given []float64) bool {
+	v := &c.Value
+	return c.Kind == lex.Number && v.Has && !v.Label && gives(given, v.Value, max(v.Precision(), v.Step*0.51), true)
+}
+
+// gives reports whether two of some numbers give another one, as sum or difference, or also as product or quotient.
+func gives(all []float64, want, margin float64, products bool) bool {
+	is := func(v float64) bool { return math.Abs(math.Abs(v)-want) <= margin }
+	for i, a := range all {
+		for k, b := range all {
+			if i != k && (is(a+b) || is(a-b) || products && (is(a*b) || b != 0 && (is(a/b) || is(100*a/b) || is(100*(a-b)/b)))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Without returns a text without the sentences that were found. Blank lines that this leaves are removed.
+func Without(body string, found []Finding) string {
+	var b strings.Builder
+	at := 0
+	for _, f := range found {
+		b.WriteString(body[at:f.From])
+		if cut := body[f.From:f.To]; strings.HasSuffix(cut, "\n") && !strings.HasSuffix(b.String(), "\n") {
+			b.WriteByte('\n')
+		}
+		at = f.To
+	}
+	b.WriteString(body[at:])
+	return strings.TrimSpace(b.String())
+}
+
+// supports reports whether the source has what a claim is about.
+func (s *Source) supports(c *lex.Item) bool {
+	const few = 3
+	switch {
+	case c.Kind == lex.Number || c.Kind == lex.Date:
+		return s.hasValue(&c.Value)
+	case s.has(c.Words), c.Open && s.hasPart(strings.TrimSuffix(pattern(c.Words), "\x00")):
+		return true
+	case c.Kind == lex.Quotation:
+		return len(c.Words) == 1 && s.hasInflected(c.Words[0]) ||
+			len(c.Words) <= few && !strings.ContainsFunc(c.Text, lex.IsHan) && s.hasNear(c.Words)
+	case c.Kind == lex.Path, c.Kind == lex.Code && len(c.Words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
+		return s.hasPath(c)
+	case c.Kind == lex.Code && len(c.Words) > 1:
+		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && s.hasNear(c.Words)
+	case c.Kind == lex.Code && s.hasInflected(c.Words[0]):
+		return true
+	}
+	return s.hasName(c)
+}
+
+// hasInflected reports whether a word of natural language is in the source, also with another end.
+func (s *Source) hasInflected(w string) bool {
+	return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && (s.hasPart(w) || stemOf(w) != w && s.hasPart(stemOf(w)))
+}
+
+func isFile(words []string) bool { return len(words) > 1 && fileEnds.Has(words[len(words)-1]) }
+
+// hasName reports whether the source has a name that is not in it as it is.
+func (s *Source) hasName(c *lex.Item) bool {
+	const shortHash = 7
+	last := c.Words[len(c.Words)-1]
+	switch {
+	case len(c.Words) > 1:
+		return false
+	case len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
+		return s.hasPart("\x00" + last)
+	}
+	return c.Kind == lex.Name && s.has([]string{strings.TrimSuffix(last, "s")})
+}
+
+// hasPath reports whether the source has a path, or its end in a folder that it has.
+func (s *Source) hasPath(c *lex.Item) bool {
+	const most = 100 // words
+	words := c.Words
+	for len(words) > 0 && words[0] == "/" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) > most:
+		return false
+	case s.has(words), c.Weak && !s.has([]string{words[0], "/"}):
+		return true
+	}
+	absolute := strings.ContainsAny(c.Text[:1], `/~\`) || len(c.Text) > 1 && c.Text[1] == ':'
+	for k, w := range words {
+		if w == "/" && s.beginsPath(words[k+1:]) && (s.has(words[:k]) || absolute && slices.Contains(words[k+1:], "/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsPath reports whether words begin a path of the source.
+func (s *Source) beginsPath(words []string) bool {
+	const most = 1000
+	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
+		return at < 2 || s.stream[at-1] != '/' || s.stream[at-2] != 0
+	})
+}
+
+// has reports whether words are next to each other in the source.
+func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(pattern(words)) }
+
+func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
+
+// hasBy reports whether words are next to each other in a part of one of some roles.
+func (s *Source) hasBy(words []string, roles ...role) bool {
+	const most = 1000
+	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
+		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
+		return slices.Contains(roles, s.parts[k-1].by)
+	})
+}
+
+// hasPart reports whether a text is in the words, as refund in RefundTotal.
+func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
+
+// hasNear reports whether words are close to each other in the source, in any order.
+func (s *Source) hasNear(words []string) bool {
+	const most, window = 500, 120 // places that are looked at; bytes on each side, besides the words
+	if len(words) > most {
+		return false
+	}
+	var places []int // of the rarest word
+	size := window
+	for _, w := range words {
+		found := s.words.Lookup([]byte(pattern([]string{w})), most)
+		if places == nil || len(found) < len(places) {
+			places = found
+		}
+		if found == nil {
+			return false
+		}
+		size += len(w) + 1
+	}
+	return slices.ContainsFunc(places, func(at int) bool {
+		around := string(s.stream[max(0, at-size):min(len(s.stream), at+size)])
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(around, "\x00"+w+"\x00") })
+	})
+}
+
+// hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as rounded
+// up, or nearly a step more, as cut off.
+func (s *Source) hasAmount(dimension string, v, step float64) bool {
+	all, exact := s.amounts[dimension], math.Abs(v)*1e-12
+	k, _ := slices.BinarySearch(all, v-step*0.5-exact)
+	return k < len(all) && all[k] <= v+step*0.95+exact
+}
+
+// hasValue reports whether a value is in the source.
+func (s *Source) hasValue(v *lex.Value) bool {
+	d := v.Date
+	switch {
+	case v.Clock != "":
+		return s.clocks[v.Clock]
+	case d != lex.Day{}:
+		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
+		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
+	case !v.Has:
+		return s.digits[plainDigits(v.Literal)] || s.hasPart("\x00"+v.Literal+".")
+	}
+	m := v.Precision()
+	if v.Units != nil && !slices.ContainsFunc(v.Units, func(u lex.Unit) bool {
+		return s.measured[u.Dimension] || u.Dimension == "ratio" || u.Dimension == "bytes"
+	}) {
+		return false
+	}
+	if v.Units == nil {
+		return s.digits[plainDigits(v.Literal)] || s.hasAmount(asWritten, v.Value, m)
+	}
+	for _, u := range v.Units {
+		n, m := v.Value*u.Size, m*u.Size
+		if s.hasAmount(u.Dimension, n, m) || u.Dimension == "bytes" && s.hasAmount(bare, n, m) ||
+			u.Dimension == "ratio" && s.hasAmount(bare, n/100, m/100) {
+			return true
+		}
+	}
+	return s.hasAmount(bare, v.Value, m)
+}
+
 // sentence is a sentence, or a part of one.
 type sentence struct{ *lex.Text }
 
-func read(text string) sentence {
-	t := lex.Read(text)
+func read(body string) sentence {
+	t := lex.Read(body)
 	t.Items = slices.DeleteFunc(t.Items, func(it lex.Item) bool { return it.Kind == lex.Number && !counts(t.Tokens, &it.Value) })
 	return sentence{t}
 }

@@ -2,14 +2,17 @@ package modelwriter
 
 import (
 	"cmp"
+	_ "embed" // for the prompts
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // prompt is a request that is ready to be sent, and what its answer must meet.
@@ -247,6 +250,84 @@ func (s *session) instruction(a Author, t task) string {
 	return strings.Join(lines, "\n\n")
 }
 
+// kept returns a message of the user in a fence, after its introduction. Of a long one, the middle is left out: the
+// more, the smaller the author's window is.
+func (s *session) kept(a Author, introduction, element, said string) []string {
+	if !visible(said) {
+		return nil
+	}
+	const least, most, part = 1000, 8000, 16 // code points, and the part of the window, which has more tokens
+	size := most
+	if w := a.window(); w > 0 {
+		size = min(max(least, w/part), most)
+	}
+	q, name := []rune(said), fence(element, said)
+	if n := len(q) - size; n > 0 {
+		tail := size / 3
+		said = fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:size-tail]), n, string(q[len(q)-tail:]))
+	}
+	return []string{introduction + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(said)) + "\n</" + name + ">"}
+}
+
+//go:embed prompts/en.txt
+var englishPrompts string
+
+//go:embed prompts/zh.txt
+var chinesePrompts string
+
+var english, chinese = parseWording(englishPrompts), parseWording(chinesePrompts)
+
+// wording has the texts of requests in one language, by their names in the files.
+type wording map[string]string
+
+func wordingOf(l text.Language) wording { return text.Pick(l, english, chinese) }
+
+func parseWording(file string) wording {
+	w, name := wording{}, ""
+	for line := range strings.Lines(file) {
+		line = strings.TrimRight(line, "\n")
+		between := map[bool]string{true: "\n", false: " "}[strings.HasSuffix(name, "sections")]
+		switch rest, isName := strings.CutPrefix(line, "@"); {
+		case isName:
+			name = rest
+		case line != "" && name != "":
+			w[name] = strings.TrimPrefix(w[name]+between+line, between)
+		}
+	}
+	return w
+}
+
+// say returns a text with its operands.
+func (w wording) say(name string, operands ...any) string { return fmt.Sprintf(w[name], operands...) }
+
+// wordsFor returns the number of words, or of Chinese characters, of a number of tokens.
+func (w wording) wordsFor(tokens int) int {
+	per, _ := strconv.Atoi(w["words for 100 tokens"])
+	return max(20, tokens*per/100)
+}
+
+// sections returns the built-in headings, with those of what code usually adds to the text if they are wanted.
+func (w wording) sections(seed, constraints, files bool) (headings []string) {
+	name := map[bool]string{true: "seed sections", false: "sections"}[seed]
+	for line := range strings.SplitSeq(w[name], "\n") {
+		fields := strings.Split(line, " | ")
+		if len(fields) < 3 || map[string]bool{"quotes": constraints, "facts": files}[fields[2]] {
+			headings = append(headings, fields[0])
+		}
+	}
+	return headings
+}
+
+// content returns what a built-in section has, or "".
+func (w wording) content(heading string) string {
+	for line := range strings.SplitSeq(w["seed sections"]+"\n"+w["sections"], "\n") {
+		if fields := strings.Split(line, " | "); fields[0] == heading {
+			return fields[1]
+		}
+	}
+	return ""
+}
+
 // sectionLines returns the required headings, the built-in ones with their content.
 func (w wording) sectionLines(sections []string) string {
 	var lines []string
@@ -267,23 +348,4 @@ func (w wording) conceptLines(concepts []Concept) string {
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("- %q (%s): %s", c.Keyword, many, c.Description), ": "))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// kept returns a message of the user in a fence, after its introduction. Of a long one, the middle is left out: the
-// more, the smaller the author's window is.
-func (s *session) kept(a Author, introduction, element, said string) []string {
-	if !visible(said) {
-		return nil
-	}
-	const least, most, part = 1000, 8000, 16 // code points, and the part of the window, which has more tokens
-	size := most
-	if w := a.window(); w > 0 {
-		size = min(max(least, w/part), most)
-	}
-	q, name := []rune(said), fence(element, said)
-	if n := len(q) - size; n > 0 {
-		tail := size / 3
-		said = fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:size-tail]), n, string(q[len(q)-tail:]))
-	}
-	return []string{introduction + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(said)) + "\n</" + name + ">"}
 }
