@@ -86,11 +86,12 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 		}
 		m.before += p.tokens
 	}
-	for _, k := range o.covered(b.pieces) {
+	at := o.covered(b.pieces)
+	m.covers, f.Originals = make([]covered, len(at)), make([]message.Message, len(at))
+	for i, k := range at {
 		c := all[k]
 		c.at = k
-		m.covers = append(m.covers, c)
-		f.Originals = append(f.Originals, h[k])
+		m.covers[i], f.Originals[i] = c, h[k]
 		switch {
 		case c.summary != nil:
 			m.counts = m.counts.Plus(c.summary.tally)
@@ -118,7 +119,8 @@ func requests(h []message.Message) (first, newest string) {
 }
 
 // fresh returns the messages that no earlier summary covers.
-func (m *material) fresh() (out []covered) {
+func (m *material) fresh() []covered {
+	out := make([]covered, 0, len(m.covers))
 	for _, c := range m.covers {
 		if c.fate != known {
 			out = append(out, c)
