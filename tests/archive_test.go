@@ -39,7 +39,9 @@ func TestNothingIsLost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkNothingIsLost(t, &sum) })
 	t.Logf("%d views: %d parts are by their handles, %d messages by that of a fold; %d have no handle since fit had no room", sum.views, sum.parts, sum.folded, sum.bare)
 	require.Positive(t, sum.parts)
-	require.Positive(t, sum.folded)
+	if !testing.Short() { // twenty conversations may have no fold
+		require.Positive(t, sum.folded)
+	}
 }
 
 // tester is a test or a check of rapid.
