@@ -88,7 +88,7 @@ func TestCompact(t *testing.T) {
 
 			done, err := steps.History(t.Context(), env, end.History)
 			require.NoError(t, err)
-			require.Equal(t, journal.ByModel, done[len(done)-1].Actor, "the journal has who asked")
+			require.Equal(t, "model", done[len(done)-1].Actor, "the journal has who asked")
 
 			answers := resultsOf(end.History, agent.CompactTool)
 			require.Regexp(t, `^\[not yet: 1\d\d\d tokens are in the context; a compaction is made from 5000 on if you ask, and at 10000 without\]$`, answers[0])

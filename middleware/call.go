@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/internal/guard"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/models"
 )
 
 // One call runs through these functions:
@@ -220,7 +220,7 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 		return v.with(r), nil
 	}
 	own := *v.with(r)
-	if s := own.session; s.thinking.rule == models.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
+	if s := own.session; s.thinking.rule == edit.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
 		own.thinking = s.thinkingSent(&own, &own)
 	}
 	v, err := remember(ctx, &own)
@@ -260,7 +260,7 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		own, out.dry = true, v.req.dry
 	}
 	finishes := v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
-	if finishes || v.session.thinking.rule == models.ThinkingBound || v.session != r.view.session {
+	if finishes || v.session.thinking.rule == edit.ThinkingBound || v.session != r.view.session {
 		kept, sent, err := finish(ctx, v, refusal)
 		if err != nil {
 			return outgoing{}, err

@@ -319,8 +319,8 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s.Track = s.opened.With(st)
 	w.session, w.steps = &s, slices.Clone(v.steps)
 	for i := range w.steps { // who commits it has asked for it
-		if w.steps[i].Actor == journal.ByTrigger {
-			w.steps[i].Actor = journal.ByUser
+		if w.steps[i].Actor == entries.ByTrigger {
+			w.steps[i].Actor = entries.ByUser
 		}
 	}
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev

@@ -392,16 +392,16 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 func (p *proposal) step(why string) entries.Made {
 	l, v := p.layer, p.before
 	s := entries.Made{Records: p.records, Step: journal.Step{
-		Kind: journal.StepEdit, By: l.name, Actor: journal.ByTrigger, Why: why, Time: v.session.chain.env.Clock().Round(0).UTC(),
+		Kind: entries.StepEdit, By: l.name, Actor: entries.ByTrigger, Why: why, Time: v.session.chain.env.Clock().Round(0).UTC(),
 		Before: v.size.Tokens, After: p.after.size.Tokens, Cost: p.price,
 	}}
 	switch {
 	case p.forced && v.req.Asked:
-		s.Actor = journal.ByModel
+		s.Actor = entries.ByModel
 	case p.forced:
-		s.Actor = journal.ByUser
+		s.Actor = entries.ByUser
 	case v.req.tooLong:
-		s.Actor = journal.ByRefusal
+		s.Actor = entries.ByRefusal
 	}
 	for _, r := range p.records { // a fold covers what it replaces
 		if was := v.list.Inside(r.Runs); r.Kind == journal.Rewrite {

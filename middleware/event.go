@@ -52,7 +52,7 @@ type Event struct {
 	Calls  int // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 
 	// Thinking is, of Edited and ThinkingLeftOut, the thinking that is left out, since the model accepts it only after
-	// what it was made with; see models.ThinkingBound.
+	// what it was made with; see models.Table.ThinkingOf.
 	Thinking ThinkingLoss
 
 	Call      *report.Call      // Called, and events of a model call for a summary: the numbers of the call; else nil

@@ -34,7 +34,7 @@ func (internals) Without(v *View, counted int) *View {
 func (internals) Model(v *View) models.Model { return v.model.Model }
 
 // Thinking returns what the model of the request demands of the thinking in its earlier answers.
-func (internals) Thinking(v *View) models.Thinking { return v.session.thinking.rule }
+func (internals) Thinking(v *View) string { return v.session.thinking.rule }
 
 // KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
 // accepts thinking only as an unbroken run, and some that is kept is before it.

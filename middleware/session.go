@@ -51,9 +51,9 @@ type state struct {
 	unwrittenSteps    []entries.Made        // the steps that have led to unwritten
 	head              *atomic.Pointer[head] // of the call that was last; nil inside: there was none
 
-	wholeCount, question, window int             // as they were when list was found to hold
-	rule                         models.Thinking // the same
-	once                         bool            // an edit of the list holds for this history only
+	wholeCount, question, window int    // as they were when list was found to hold
+	rule                         string // the same
+	once                         bool   // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
 	model      string      // of the last call
@@ -132,7 +132,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		model: s.model, budget: s.budget, reported: s.reported,
 	}
 	v.measure()
-	if s.thinking.rule == models.ThinkingBound {
+	if s.thinking.rule == edit.ThinkingBound {
 		v.reportRecalled(ctx)
 	}
 	c.histories.Publish(s.Track)
@@ -351,7 +351,7 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
 	st, leftOut := &s.State, s.thinking.leftOut
-	if s.thinking.rule == models.ThinkingBound {
+	if s.thinking.rule == edit.ThinkingBound {
 		leftOut = s.leftOutWith(st.list)
 	}
 	switch {
@@ -380,8 +380,8 @@ type namedModel struct {
 	models.Model
 
 	name     string
-	budget   Budget          // zero if the table has no window
-	thinking models.Thinking // what is demanded of thinking, also for names that the table has not
+	budget   Budget // zero if the table has no window
+	thinking string // what is demanded of thinking, also for names that the table has not
 	priors   calibrate.Priors
 }
 
@@ -389,7 +389,7 @@ type namedModel struct {
 func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
 	m := c.model.Load()
 	if m == nil || m.name != req.Model {
-		m = &namedModel{name: req.Model}
+		m = &namedModel{name: req.Model, thinking: edit.ThinkingFree}
 		if req.Model != "" {
 			m.Model, _ = c.env.Models.Lookup(req.Model)
 			m.thinking = c.env.Models.ThinkingOf(req.Model)

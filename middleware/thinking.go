@@ -10,11 +10,10 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/models"
 )
 
 // Some models accept the thinking of an answer only after what it was made with: the same system messages and tools, and
-// the same messages before it; see [models.ThinkingBound]. The chain leaves out what they would not accept:
+// the same messages before it; see [models.Table.ThinkingOf]. The chain leaves out what they would not accept:
 //
 //	session.recallThinking   what is left out already, by the journal
 //	session.leftOutWith      what edits add to it: all thinking after the first change
@@ -40,7 +39,7 @@ func (l ThinkingLoss) String() string {
 
 // thinking is what a session knows of the thinking in its history.
 type thinking struct {
-	rule    models.Thinking
+	rule    string
 	before  edit.List         // the edits in the request before, as far as is known
 	known   *journal.Thinking // of the request before; nil: nothing
 	at      int               // position under whose ID the journal has it
@@ -50,7 +49,7 @@ type thinking struct {
 
 // terms returns what a request demands of edits; leftOut is the thinking that is left out.
 func (s *session) terms(leftOut edit.Positions) edit.Terms {
-	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == models.ThinkingCalls, LeftOut: leftOut}
+	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == edit.ThinkingCalls, LeftOut: leftOut}
 }
 
 // recallThinking sets what is left out of the thinking by what the journal has.
@@ -68,18 +67,18 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
 	t.at, t.rule = at, s.model.thinking
-	if t.rule == models.ThinkingFree && s.model.Provider == "" { // nothing is known of the model but what its provider has answered
+	if t.rule == edit.ThinkingFree && s.model.Provider == "" { // nothing is known of the model but what its provider has answered
 		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil {
-			t.rule = models.ThinkingBound
+			t.rule = edit.ThinkingBound
 		}
 	}
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
-	if t.known = known; t.rule == models.ThinkingRefused {
+	if t.known = known; t.rule == edit.ThinkingRefused {
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
 	}
-	if t.rule != models.ThinkingBound {
+	if t.rule != edit.ThinkingBound {
 		return
 	}
 	last := len(s.Body) - 1
@@ -98,7 +97,7 @@ func (s *session) recallThinking(found entries.Known) {
 // leftOutWith returns the positions whose thinking is left out with a list of edits.
 func (s *session) leftOutWith(l edit.List) edit.Positions {
 	t := &s.thinking
-	if t.rule != models.ThinkingBound {
+	if t.rule != edit.ThinkingBound {
 		return t.leftOut
 	}
 	first := s.Stale(l, t.before, t.leftOut)
@@ -144,7 +143,7 @@ func thinkingTokens(s *session, m *message.Message) (tokens int, ok bool) {
 // voidPrice returns the price of the thinking from one message to another, as that of the same output, in input tokens, if an
 // edit before them makes it void.
 func (v *View) voidPrice(from, to int) float64 {
-	if v.session.thinking.rule != models.ThinkingBound {
+	if v.session.thinking.rule != edit.ThinkingBound {
 		return 0
 	}
 	counted := 0
@@ -164,15 +163,14 @@ func (v *View) voidPrice(from, to int) float64 {
 // keepsThinking returns whether an editor must not remove the thinking of message i.
 func (v *View) keepsThinking() func(i int) bool {
 	switch v.session.thinking.rule {
-	case models.ThinkingCalls:
+	case edit.ThinkingCalls:
 		return func(i int) bool { return v.At(i).HasCalls() }
-	case models.ThinkingBound:
+	case edit.ThinkingBound:
 		stays := 0
 		for stays < v.Len() && (!hasThinking(v.At(stays)) || v.Protected(stays)&ProtectWhole == 0) {
 			stays++
 		}
 		return func(i int) bool { return i > stays }
-	case models.ThinkingFree, models.ThinkingTurn, models.ThinkingRefused:
 	}
 	return func(int) bool { return false }
 }

@@ -12,14 +12,13 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/models"
 )
 
 // prepare returns a view without the thinking that its provider would not accept, as it is remembered, and the same with
 // repairs, as it is sent. refusal is the reason of the provider against thinking in this call; "": nothing.
 func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, done []repairs, err error) {
 	s := v.session
-	if sent, done, err = repair(ctx, v); err != nil || s.thinking.rule != models.ThinkingBound || len(s.IDs) == 0 {
+	if sent, done, err = repair(ctx, v); err != nil || s.thinking.rule != edit.ThinkingBound || len(s.IDs) == 0 {
 		return v, sent, done, err
 	}
 	own = v
@@ -99,7 +98,7 @@ func (o *outgoing) resend(
 	}
 	s, w, again := *v.session, *v, *req
 	s.chain.binding.Store(o.req.Model, true)
-	s.thinking = thinking{rule: models.ThinkingBound, before: s.State.All, known: s.State.Entry.Thinking}
+	s.thinking = thinking{rule: edit.ThinkingBound, before: s.State.All, known: s.State.Entry.Thinking}
 	if s.thinking.known != nil {
 		s.thinking.leftOut = s.thinking.known.LeftOut
 	}

@@ -84,11 +84,11 @@ func secondary(source string) string {
 	return ""
 }
 
-func thinking(t models.Thinking) string {
-	if t == models.ThinkingFree {
+func thinking(demand string) string {
+	if demand == "" {
 		return "-"
 	}
-	return t.String()
+	return demand
 }
 
 func number(n int) string {

@@ -19,6 +19,7 @@ package models
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,9 +37,9 @@ type Model struct {
 	Ratio    float64 // tokens for each token of o200k_base: a mean, at the high end
 	Price    Price
 	Cache    Cache
-	Thinking Thinking // what it demands of the thinking in its earlier answers; see [Table.ThinkingOf]
-	Source   string   // source of the row; "secondary: …" if that is not the provider itself
-	Date     string   // day on which the source was read, such as 2026-11-21
+	Thinking string // what it demands of the thinking in its earlier answers; see [Table.ThinkingOf]; "": its name decides
+	Source   string // source of the row; "secondary: …" if that is not the provider itself
+	Date     string // day on which the source was read, such as 2026-11-21
 }
 
 // Cache describes how the provider caches prompts. All providers reuse the longest
@@ -89,8 +90,8 @@ func (m Model) validate() error {
 	if math.IsNaN(m.Ratio) || m.Ratio != 0 && (m.Ratio < 0.1 || m.Ratio > 10) {
 		return fmt.Errorf("models: %s: Ratio is %v, must be 0.1 to 10, or 0 for unknown", m.Name, m.Ratio)
 	}
-	if int(m.Thinking) >= len(thinkingNames) {
-		return fmt.Errorf("models: %s: Thinking is %d, must be at most %d", m.Name, m.Thinking, ThinkingRefused)
+	if m.Thinking != "" && !slices.Contains(demands, m.Thinking) {
+		return fmt.Errorf("models: %s: Thinking is %q, must be one of %q, or empty", m.Name, m.Thinking, demands)
 	}
 	if m.Date != "" {
 		if _, err := time.Parse(time.DateOnly, m.Date); err != nil {

@@ -45,14 +45,14 @@ other-1   1 - 1 | 0.000001 - - - 1000000
 			}},
 		},
 		Cache:    models.Cache{Auto: true, Min: 1024, Step: 128, TTL: 5 * time.Minute, LongTTL: time.Hour, Breakpoints: 4, Lookback: 20},
-		Thinking: models.ThinkingTurn,
+		Thinking: "turn",
 		Source:   "https://acme.example/pricing, read by hand", Date: "2026-11-21",
 	}
 	second := first
 	second.Name = "acme-one"
 	require.Equal(t, []models.Model{
 		first, second,
-		{Name: "acme-2", Provider: "acme", Family: "acme", Ratio: 1.1, Thinking: models.ThinkingCalls, Source: first.Source, Date: first.Date},
+		{Name: "acme-2", Provider: "acme", Family: "acme", Ratio: 1.1, Thinking: "calls", Source: first.Source, Date: first.Date},
 		{Name: "acme-3", Provider: "acme", Family: "acme", Ratio: 1.1, Source: first.Source, Date: first.Date},
 		{Name: "other-1", Provider: "other", Window: 1, Output: 1, Price: models.Price{Rates: models.Rates{Input: 1, Output: 1_000_000 * usd}}},
 	}, rows)

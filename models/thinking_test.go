@@ -1,6 +1,7 @@
 package models_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -12,11 +13,11 @@ import (
 func TestThinkingOf(t *testing.T) {
 	t.Parallel()
 	const (
-		free, bound, turn    = models.ThinkingFree, models.ThinkingBound, models.ThinkingTurn
-		calls, refused       = models.ThinkingCalls, models.ThinkingRefused
+		free, bound, turn    = "free", "bound", "turn"
+		calls, refused       = "calls", "refused"
 		bedrock, longProfile = "arn:aws:bedrock:us-east-1::foundation-model/anthropic.", "arn:aws:bedrock:eu-west-1:123456789012:inference-profile/eu.anthropic."
 	)
-	for name, want := range map[string]models.Thinking{
+	for name, want := range map[string]string{
 		// Claude in the table, by its name and by variants.
 		"claude-fable-5-1": bound, "claude-fable-5-2": bound, "claude-mythos-5-1": bound, "claude-mythos-5-2": bound,
 		"claude-opus-5-5": bound, "claude-sonnet-5-5": bound, "claude-haiku-5-5": bound,
@@ -76,7 +77,7 @@ func TestThinkingOf(t *testing.T) {
 		"": free, " ": free, "/": free, "-": free, "claude-": free, "claude--": free, "\xff": free, "claude-\xff-6": bound, "claude-opus-６": bound,
 		strings.Repeat("a", 300) + "/claude-opus-6": free,
 	} {
-		require.Equal(t, want.String(), models.Default().ThinkingOf(name).String(), "%q", name)
+		require.Equal(t, want, models.Default().ThinkingOf(name), "%q", name)
 	}
 }
 
@@ -86,8 +87,8 @@ func TestThinkingOfRows(t *testing.T) {
 	t.Parallel()
 	var empty models.Table
 	for m := range models.Default().All() {
-		require.Equal(t, m.Thinking.String(), models.Default().ThinkingOf(m.Name).String(), "%s: the row", m.Name)
-		require.Equal(t, m.Thinking.String(), empty.ThinkingOf(m.Name).String(), "%s: the name alone", m.Name)
+		require.Equal(t, cmp.Or(m.Thinking, "free"), models.Default().ThinkingOf(m.Name), "%s: the row", m.Name)
+		require.Equal(t, cmp.Or(m.Thinking, "free"), empty.ThinkingOf(m.Name), "%s: the name alone", m.Name)
 	}
 }
 
@@ -99,29 +100,19 @@ func TestThinkingOfOwn(t *testing.T) {
 	deployment.Name = "prod-chat"
 	table, err := models.Default().With(
 		deployment,
-		models.Model{Name: "house-model", Thinking: models.ThinkingCalls},
+		models.Model{Name: "house-model", Thinking: "calls"},
 		models.Model{Name: "claude-opus-6", Window: 2_000_000},
-		models.Model{Name: "openrouter/anthropic/claude-opus-5.5", Thinking: models.ThinkingTurn},
+		models.Model{Name: "openrouter/anthropic/claude-opus-5.5", Thinking: "turn"},
 	)
 	require.NoError(t, err)
-	for name, want := range map[string]models.Thinking{
-		"prod-chat": models.ThinkingBound, "azure/prod-chat": models.ThinkingBound,
-		"house-model": models.ThinkingCalls, "house-model:free": models.ThinkingCalls,
-		"claude-opus-6":                        models.ThinkingBound,
-		"openrouter/anthropic/claude-opus-5.5": models.ThinkingTurn, "anthropic/claude-opus-5.5": models.ThinkingBound,
+	for name, want := range map[string]string{
+		"prod-chat": "bound", "azure/prod-chat": "bound",
+		"house-model": "calls", "house-model:free": "calls",
+		"claude-opus-6":                        "bound",
+		"openrouter/anthropic/claude-opus-5.5": "turn", "anthropic/claude-opus-5.5": "bound",
 	} {
-		require.Equal(t, want.String(), table.ThinkingOf(name).String(), "%q", name)
+		require.Equal(t, want, table.ThinkingOf(name), "%q", name)
 	}
-}
-
-func TestThinkingString(t *testing.T) {
-	t.Parallel()
-	var names []string
-	for i := models.ThinkingFree; i <= models.ThinkingRefused; i++ {
-		names = append(names, i.String())
-	}
-	require.Equal(t, []string{"free", "bound", "turn", "calls", "refused"}, names)
-	require.Equal(t, "Thinking(5)", (models.ThinkingRefused + 1).String())
 }
 
 func BenchmarkThinkingOf(b *testing.B) {

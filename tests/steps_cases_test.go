@@ -206,15 +206,15 @@ func TestStepsOfAnEarlierProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(s), 10)
 	for i, step := range s {
-		require.Equal(t, journal.StepEdit, step.Kind)
+		require.Equal(t, "edit", step.Kind)
 		require.Equal(t, "clear", step.By)
 		require.Equal(t, now, step.Time)
 		require.Greater(t, step.Before, step.After)
 		require.Equal(t, journal.Cost{Known: true}, step.Cost, "no model was called")
 		if i == 0 {
-			require.Equal(t, journal.ByUser, step.Actor)
+			require.Equal(t, "user", step.Actor)
 		} else {
-			require.Equal(t, journal.ByTrigger, step.Actor)
+			require.Equal(t, "trigger", step.Actor)
 		}
 	}
 	for range 10 {

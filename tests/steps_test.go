@@ -210,7 +210,7 @@ func (w *stWorld) same(want string, got steps.Step, err error) {
 	require.NoError(w, err, w.told())
 	require.Equal(w, want, got.By, w.told())
 	w.sayf("… of %s", got.By)
-	w.done[string(got.Kind)]++
+	w.done[got.Kind]++
 }
 
 // call calls a model, and continues the history with its answer.

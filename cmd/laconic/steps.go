@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/steps"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store/engine"
@@ -104,16 +103,16 @@ func mustExist(url string) error {
 
 // line is a step as it is written.
 type line struct {
-	ID     message.ID       `json:"id"`
-	Kind   journal.StepKind `json:"kind"`
-	By     string           `json:"by,omitempty"`
-	Actor  journal.Actor    `json:"actor"`
-	Time   time.Time        `json:"time"`
-	Before int              `json:"before"`
-	After  int              `json:"after"`
-	Paid   *models.Cost     `json:"dollars"` // null: unknown
-	Undone bool             `json:"undone,omitempty"`
-	Why    string           `json:"why"`
+	ID     message.ID   `json:"id"`
+	Kind   string       `json:"kind"`
+	By     string       `json:"by,omitempty"`
+	Actor  string       `json:"actor"`
+	Time   time.Time    `json:"time"`
+	Before int          `json:"before"`
+	After  int          `json:"after"`
+	Paid   *models.Cost `json:"dollars"` // null: unknown
+	Undone bool         `json:"undone,omitempty"`
+	Why    string       `json:"why"`
 }
 
 func lineOf(s steps.Step) line {
@@ -148,7 +147,7 @@ func (s *stepped) list(ctx context.Context, args []string, std stdio) error {
 		w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "time\tstep\tby\tfor\ttokens\twhy")
 		for _, step := range all {
-			kind := string(step.Kind)
+			kind := step.Kind
 			if step.Undone {
 				kind += " (undone)"
 			}

@@ -54,7 +54,7 @@ type Options struct {
 
 	// ClearAtLeast is a minimum in tokens: if less can be freed, nothing is cleared,
 	// and an event reports that. 0: no minimum; but with the default Trigger and a model
-	// that binds its thinking to what is before it ([models.ThinkingBound]), 10,000, or
+	// that binds its thinking to what is before it ([models.Table.ThinkingOf]), 10,000, or
 	// a tenth of the room if that is less, since each edit makes thinking void.
 	ClearAtLeast int
 
@@ -74,8 +74,8 @@ type Options struct {
 	// ClearThinking also removes the thinking of the model as a whole, except in the
 	// newest turn, which begins at the last user message, and if its message would be
 	// empty. The Keep options do not apply to it; ClearAtLeast and StopAfter count it.
-	// For models of [models.ThinkingBound], it is removed from the oldest answer on, up to the
-	// first one that is pinned; for those of [models.ThinkingCalls], that of answers with
+	// For models that bind their thinking, it is removed from the oldest answer on, up to the
+	// first one that is pinned; for those that demand the thinking of answers with calls, that of answers with
 	// calls stays.
 	// Keep this false if the provider links thinking to the call that follows it in old
 	// turns, as OpenAI's Responses do.

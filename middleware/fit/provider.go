@@ -10,7 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/models"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 )
 
 // byProvider has the rules for providers of models. Services with the format of OpenAI's chat completions have its rules.
@@ -43,7 +43,7 @@ func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
 	if known = r != 0; !known {
 		r = unknownProvider
 	}
-	if core.Thinking(v) == models.ThinkingBound {
+	if core.Thinking(v) == edit.ThinkingBound {
 		r |= message.InPlace
 	}
 	return r, known
@@ -98,7 +98,7 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 			declared := f.judge(v, false).declared
 			f.reportDeclared(ctx, v, declared)
 			req = core.Declare(req, declared)
-		case core.Thinking(v) == models.ThinkingBound:
+		case core.Thinking(v) == edit.ThinkingBound:
 			before, _ := v.Load(named{}).([]message.ToolDef)
 			v.Store(named{}, withOthers(req.Tools, before))
 		}

@@ -10,43 +10,23 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// StepKind is what a [Step] does.
-type StepKind string
-
-// The kinds of steps.
-const (
-	StepEdit  StepKind = "edit"  // a middleware has edited, once
-	StepUndo  StepKind = "undo"  // an edit was taken back
-	StepRedo  StepKind = "redo"  // an edit that was taken back was made again
-	StepPin   StepKind = "pin"   // messages were pinned
-	StepUnpin StepKind = "unpin" // messages were pinned no longer
-)
-
-// Actor is who has asked for a step.
-type Actor string
-
-// The actors.
-const (
-	ByTrigger Actor = "trigger" // of the middleware
-	ByUser    Actor = "user"    // or the program: it has forced an edit, committed a draft, undone, or pinned
-	ByModel   Actor = "model"   // by a tool
-	ByRefusal Actor = "refusal" // of the provider, which has refused the request as too long
-)
-
 // Step is one edit of a middleware, which may be several records, or what a person has done about edits. It must not be
 // modified.
+//
+// Actor is "trigger" (of the middleware), "user" (or the program: it has forced an edit, committed a draft, undone, or
+// pinned), "model" (by a tool), or "refusal" (of the provider, which has refused the request as too long).
 type Step struct {
-	ID     message.ID `json:"id"` // equal steps of several processes have the same one
-	Kind   StepKind   `json:"kind"`
-	By     string     `json:"by,omitempty"` // the middleware that has made the edit; "" of pins
-	Of     message.ID `json:"of,omitzero"`  // StepUndo and StepRedo: the edit
-	Actor  Actor      `json:"actor,omitempty"`
-	Why    string     `json:"why,omitempty"` // in words, with numbers
+	ID     message.ID `json:"id"`              // equal steps of several processes have the same one
+	Kind   string     `json:"kind"`            // "edit", once; "undo" or "redo" of an edit; "pin" or "unpin" of messages
+	By     string     `json:"by,omitempty"`    // the middleware that has made the edit; "" of pins
+	Of     message.ID `json:"of,omitzero"`     // "undo" and "redo": the edit
+	Actor  string     `json:"actor,omitempty"` // who has asked for it
+	Why    string     `json:"why,omitempty"`   // in words, with numbers
 	Time   time.Time  `json:"time,omitzero"`
 	Before int        `json:"before,omitempty"` // tokens of all that is sent
 	After  int        `json:"after,omitempty"`
 	Cost   Cost       `json:"cost,omitzero"`
-	Undone bool       `json:"-"` // a StepEdit that is not in force; set by those who list steps
+	Undone bool       `json:"-"` // an "edit" that is not in force; set by those who list steps
 
 	Change Change `json:"change,omitzero"`
 }
@@ -59,10 +39,10 @@ type Cost struct {
 
 // Change is what is needed to take a step back.
 type Change struct {
-	Made     []message.ID `json:"made,omitempty"`    // StepEdit and StepRedo: the [Record.Sum] of the records that it has made
+	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": the [Record.Sum] of the records that it has made
 	Removed  []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
-	Pins     []message.ID `json:"pins,omitempty"`    // StepPin and StepUnpin: the messages
-	Question message.ID   `json:"question,omitzero"` // StepUndo: the newest message of the user; until there is another one, By waits
+	Pins     []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
+	Question message.ID   `json:"question,omitzero"` // "undo": the newest message of the user; until there is another one, By waits
 
 	// Final means that the messages before the edit are gone, since the caller passes views as its history.
 	Final bool `json:"final,omitempty"`
@@ -87,7 +67,7 @@ func (s *Step) NewID(base message.ID, records []*Record) message.ID {
 // make the same edit write the same entry.
 func (s *Step) appendTo(b []byte) []byte {
 	b = append(append(b, '~'), s.ID[:]...)
-	for _, text := range [...]string{string(s.Kind), s.By} {
+	for _, text := range [...]string{s.Kind, s.By} {
 		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 	}
 	c := &s.Change

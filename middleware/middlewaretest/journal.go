@@ -208,7 +208,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		Len: 9, Head: message.ID{6}, LeftOut: []message.Run{{First: 1, Last: 3}, {First: 5, Last: 8}},
 		Repairs: &journal.Repairs{From: 4, Sent: 5, Sum: message.ID{8}},
 	}, Pins: []message.ID{{9}}, Steps: []journal.Step{{
-		ID: message.ID{1}, Kind: journal.StepUndo, By: "a", Of: message.ID{2}, Actor: journal.ByUser, Why: "why", Before: 3, After: 2,
+		ID: message.ID{1}, Kind: "undo", By: "a", Of: message.ID{2}, Actor: "user", Why: "why", Before: 3, After: 2,
 		Time: time.Date(2026, 7, 1, 12, 0, 0, 5, time.UTC), Cost: journal.Cost{Spent: 7, Known: true},
 		Change: journal.Change{Question: message.ID{3}, Made: []message.ID{{4}}, Removed: []*journal.Record{{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},

@@ -48,7 +48,7 @@ func History(ctx context.Context, env middleware.Env, history []message.Message)
 	out, undone := slices.Clone(s.Steps), s.Undone()
 	slices.Reverse(out)
 	for i := range out {
-		out[i].Undone = out[i].Kind == journal.StepEdit && undone[out[i].ID]
+		out[i].Undone = out[i].Kind == entries.StepEdit && undone[out[i].ID]
 	}
 	return out, nil
 }
@@ -74,7 +74,7 @@ func Undo(ctx context.Context, env middleware.Env, history []message.Message) (S
 				}
 				edited = *e
 				return Step{
-					Kind: journal.StepUndo, By: e.By, Of: e.ID, Before: e.After, After: e.Before,
+					Kind: entries.StepUndo, By: e.By, Of: e.ID, Before: e.After, After: e.Before,
 					Why: "takes back: " + e.Why, Change: journal.Change{Question: l.Question()},
 				}, nil
 			},
@@ -94,7 +94,7 @@ func newest(s entries.Stored) (*Step, error) {
 	}
 	undone := s.Undone()
 	for _, step := range slices.Backward(s.Steps) {
-		if step.Kind == journal.StepEdit && !undone[step.ID] && step.Change.Final {
+		if step.Kind == entries.StepEdit && !undone[step.ID] && step.Change.Final {
 			return nil, ErrGone
 		}
 	}
@@ -114,7 +114,7 @@ func Redo(ctx context.Context, env middleware.Env, history []message.Message) (S
 				}
 				undo = *u
 				why := "makes again: " + strings.TrimPrefix(u.Why, "takes back: ")
-				return Step{Kind: journal.StepRedo, By: u.By, Of: u.Of, Before: u.After, After: u.Before, Why: why}, nil
+				return Step{Kind: entries.StepRedo, By: u.By, Of: u.Of, Before: u.After, After: u.Before, Why: why}, nil
 			},
 			Apply: func(s entries.Stored, step *Step, at int) (edit.List, []message.ID, bool) {
 				all, made := l.WithRecords(s, undo.Change.Removed, at)
@@ -129,12 +129,12 @@ func Redo(ctx context.Context, env middleware.Env, history []message.Message) (S
 // and all later ones send them as they are; an edit that has changed one ends. It has no effect on messages that are pinned.
 // The error is of kind [middleware.Invalid] if the history does not have one of them.
 func Pin(ctx context.Context, env middleware.Env, history []message.Message, ids ...message.ID) error {
-	return pin(ctx, env, history, journal.StepPin, ids)
+	return pin(ctx, env, history, entries.StepPin, ids)
 }
 
 // Unpin takes pins of [Pin] back. Messages with message.Hints.Pinned remain pinned. Errors are those of [Pin].
 func Unpin(ctx context.Context, env middleware.Env, history []message.Message, ids ...message.ID) error {
-	return pin(ctx, env, history, journal.StepUnpin, ids)
+	return pin(ctx, env, history, entries.StepUnpin, ids)
 }
 
 // Pinned returns the IDs of the messages of a history that [Pin] has pinned, in the order of the history.
@@ -155,11 +155,11 @@ func Pinned(ctx context.Context, env middleware.Env, history []message.Message) 
 
 var errSame = errors.New("nothing changes")
 
-func pin(ctx context.Context, env middleware.Env, history []message.Message, kind journal.StepKind, ids []message.ID) error {
+func pin(ctx context.Context, env middleware.Env, history []message.Message, kind string, ids []message.ID) error {
 	_, err := amend(ctx, env, history, func(l entries.Log) entries.Amendment {
 		next := func(s entries.Stored) []message.ID {
 			others := slices.DeleteFunc(slices.Clone(s.Pins), func(id message.ID) bool { return slices.Contains(ids, id) })
-			if kind == journal.StepUnpin {
+			if kind == entries.StepUnpin {
 				return others
 			}
 			for _, id := range ids {
@@ -205,7 +205,7 @@ func amend(
 	}
 	a.Choose = func(s entries.Stored) (Step, error) {
 		step, err := choose(s)
-		step.Actor, step.Time = journal.ByUser, now().Round(0).UTC()
+		step.Actor, step.Time = entries.ByUser, now().Round(0).UTC()
 		return step, err
 	}
 	step, err := l.Amend(ctx, a)

@@ -9,6 +9,14 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
+// What models demand of the thinking in their earlier answers; see models.Table.ThinkingOf.
+const (
+	ThinkingFree    = "free"
+	ThinkingBound   = "bound"
+	ThinkingCalls   = "calls"
+	ThinkingRefused = "refused"
+)
+
 // Terms are what a request demands of edits besides its messages.
 type Terms struct {
 	Window  int       // of the model, in tokens; 0: not known

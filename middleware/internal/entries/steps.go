@@ -9,6 +9,23 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
+// The kinds of a [journal.Step].
+const (
+	StepEdit  = "edit"  // a middleware has edited, once
+	StepUndo  = "undo"  // an edit was taken back
+	StepRedo  = "redo"  // an edit that was taken back was made again
+	StepPin   = "pin"   // messages were pinned
+	StepUnpin = "unpin" // messages were pinned no longer
+)
+
+// The actors of a [journal.Step].
+const (
+	ByTrigger = "trigger" // of the middleware
+	ByUser    = "user"    // or the program: it has forced an edit, committed a draft, undone, or pinned
+	ByModel   = "model"   // by a tool
+	ByRefusal = "refusal" // of the provider, which has refused the request as too long
+)
+
 // keptSteps is how many steps, and how many edits, an entry without a base has at least.
 const keptSteps = 10
 
@@ -57,18 +74,18 @@ func (l Log) latest(steps []journal.Step) []journal.Step {
 	for i, s := range slices.Backward(steps) {
 		stays := i >= len(steps)-keptSteps
 		switch s.Kind {
-		case journal.StepEdit:
+		case StepEdit:
 			edits++
 			stays = stays || edits <= keptSteps
-		case journal.StepUndo:
+		case StepUndo:
 			stays = stays || s.Change.Question == question || !decided[s.Of] && edits < keptSteps
 			decided[s.Of] = true
 			if !slices.Contains(again, i) {
 				s.Change.Removed = nil
 			}
-		case journal.StepRedo:
+		case StepRedo:
 			decided[s.Of] = true
-		case journal.StepPin, journal.StepUnpin:
+		case StepPin, StepUnpin:
 		}
 		if stays {
 			out = append(out, s)
@@ -91,17 +108,17 @@ func redoable(steps []journal.Step) (out []int) {
 	var made []message.ID // again
 	for i, s := range slices.Backward(steps) {
 		switch s.Kind {
-		case journal.StepEdit:
+		case StepEdit:
 			return out
-		case journal.StepRedo:
+		case StepRedo:
 			made = append(made, s.Of)
-		case journal.StepUndo:
+		case StepUndo:
 			if k := slices.Index(made, s.Of); k >= 0 {
 				made = slices.Delete(made, k, k+1)
 				continue
 			}
 			out = append(out, i)
-		case journal.StepPin, journal.StepUnpin:
+		case StepPin, StepUnpin:
 		}
 	}
 	return out
@@ -112,11 +129,11 @@ func (s Stored) Undone() map[message.ID]bool {
 	undone := map[message.ID]bool{}
 	for _, step := range s.Steps {
 		switch step.Kind {
-		case journal.StepUndo:
+		case StepUndo:
 			undone[step.Of] = true
-		case journal.StepRedo:
+		case StepRedo:
 			delete(undone, step.Of)
-		case journal.StepEdit, journal.StepPin, journal.StepUnpin:
+		case StepEdit, StepPin, StepUnpin:
 		}
 	}
 	return undone
@@ -128,11 +145,11 @@ func (s Stored) Held(question message.ID) (names []string) {
 	var of []message.ID
 	for _, step := range s.Steps {
 		for k := range slices.Backward(of) {
-			if step.Kind == journal.StepRedo && of[k] == step.Of || step.Kind == journal.StepEdit && names[k] == step.By {
+			if step.Kind == StepRedo && of[k] == step.Of || step.Kind == StepEdit && names[k] == step.By {
 				of, names = slices.Delete(of, k, k+1), slices.Delete(names, k, k+1)
 			}
 		}
-		if step.Kind == journal.StepUndo && step.Change.Question == question {
+		if step.Kind == StepUndo && step.Change.Question == question {
 			of, names = append(of, step.Of), append(names, step.By)
 		}
 	}
@@ -141,7 +158,7 @@ func (s Stored) Held(question message.ID) (names []string) {
 
 // ByPerson returns the newest step if it is one of a person, other than an edit; else nil.
 func (s Stored) ByPerson() *journal.Step {
-	if n := len(s.Steps); n > 0 && s.Steps[n-1].Kind != journal.StepEdit {
+	if n := len(s.Steps); n > 0 && s.Steps[n-1].Kind != StepEdit {
 		return &s.Steps[n-1]
 	}
 	return nil
@@ -155,7 +172,7 @@ func (s Stored) Undoable() *journal.Step {
 	}
 	for i := range slices.Backward(s.Steps) {
 		step := &s.Steps[i]
-		if step.Kind == journal.StepEdit && !undone[step.ID] &&
+		if step.Kind == StepEdit && !undone[step.ID] &&
 			slices.ContainsFunc(step.Change.Made, func(sum message.ID) bool { return sums[sum] }) {
 			return step
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/models"
 )
 
 // core is what only the middlewares of this module ask the core.
@@ -48,7 +47,7 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 // Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
 // model that binds its thinking to what is before it, since an edit makes the thinking after it void; 0 for others.
 func Least(v *middleware.View) int {
-	if core.Thinking(v) != models.ThinkingBound {
+	if core.Thinking(v) != edit.ThinkingBound {
 		return 0
 	}
 	least := 10_000
