@@ -58,7 +58,7 @@ func TestReportOfACall(t *testing.T) {
 				require.Equal(t, 1000, c.Cache.Prompt)
 				c.View, c.History, c.Cache = 0, 0, report.Cache{}
 				want := report.Call{
-					Purpose: report.Main, Attempt: 1, Model: "claude-sonnet-4-5", Provider: "anthropic", Conversation: "c1", Scope: "acme", Stream: true,
+					Purpose: "main", Attempt: 1, Model: "claude-sonnet-4-5", Provider: "anthropic", Conversation: "c1", Scope: "acme", Stream: true,
 					Answered: "claude-sonnet-4-5-20250929", ID: "msg_1", Stop: middleware.StopEnd,
 					Duration: 5 * time.Second, First: 2 * time.Second, Chain: time.Second,
 					Usage: message.Usage{Input: 1000, CacheWrite: 900, Output: 10},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
@@ -16,8 +17,8 @@ import (
 )
 
 // Internals is what the middlewares and triggers of this module ask the core in addition to
-// what any other may ask. Packages outside of it have no [edit.Key].
-func Internals(edit.Key) internals { return internals{} } //nolint:revive // a type without a name outside of this package
+// what any other may ask. Packages outside of it have no [inside.Key].
+func Internals(inside.Key) internals { return internals{} } //nolint:revive // a type without a name outside of this package
 
 type internals struct{}
 
@@ -28,6 +29,12 @@ func (internals) Without(v *View, counted int) *View {
 	w.result.Sum -= counted
 	w.measure()
 	return &w
+}
+
+// SureBudget is [View.Budget] without windows that are guessed, since the provider has given no number: a guess is a reason to
+// send less, but not to send nothing.
+func (internals) SureBudget(v *View) (Budget, bool) {
+	return v.within(v.session.chain.windows.Of(v.req.Model))
 }
 
 // Model returns the row of the request's model in the table of models, or the zero Model.

@@ -39,7 +39,7 @@ func (o *outgoing) measure(ctx context.Context, stream bool) (context.Context, *
 	r := o.req
 	m := &measurement{clock: r.chain.env.Clock, run: r.run}
 	m.call = report.Call{
-		Purpose: report.Main, Attempt: int(r.run.calls.Add(1)), Model: r.Model, Conversation: r.Conversation,
+		Purpose: "main", Attempt: int(r.run.calls.Add(1)), Model: r.Model, Conversation: r.Conversation,
 		Scope: r.chain.env.Scope, Stream: stream,
 	}
 	if known, _ := r.chain.modelOf(r); r.Model != "" {

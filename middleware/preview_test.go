@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 // core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // inView calls fn with the view of a history.
 func inView(t *testing.T, h []message.Message, fn func(v *middleware.View) *middleware.Plan) (*middleware.Request, []middleware.Event) {

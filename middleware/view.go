@@ -189,12 +189,6 @@ func (v *View) Budget() (Budget, bool) {
 	return v.within(known)
 }
 
-// SureBudget is [View.Budget] without windows that are guessed, since the provider has
-// given no number: a guess is a reason to send less, but not to send nothing.
-func (v *View) SureBudget() (Budget, bool) {
-	return v.within(v.session.chain.windows.Of(v.req.Model))
-}
-
 // within returns the declared budget, reduced to a window; 0: not reduced.
 func (v *View) within(window int) (Budget, bool) {
 	b, ok := v.budget, v.budget.Window > 0

@@ -40,7 +40,7 @@ type labels struct {
 }
 
 func (i *instruments) labelsOf(c *report.Call, err error) *labels {
-	key := labelled{provider: providerOf(c), model: c.Model, purpose: string(c.Purpose)}
+	key := labelled{provider: providerOf(c), model: c.Model, purpose: c.Purpose}
 	if err != nil { // by kind of error or by model, but not by both: there would be too many series
 		key.model, key.failure = "", kindOf(err)
 	}
@@ -124,7 +124,7 @@ func (i *instruments) call(ctx context.Context, c *report.Call, err error) {
 	if c.Bill.Known {
 		i.cost.Add(ctx, c.Bill.Spent.Dollars(), l.cost...)
 	}
-	if c.Purpose != report.Main {
+	if c.Purpose != "main" {
 		return
 	}
 	if c.Attempt > 1 {

@@ -111,7 +111,7 @@ func (r *reporter) around(ctx context.Context, c report.Call) (context.Context, 
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
 	attrs := make([]attribute.KeyValue, 0, 8) //nolint:mnd // as many as follow
 	attrs = append(attrs, operationName.String(operation), providerName.String(providerOf(&c)), requestModel.String(c.Model),
-		purpose.String(string(c.Purpose)), attempt.Int(c.Attempt))
+		purpose.String(c.Purpose), attempt.Int(c.Attempt))
 	if c.Stream {
 		attrs = append(attrs, requestStream.Bool(true))
 	}
@@ -179,7 +179,7 @@ func results(c *report.Call) []attribute.KeyValue {
 	if c.Bill.Known {
 		attrs = append(attrs, cost.Float64(c.Bill.Spent.Dollars()))
 	}
-	if c.Purpose != report.Main {
+	if c.Purpose != "main" {
 		return attrs
 	}
 	if c.Edits > 0 {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
@@ -15,7 +15,7 @@ import (
 // Name identifies the middleware in events, journals and [middleware.Request.Force].
 const Name = "contextedit"
 
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // defaultDigest is the default of [Options.Digest] in a chain with an archive.
 const defaultDigest = 40

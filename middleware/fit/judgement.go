@@ -47,11 +47,11 @@ type judgement struct {
 // was wrong. If sure is true, the window is not a guess after a refusal, and nothing is kept free for the error of the count.
 func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 	j := &judgement{view: v, sure: sure, room: unbounded, tools: v.Request().Tools}
-	budget := v.Budget
+	b, ok := v.Budget()
 	if sure {
-		budget = v.SureBudget
+		b, ok = core.SureBudget(v)
 	}
-	if b, ok := budget(); ok {
+	if ok {
 		j.budget, j.room = b, b.Room()
 		if !sure {
 			j.margin = min(v.Size().Margin, j.room/16) // what is sent is as large as the room, not as the view before

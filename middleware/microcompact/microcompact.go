@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/models"
@@ -16,7 +16,7 @@ import (
 )
 
 // core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // Names of the two editors, in events and in the journal. In
 // [middleware.Request.Force], Name makes the middleware shorten old rounds.

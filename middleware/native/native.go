@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/store"
 )
@@ -17,7 +17,7 @@ import (
 // Name identifies the middleware in events, journals and [middleware.Request.Force].
 const Name = "native"
 
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // Compactor is what asks the provider. It is made for one call.
 type Compactor interface {

@@ -17,19 +17,10 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// Purpose is what a model is called for.
-type Purpose string
-
-// The purposes.
-const (
-	Main    Purpose = "main"    // the answer to the request
-	Summary Purpose = "summary" // a summary, or what is needed for one
-)
-
 // Call has the numbers of one model call. Its tokens, but for Usage, are counted like those of all events of the call: see
 // middleware.Size. What is not known is zero.
 type Call struct {
-	Purpose      Purpose
+	Purpose      string // "main": for the answer to the request; "summary": for a summary, or what is needed for one
 	Attempt      int    // 1: the first model call of a request; 2: the second one, after a refusal or an error; …
 	Model        string // that is asked, as in the request
 	Provider     string // the company that makes the model, by the table of models; see models.Model

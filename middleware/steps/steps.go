@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -219,7 +220,7 @@ func amend(
 }
 
 func open(ctx context.Context, env middleware.Env, history []message.Message) (entries.Log, error) {
-	l, err := middleware.Internals(edit.Key{}).Log(ctx, env, history)
+	l, err := middleware.Internals(inside.Key{}).Log(ctx, env, history)
 	if err != nil {
 		return l, &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
 	}

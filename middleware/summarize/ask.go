@@ -74,7 +74,7 @@ func (j job) request(ctx context.Context, folded []message.Message, most int, or
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
 		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a, orders) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
-			c := report.Call{Purpose: report.Summary, Attempt: n, Background: j.background}
+			c := report.Call{Purpose: "summary", Attempt: n, Background: j.background}
 			return core.Ask(ctx, v, c, a.Model, a.Known, req)
 		},
 	}

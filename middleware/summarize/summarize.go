@@ -7,15 +7,15 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 )
 
 // core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // Name is the name of the middleware in events, in the journal and in
 // [middleware.Request.Force].

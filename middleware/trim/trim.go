@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
 // core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // Name is the name of the middleware in events, in the journal and in
 // [middleware.Request.Force].

@@ -36,8 +36,6 @@ type Bounded struct {
 	Fresh               int // first position of the newest round if no model has answered it yet; len(Body) otherwise
 }
 
-// Key is the key to what the core gives only to packages of this module; see middleware.Internals.
-type Key struct{}
 
 // Protection is a set of things that may not happen to a message.
 type Protection uint8

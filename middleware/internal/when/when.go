@@ -5,13 +5,14 @@ package when
 import (
 	"fmt"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(edit.Key{})
+var core = middleware.Internals(inside.Key{})
 
 // costOf ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do anything, 3 has the plan made.
 // Like [Threshold] and from, it calls a method of the trigger if it has one of this name.
