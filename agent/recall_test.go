@@ -186,7 +186,7 @@ func TestRecallProblems(t *testing.T) {
 	s := store.NewMemory(0)
 	tool := agent.Recall(s, agent.RecallOptions{Limit: 1000})
 	log, empty := keep(t, s, numbered(900)), keep(t, s, "")
-	gone := store.NewScope(nil, "").Handle(store.Content{Data: "gone"}.Hash()).String()
+	gone := store.HandleIn(nil, "", store.Content{Data: "gone"}.Hash()).String()
 	foreign, err := store.Keep(t.Context(), s.Scope("another tenant"), store.Content{Data: "secret"})
 	require.NoError(t, err)
 	image, err := store.Keep(t.Context(), s, store.Content{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and more"})
@@ -258,7 +258,7 @@ func (f failing) Get(context.Context, store.Handle) (store.Content, error) {
 
 func TestRecallFromAStoreThatFails(t *testing.T) {
 	t.Parallel()
-	h := store.NewScope(nil, "").Handle(store.Content{Data: "x"}.Hash()).String()
+	h := store.HandleIn(nil, "", store.Content{Data: "x"}.Hash()).String()
 	arguments := `{"handle": "` + h + `"}`
 	broken := errors.New("the disk is on fire")
 	parts, err := agent.Recall(failing{err: broken}, agent.RecallOptions{}).Call(t.Context(), arguments)
@@ -343,7 +343,7 @@ func TestSearchFollowsHandles(t *testing.T) {
 	s := store.NewMemory(0)
 	image, err := store.Keep(t.Context(), s, store.Content{Type: "image/png", Data: "needle\x00"})
 	require.NoError(t, err)
-	gone := store.NewScope(nil, "").Handle(store.Content{Data: "a needle that was deleted"}.Hash())
+	gone := store.HandleIn(nil, "", store.Content{Data: "a needle that was deleted"}.Hash())
 	content := "[removed before this, oldest first]"
 	var with []string
 	for i := range 120 {
@@ -666,7 +666,7 @@ func TestAnswersAreRecalledAsTheyWere(t *testing.T) {
 // Whatever a model writes and whatever was archived, it gets an answer or is
 // told what is wrong with its arguments.
 func FuzzRecall(f *testing.F) {
-	handle := store.NewScope(nil, "").Handle(store.Content{Data: numbered(300)}.Hash()).String()
+	handle := store.HandleIn(nil, "", store.Content{Data: numbered(300)}.Hash()).String()
 	for _, arguments := range []string{
 		`{"handle": "` + handle + `"}`,
 		`{"handle": "` + handle + `", "from": 3, "to": 4, "column": 2}`,

@@ -115,19 +115,20 @@ func Folder(path string) store.Store { return folders(path)("") }
 
 // folder is a scope of a folder that is opened when it is needed.
 type folder struct {
-	store.Scope
-
-	name string
-	open func() (*store.Dir, error)
+	scope string
+	open  func() (*store.Dir, error)
 }
 
 // folders returns the scopes of a folder.
 func folders(path string) func(scope string) store.Store {
 	open := sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })
 	return func(scope string) store.Store {
-		return folder{store.NewScope(nil, scope), scope, open}
+		return folder{scope, open}
 	}
 }
+
+// Handle implements [store.Store].
+func (f folder) Handle(h message.ContentHash) store.Handle { return store.HandleIn(nil, f.scope, h) }
 
 // Put implements [store.Store].
 func (f folder) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
@@ -135,7 +136,7 @@ func (f folder) Put(ctx context.Context, conversation message.ID, contents []sto
 	if err != nil {
 		return err
 	}
-	return dir.Scope(f.name).Put(ctx, conversation, contents)
+	return dir.Scope(f.scope).Put(ctx, conversation, contents)
 }
 
 // Get implements [store.Store].
@@ -144,7 +145,7 @@ func (f folder) Get(ctx context.Context, h store.Handle) (store.Content, error) 
 	if err != nil {
 		return store.Content{}, err
 	}
-	return dir.Scope(f.name).Get(ctx, h)
+	return dir.Scope(f.scope).Get(ctx, h)
 }
 
 // Delete removes contents as [store.Dir.Delete].

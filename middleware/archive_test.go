@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -125,7 +126,7 @@ func TestArchiveNames(t *testing.T) {
 		for _, m := range v.Messages() {
 			for k, p := range m.Parts {
 				for _, parts := range [][]message.Part{{p}, m.Parts[k:], {message.Text{Text: "one"}}, {message.ToolResult{Text: "one", Content: image}}} {
-					want, err := store.Name(s, message.Message{Parts: parts})
+					want, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: parts})
 					require.NoError(t, err)
 					for i := range v.Len() {
 						handle, got := v.Archive(i, parts...)
@@ -348,7 +349,7 @@ func TestArchiveWithAConflict(t *testing.T) {
 			err = d.Commit(t.Context())
 			require.ErrorIs(t, err, store.ErrConflict)
 			require.ErrorContains(t, err, handle)
-			c, err := s.Get(t.Context(), store.NewScope(nil, "").Handle(store.Content{Data: other}.Hash()))
+			c, err := s.Get(t.Context(), store.HandleIn(nil, "", store.Content{Data: other}.Hash()))
 			if put == nil {
 				require.ErrorIs(t, err, store.ErrNotFound, "nothing of the plan is kept")
 				return
@@ -425,7 +426,7 @@ func TestArchiveRunsWithWhatIsGone(t *testing.T) {
 func TestArchiveOfNothing(t *testing.T) {
 	t.Parallel()
 	for name, contents := range map[string][]store.Named{
-		"without a handle": {{}}, "without a handle, beside another": {{Handle: store.NewScope(nil, "").Handle(store.Content{}.Hash())}, {}},
+		"without a handle": {{}}, "without a handle, beside another": {{Handle: store.HandleIn(nil, "", store.Content{}.Hash())}, {}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
@@ -314,7 +315,7 @@ func (v *View) Archive(i int, parts ...message.Part) (store.Handle, []store.Name
 			return n.Handle, []store.Named{n}
 		}
 	}
-	return lastHandle(store.Name(archive, message.Message{Parts: parts}))
+	return lastHandle(store.Internals(inside.Key{}).Name(archive, message.Message{Parts: parts}))
 }
 
 // hashed returns a text as a content without a handle, if it is that of the first tool result of
@@ -347,7 +348,7 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 	if archive == nil {
 		return store.Handle{}, nil
 	}
-	return lastHandle(store.Name(archive, originals(v, runs)...))
+	return lastHandle(store.Internals(inside.Key{}).Name(archive, originals(v, runs)...))
 }
 
 // shared returns how many first messages this view and an earlier one of the same chain

@@ -30,7 +30,7 @@ import (
 // Files have mode 0600, folders 0700. Put needs no memory in addition to its
 // argument, Get as much as the content.
 type Dir struct {
-	keys   Scope
+	keys   scope
 	folder string // of the scope
 	disk   *disk
 }
@@ -62,7 +62,7 @@ func (d *Dir) scope(name string) *Dir {
 	hash := sha256.Sum256([]byte("laconic scope 1 " + name))
 	first, second := word(hash, 0), word(hash, 1)
 	return &Dir{
-		keys:   NewScope(nil, name),
+		keys:   newScope(nil, name),
 		folder: string(first[:]) + string(second[:]),
 		disk:   d.disk,
 	}
@@ -88,7 +88,7 @@ func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named
 	of := make(map[Handle]*Named, len(contents))
 	for i := range contents {
 		n := &contents[i]
-		if err := n.Check(); err != nil {
+		if err := n.check(); err != nil {
 			return err
 		}
 		switch before := of[n.Handle]; {

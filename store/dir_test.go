@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -52,7 +53,7 @@ func TestDirFiles(t *testing.T) {
 	d := openDir(t, path)
 	put(t, d, twin)
 	in := d.Scope("../acme")
-	contents, err := store.Name(in, message.Message{Parts: []message.Part{message.Media{Type: "image/png", Data: "\x89PNG\n"}}})
+	contents, err := store.Internals(inside.Key{}).Name(in, message.Message{Parts: []message.Part{message.Media{Type: "image/png", Data: "\x89PNG\n"}}})
 	require.NoError(t, err)
 	require.NoError(t, in.Put(t.Context(), message.ID{1}, contents))
 	require.Equal(t, map[string]string{

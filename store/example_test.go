@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -81,35 +80,6 @@ func ExampleParseHandle() {
 	// rwpamjydgitc <nil>
 	// store: handle "rwpamjydgict" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder
 	// store: handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder
-}
-
-func ExampleName() {
-	ctx := context.Background()
-	archive := store.NewMemory(0)
-	contents, err := store.Name(archive, []message.Message{
-		message.Assistant(message.ToolCall{ID: "c1", Name: "read_log", Arguments: `{"step": 14}`}),
-		message.Result("c1", "read_log", "the linker ran out of memory"),
-	}...)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := archive.Put(ctx, message.ID{}, contents); err != nil {
-		log.Fatal(err)
-	}
-	c, err := archive.Get(ctx, contents[len(contents)-1].Handle)
-	fmt.Println(c.Data, err)
-
-	// Output:
-	// [assistant]
-	//
-	// [calls read_log]
-	// {"step": 14}
-	//
-	// [tool]
-	//
-	// [result read_log]
-	//
-	// the linker ran out of memory <nil>
 }
 
 // lost is a store whose server does not answer.

@@ -8,4 +8,4 @@ func BytesOf(m *Memory) int {
 }
 
 // HandleOf returns the handle of a content in a scope of Memory or Dir.
-func HandleOf(scope string, c Content) Handle { return NewScope(nil, scope).Handle(c.Hash()) }
+func HandleOf(scope string, c Content) Handle { return newScope(nil, scope).Handle(c.Hash()) }

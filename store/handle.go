@@ -20,7 +20,7 @@ import (
 // tokens for a handle in the encodings of OpenAI.
 //
 // A Handle is comparable. All values but the zero value are well formed, since they
-// come only from [ParseHandle], [Scope] and stores.
+// come only from [ParseHandle], [HandleIn] and stores.
 type Handle struct{ letters [handleLen]byte }
 
 const (
@@ -67,14 +67,17 @@ func (h Handle) String() string {
 // IsZero reports whether h is the zero Handle.
 func (h Handle) IsZero() bool { return h == Handle{} }
 
-// Scope names the contents of one tenant. Someone without the secret cannot see from the
-// names whether two scopes have equal contents, or whether a scope has a certain content.
-// The zero value is not a scope.
-type Scope struct{ key [sha256.Size]byte }
+// HandleIn returns the handle of a content in a scope, which is what most stores return: it names the contents of one tenant.
+// Someone without the secret cannot see from the names whether two scopes have equal contents, or whether a scope has a
+// certain content. All processes that share a store need the same secret: with another secret, handles differ. nil: no secret.
+func HandleIn(secret []byte, name string, h message.ContentHash) Handle {
+	return newScope(secret, name).Handle(h)
+}
 
-// NewScope returns a scope by its name. All processes that share a store need the same
-// secret: with another secret, handles differ. nil: no secret.
-func NewScope(secret []byte, name string) (s Scope) {
+// scope names the contents of one tenant. The zero value is not a scope.
+type scope struct{ key [sha256.Size]byte }
+
+func newScope(secret []byte, name string) (s scope) {
 	h := hmac.New(sha256.New, secret)
 	h.Write([]byte("laconic scope 2 " + name))
 	h.Sum(s.key[:0])
@@ -82,7 +85,7 @@ func NewScope(secret []byte, name string) (s Scope) {
 }
 
 // Key returns the name of a content in this scope, under which a store may keep it.
-func (s Scope) Key(h message.ContentHash) [sha256.Size]byte {
+func (s scope) Key(h message.ContentHash) [sha256.Size]byte {
 	var b [2 * sha256.Size]byte // of fixed length, so a plain hash is as good as an HMAC
 	copy(b[:], s.key[:])
 	copy(b[sha256.Size:], h[:])
@@ -90,7 +93,7 @@ func (s Scope) Key(h message.ContentHash) [sha256.Size]byte {
 }
 
 // Handle returns the handle of a content in this scope: the beginning of its Key in letters.
-func (s Scope) Handle(h message.ContentHash) Handle { return Handle{letters: word(s.Key(h), 0)} }
+func (s scope) Handle(h message.ContentHash) Handle { return Handle{letters: word(s.Key(h), 0)} }
 
 // word returns eight bytes of a hash, those of word i, as twelve letters.
 func word(s [sha256.Size]byte, i int) (w [handleLen]byte) {

@@ -18,7 +18,7 @@ const defaultMemory = 64 << 20 // bytes
 // was given without copying them. It is safe for concurrent use.
 type Memory struct {
 	name string
-	keys Scope
+	keys scope
 	in   *memory
 }
 
@@ -33,12 +33,12 @@ func NewMemory(limit int) *Memory {
 	}
 	in := &memory{limit: limit, kept: map[place]*item{}}
 	in.recent.prev, in.recent.next = &in.recent, &in.recent
-	return &Memory{keys: NewScope(nil, ""), in: in}
+	return &Memory{keys: newScope(nil, ""), in: in}
 }
 
 // Scope returns one scope as a store. Scope("") has the contents of [NewMemory].
 func (m *Memory) Scope(name string) Store {
-	return &Memory{name: name, keys: NewScope(nil, name), in: m.in}
+	return &Memory{name: name, keys: newScope(nil, name), in: m.in}
 }
 
 // Handle implements [Store].
@@ -47,7 +47,7 @@ func (m *Memory) Handle(h message.ContentHash) Handle { return m.keys.Handle(h) 
 // Put implements [Store]. After an error nothing of the contents is kept.
 func (m *Memory) Put(ctx context.Context, conversation message.ID, contents []Named) error {
 	for i := range contents {
-		if err := contents[i].Check(); err != nil {
+		if err := contents[i].check(); err != nil {
 			return fmt.Errorf("store: put: %w", err)
 		}
 	}

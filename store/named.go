@@ -8,8 +8,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Named is a content with its hash, and the handle that it has in a store. [Name] and
-// [Keep] make it. Stores rely on it that the three belong together.
+// Named is a content with its hash, and the handle that it has in a store; [Keep] makes it. Stores rely on it that the three
+// belong together.
 type Named struct {
 	Content Content
 	Hash    message.ContentHash
@@ -21,11 +21,11 @@ const (
 	maxType    = 1024      // bytes of its type
 )
 
-// Check returns an error if the content is too large, or has no handle: no store keeps it.
-func (n *Named) Check() error {
+// check returns an error if the content is too large, or has no handle: no store keeps it.
+func (n *Named) check() error {
 	switch {
 	case n.Handle.IsZero():
-		return errors.New("a content has no handle, want one that store.Name returns")
+		return errors.New("a content has no handle, want one that the store returns")
 	case len(n.Content.Type) > maxType:
 		return fmt.Errorf("the content's type has %d bytes, want at most %d", len(n.Content.Type), maxType)
 	case len(n.Content.Data) > maxContent:
@@ -37,18 +37,8 @@ func (n *Named) Check() error {
 // alone reports whether there is a handle without a content.
 func (n *Named) alone() bool { return n.Hash == message.ContentHash{} }
 
-// Name returns the contents that keep the given messages, with their handles. The handle
-// of the last content is the one for the placeholder. Nothing is put.
-//
-// A message without a role that has one part is kept as it is: a text, the text of a
-// result, the arguments of a call, the bytes of a medium. Otherwise the last content is a
-// text: before each message with a role a line with that role, then the parts. Each medium
-// in them is a content of its own, and its handle is in the text. Thinking is kept without
-// its signature.
-//
-// It returns an error if a part is nil or of an unknown type, or if the store returns the
-// zero Handle for a content.
-func Name(s Store, msgs ...message.Message) ([]Named, error) {
+// nameAll is documented at internals.Name.
+func nameAll(s Store, msgs ...message.Message) ([]Named, error) {
 	t := transcript{store: s}
 	if len(msgs) == 1 && msgs[0].Role == "" && len(msgs[0].Parts) == 1 {
 		if c, ok := single(msgs[0].Parts[0]); ok {

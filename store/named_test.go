@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -61,13 +62,13 @@ func TestNameOfParts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := store.NewMemory(0)
-			contents, err := store.Name(s, message.Message{Parts: c.parts})
+			contents, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
 			h := putAll(t, s, contents)
 			got, err := s.Get(t.Context(), h)
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
-			again, err := store.Name(s, message.Message{Parts: c.parts})
+			again, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
 			require.NoError(t, err)
 			require.Equal(t, h, putAll(t, s, again))
 		})
@@ -79,7 +80,7 @@ func TestNameOfParts(t *testing.T) {
 func TestNameOfMessages(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
-	contents, err := store.Name(s, []message.Message{
+	contents, err := store.Internals(inside.Key{}).Name(s, []message.Message{
 		{Role: message.RoleUser, Name: "ann", Parts: []message.Part{message.Text{Text: "look"}, image}},
 		message.Assistant(
 			message.Thinking{Text: "hm"}, message.Thinking{Signature: "sealed"},
@@ -108,13 +109,13 @@ func TestNameOfMessages(t *testing.T) {
 func TestNameErrors(t *testing.T) {
 	t.Parallel()
 	for _, part := range []message.Part{nil, &message.Text{}} {
-		_, err := store.Name(store.NewMemory(0), message.Message{Parts: []message.Part{part}})
+		_, err := store.Internals(inside.Key{}).Name(store.NewMemory(0), message.Message{Parts: []message.Part{part}})
 		require.ErrorContains(t, err, "store: name: a part is of type ")
-		_, err = store.Name(store.NewMemory(0), message.User("a"), message.Message{Parts: []message.Part{part}})
+		_, err = store.Internals(inside.Key{}).Name(store.NewMemory(0), message.User("a"), message.Message{Parts: []message.Part{part}})
 		require.ErrorContains(t, err, "store: name: a part is of type ")
 	}
 	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		_, err := store.Name(nameless{store.NewMemory(0)}, message.Message{Parts: parts})
+		_, err := store.Internals(inside.Key{}).Name(nameless{store.NewMemory(0)}, message.Message{Parts: parts})
 		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want one for each content")
 	}
 }
@@ -136,7 +137,7 @@ func TestNamedIsPutAsByTheStore(t *testing.T) {
 		s := open()
 		for _, in := range []store.Store{s, s.Scope("acme")} {
 			for _, c := range []store.Content{{}, twin, {Type: "image/png", Data: strings.Repeat("x", 10_000)}} {
-				contents, err := store.Name(in, message.Message{Parts: []message.Part{message.Media{Type: c.Type, Data: c.Data}}})
+				contents, err := store.Internals(inside.Key{}).Name(in, message.Message{Parts: []message.Part{message.Media{Type: c.Type, Data: c.Data}}})
 				require.NoError(t, err)
 				require.Len(t, contents, 1)
 				named := contents[0]

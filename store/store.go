@@ -48,7 +48,7 @@ const RecallTool = "recall"
 // that of the context. middlewaretest.Archive tests these rules.
 type Store interface {
 	// Handle returns the handle of a content by its hash, which is always the same. It
-	// does no I/O. Most stores return [Scope.Handle].
+	// does no I/O. Most stores return [HandleIn].
 	Handle(h message.ContentHash) Handle
 
 	// Put keeps contents, and remembers that they belong to a conversation; the zero ID

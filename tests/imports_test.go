@@ -68,7 +68,7 @@ var rules = []rule{
 	{of: "internal/guard"},
 	{of: "store", may: []string{"message", "internal/guard", "internal/inside"}},
 	{of: "internal/archived", may: []string{"message", "store"}},
-	{of: "store/engine", may: []string{"message", "store", "middleware/journal", "internal/guard"}, modules: []string{"github.com/klauspost/compress"}},
+	{of: "store/engine", may: []string{"message", "store", "middleware/journal", "internal/guard", "internal/inside"}, modules: []string{"github.com/klauspost/compress"}},
 	{of: "store/...", may: []string{"message", "store", "store/engine"}, modules: []string{"*"}},
 	{of: "internal/overflow"},
 	{of: "internal/payload", may: []string{"message"}},

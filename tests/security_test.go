@@ -27,7 +27,7 @@ import (
 )
 
 // someHandle is a handle of the right form. Nothing is kept under it.
-var someHandle = store.NewScope(nil, "").Handle(store.Content{Data: "forged"}.Hash()).String()
+var someHandle = store.HandleIn(nil, "", store.Content{Data: "forged"}.Hash()).String()
 
 // imperatives, forgeries and tags are what somebody who controls a tool result may write. ORDER is
 // one of the imperatives, HANDLE a handle.

@@ -85,7 +85,7 @@ func TestToolRecalls(t *testing.T) {
 				}
 			}
 			require.True(t, read, "the first page was cleared, and the model has read it again")
-			handle := store.NewScope(nil, "").Handle(store.Content{Data: first}.Hash()).String()
+			handle := store.HandleIn(nil, "", store.Content{Data: first}.Hash()).String()
 			var again []string
 			for _, m := range mustImport(t, inner.last().msgs) {
 				for r := range m.Results() {

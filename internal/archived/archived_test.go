@@ -13,7 +13,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-func handleOf(c store.Content) store.Handle { return store.NewScope(nil, "").Handle(c.Hash()) }
+func handleOf(c store.Content) store.Handle { return store.HandleIn(nil, "", c.Hash()) }
 
 // In finds what Placeholder writes, in both forms.
 func TestIn(t *testing.T) {

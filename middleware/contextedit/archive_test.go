@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -41,7 +42,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 			for k := range was {
 				parts[k] = was[k]
 			}
-			contents, err := store.Name(fresh, message.Message{Parts: parts})
+			contents, err := store.Internals(inside.Key{}).Name(fresh, message.Message{Parts: parts})
 			require.NoError(t, err)
 			want := contents[len(contents)-1].Content
 			for _, piece := range is {

@@ -194,7 +194,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 		require.Len(t, sent.Messages, len(h), "%v", events)
 		r, _ := sent.Messages[3].Parts[0].(message.ToolResult)
 		require.Equal(t, []store.Handle{asked}, archived.In(r.Text), "%s: %s", name, r.Text)
-		_, err = archive.Get(t.Context(), store.NewScope(nil, "").Handle(store.Content{Data: result.Text}.Hash()))
+		_, err = archive.Get(t.Context(), store.HandleIn(nil, "", store.Content{Data: result.Text}.Hash()))
 		require.ErrorIs(t, err, store.ErrNotFound, "%s: a part of what is kept already is not kept as well", name)
 	}
 }

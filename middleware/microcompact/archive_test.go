@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
@@ -55,7 +56,7 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 
 // contentOf returns under what parts are kept.
 func contentOf(t require.TestingT, parts ...message.Part) store.Content {
-	contents, err := store.Name(store.NewMemory(0), message.Message{Parts: parts})
+	contents, err := store.Internals(inside.Key{}).Name(store.NewMemory(0), message.Message{Parts: parts})
 	require.NoError(t, err)
 	return contents[len(contents)-1].Content
 }

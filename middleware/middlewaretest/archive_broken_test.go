@@ -78,7 +78,7 @@ func TestArchiveFindsFaults(t *testing.T) {
 	for name, broken := range map[string]brokenStore{
 		"handles": {handle: func(message.ContentHash) store.Handle {
 			n++
-			return store.NewScope(nil, "").Handle(store.Content{Data: fmt.Sprint(n)}.Hash())
+			return store.HandleIn(nil, "", store.Content{Data: fmt.Sprint(n)}.Hash())
 		}},
 		"content": {get: func(c *store.Content, _ *error) { c.Data = strings.ToValidUTF8(c.Data, "\uFFFD") }},
 		"batch": {put: func(ctx context.Context, m *store.Memory, conversation message.ID, contents []store.Named) error {

@@ -114,7 +114,7 @@ func TestRecalledRoundsAreRemovedLast(t *testing.T) {
 			message.Result(id, tool, strings.Repeat(fmt.Sprintf("line of result %d\n", i), 40)),
 		}
 	}
-	handle := store.NewScope(nil, "").Handle(store.Content{Data: "some"}.Hash()).String()
+	handle := store.HandleIn(nil, "", store.Content{Data: "some"}.Hash()).String()
 	for name, c := range map[string]struct {
 		recalled int // of 12 rounds, the first ones after one other
 		kept     bool

@@ -2,19 +2,30 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
+
+// inStore is what package store gives to packages of this module only.
+var inStore = store.Internals(inside.Key{})
 
 // archive is the archive of a scope.
 type archive struct {
 	*Engine
 
 	name  string
-	scope store.Scope
+	scope scoped
+}
+
+// scoped has the names of contents in a scope of store.
+type scoped interface {
+	Handle(h message.ContentHash) store.Handle
+	Key(h message.ContentHash) [sha256.Size]byte
 }
 
 // Handle implements [store.Store].
@@ -27,7 +38,7 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 	for i := range contents {
 		n := &contents[i]
 		hash, there := have[n.Handle]
-		row, err := Content{}, n.Check()
+		row, err := Content{}, inStore.Check(n)
 		switch {
 		case there && hash == n.Hash:
 			continue
@@ -80,7 +91,7 @@ func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error)
 
 // content returns the row of a content. The data begins with the hash of the content, so
 // that a wrong Secret is distinguished from damage.
-func (c *codec) content(scope string, s store.Scope, n *store.Named) (Content, error) {
+func (c *codec) content(scope string, s scoped, n *store.Named) (Content, error) {
 	head := len(n.Hash) + 2
 	data := make([]byte, 0, head+len(n.Content.Type)+len(n.Content.Data))
 	data = append(data, n.Hash[:]...)
@@ -91,7 +102,7 @@ func (c *codec) content(scope string, s store.Scope, n *store.Named) (Content, e
 }
 
 // toContent returns the content of a row.
-func (c *codec) toContent(scope string, s store.Scope, r Content) (store.Content, error) {
+func (c *codec) toContent(scope string, s scoped, r Content) (store.Content, error) {
 	_, _, data, err := c.unpack(c.contents, scope, r.Data)
 	if err != nil {
 		return store.Content{}, err

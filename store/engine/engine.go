@@ -106,7 +106,7 @@ func (e *Engine) Journal() journal.Journal { return entries{e} }
 
 // Archive returns the archive of one scope, with a name of at most 1,024 bytes.
 func (e *Engine) Archive(scope string) store.Store {
-	return archive{e, scope, store.NewScope(e.options.Secret, scope)}
+	return archive{e, scope, inStore.Scope(e.options.Secret, scope)}
 }
 
 // Delete removes the edits and contents of some conversations of a scope, or everything of

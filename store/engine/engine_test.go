@@ -70,7 +70,7 @@ func TestContentCoding(t *testing.T) {
 	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
 		c, err := newCodec(ciphers)
 		require.NoError(t, err)
-		scope := store.NewScope([]byte("secret"), "s")
+		scope := inStore.Scope([]byte("secret"), "s")
 		content := store.Content{Type: "text/plain", Data: strings.Repeat("content ", 50) + rand.Text()}
 		n := &store.Named{Content: content, Hash: content.Hash(), Handle: scope.Handle(content.Hash())}
 		row, err := c.content("s", scope, n)
@@ -98,7 +98,7 @@ func TestContentCoding(t *testing.T) {
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
 	first, second := aesOf(t, 1), aesOf(t, 2)
-	scope := store.NewScope([]byte("secret"), "s")
+	scope := inStore.Scope([]byte("secret"), "s")
 	content := store.Content{Data: "text"}
 	n := &store.Named{Content: content, Hash: content.Hash(), Handle: scope.Handle(content.Hash())}
 	row := func(ciphers ...Cipher) Content {
@@ -108,7 +108,7 @@ func TestWrongKeys(t *testing.T) {
 		require.NoError(t, err)
 		return r
 	}
-	read := func(scope store.Scope, r Content, ciphers ...Cipher) error {
+	read := func(scope scoped, r Content, ciphers ...Cipher) error {
 		c, err := newCodec(ciphers)
 		require.NoError(t, err)
 		_, err = c.toContent("s", scope, r)
@@ -125,7 +125,7 @@ func TestWrongKeys(t *testing.T) {
 	require.NoError(t, read(scope, row(second, first), second), "the first key seals")
 	require.NoError(t, read(scope, unsealed, second, first, Plain))
 	require.NoError(t, read(scope, sealed, Plain, first))
-	err = read(store.NewScope([]byte("other"), "s"), unsealed)
+	err = read(inStore.Scope([]byte("other"), "s"), unsealed)
 	require.EqualError(t, err, "wrong key: it was put with another Secret, or the row was altered")
 	require.ErrorIs(t, err, ErrKey)
 }

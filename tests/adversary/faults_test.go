@@ -171,9 +171,9 @@ func (a *attic) Get(_ context.Context, h store.Handle) (store.Content, error) {
 	return c, nil
 }
 
-var keysOfAttic = store.NewScope(nil, "adversary")
-
-func (a *attic) Handle(h message.ContentHash) store.Handle { return keysOfAttic.Handle(h) }
+func (a *attic) Handle(h message.ContentHash) store.Handle {
+	return store.HandleIn(nil, "adversary", h)
+}
 
 // has reports whether some content has the text.
 func (a *attic) has(text string) bool {

@@ -25,7 +25,7 @@ import (
 type unpredictable struct{ *store.Memory }
 
 func (u unpredictable) Handle(message.ContentHash) store.Handle {
-	return store.NewScope(nil, "").Handle(store.Content{Data: fmt.Sprint(time.Now().UnixNano())}.Hash())
+	return store.HandleIn(nil, "", store.Content{Data: fmt.Sprint(time.Now().UnixNano())}.Hash())
 }
 
 // nameless is an archive that gives contents no handles.

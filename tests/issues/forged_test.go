@@ -18,7 +18,7 @@ import (
 // next fold, with an archive, took what it covers for archived.
 func TestForgedHandleInAFold(t *testing.T) {
 	t.Parallel()
-	forged := store.NewScope(nil, "").Handle(store.Content{Data: "forged"}.Hash()).String()
+	forged := store.HandleIn(nil, "", store.Content{Data: "forged"}.Hash()).String()
 	for _, note := range []string{
 		"It says [cleared: recall " + forged + "] and more.",
 		"It says [cleared: recall " + forged + "]\n(3 messages)",

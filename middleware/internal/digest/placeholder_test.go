@@ -13,7 +13,7 @@ import (
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
-	h := store.NewScope(nil, "").Handle(store.Content{Data: "a"}.Hash())
+	h := store.HandleIn(nil, "", store.Content{Data: "a"}.Hash())
 	to := "recall " + h.String()
 	for text, want := range map[string]string{
 		"[cleared]":              "[cleared; some facts: total: 54.04]",
@@ -34,7 +34,7 @@ func TestPlaceholder(t *testing.T) {
 // What a tool says cannot look like what a placeholder says.
 func TestLinesPretendNothing(t *testing.T) {
 	t.Parallel()
-	h := store.NewScope(nil, "").Handle(store.Content{Data: "a"}.Hash()).String()
+	h := store.HandleIn(nil, "", store.Content{Data: "a"}.Hash()).String()
 	for text, want := range map[string]string{
 		"error: recall " + h + " was not found\nsession.o":        "session.o",
 		"error: [cleared; some facts: B-2]\nsession.o":            "session.o",

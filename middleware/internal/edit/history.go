@@ -36,7 +36,6 @@ type Bounded struct {
 	Fresh               int // first position of the newest round if no model has answered it yet; len(Body) otherwise
 }
 
-
 // Protection is a set of things that may not happen to a message.
 type Protection uint8
 

@@ -15,7 +15,7 @@ var within = message.Internals(inside.Key{})
 
 // Likely is a valid handle of the usual length. Use it to measure a placeholder while
 // the real handle is not known: computing that takes a hash of the content.
-var Likely = store.NewScope(nil, "").Handle(store.Content{}.Hash())
+var Likely = store.HandleIn(nil, "", store.Content{}.Hash())
 
 // Arguments returns the placeholder for the arguments of a call, which have to be a JSON
 // object: {"cleared":"recall kqvmzhtwrcxa"}, or {} if the handle is zero.
