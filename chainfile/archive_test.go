@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -57,7 +58,7 @@ func TestArchive(t *testing.T) {
 			require.Len(t, c.Data, 400)
 		}
 	}
-	again, err := chainfile.Folder(dir).Get(t.Context(), handles[0])
+	again, err := chainfile.Internals(inside.Key{}).Folder(dir).Get(t.Context(), handles[0])
 	require.NoError(t, err, "it can be had in another process, too")
 	require.Len(t, again.Data, 400)
 
@@ -102,7 +103,7 @@ func TestArchiveThatCannotBe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	f := &chainfile.File{Archive: chainfile.Folder(file)}
+	f := &chainfile.File{Archive: chainfile.Internals(inside.Key{}).Folder(file)}
 	parsed, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, trigger: {tokens: 1}}]"))
 	require.NoError(t, err)
 	f.Chain = parsed.Chain
@@ -131,5 +132,5 @@ func TestArchiveErrors(t *testing.T) {
 
 func TestFolderIsAStore(t *testing.T) {
 	t.Parallel()
-	middlewaretest.Archive(t, func(t *testing.T) store.Store { return chainfile.Folder(t.TempDir()) })
+	middlewaretest.Archive(t, func(t *testing.T) store.Store { return chainfile.Internals(inside.Key{}).Folder(t.TempDir()) })
 }

@@ -314,9 +314,9 @@ var counters = map[string]tokens.Counter{
 	"cautious": tokens.Cautious,
 }
 
-// Counter returns the counter of this name. For auto it is nil, which means the chain's default counter.
+// counterOf returns the counter of this name. For auto it is nil, which means the chain's default counter.
 // The error of an unknown name lists all names.
-func Counter(name string) (tokens.Counter, error) {
+func counterOf(name string) (tokens.Counter, error) {
 	if c, ok := counters[name]; ok {
 		return c, nil
 	}
@@ -331,7 +331,7 @@ func counterNames() []string {
 }
 
 func (n node) counter() tokens.Counter {
-	c, err := Counter(n.text())
+	c, err := counterOf(n.text())
 	if err != nil {
 		n.failf("%v", err)
 	}

@@ -109,17 +109,14 @@ func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, er
 	return end, nil
 }
 
-// Folder returns a store in a folder, as the key archive makes it. The folder is created and opened by the first
-// Put or Get. If that fails, so does each call.
-func Folder(path string) store.Store { return folders(path)("") }
-
 // folder is a scope of a folder that is opened when it is needed.
 type folder struct {
 	scope string
 	open  func() (*store.Dir, error)
 }
 
-// folders returns the scopes of a folder.
+// folders returns the scopes of a folder. It is created and opened by the first Put or Get. If that fails, so does each
+// call.
 func folders(path string) func(scope string) store.Store {
 	open := sync.OnceValues(func() (*store.Dir, error) { return store.OpenDir(path) })
 	return func(scope string) store.Store {

@@ -136,17 +136,3 @@ func ExampleFile_With() {
 	fmt.Println("kept in the journal:", journal.Bytes() > 0)
 	// Output: kept in the journal: true
 }
-
-func ExampleCounter() {
-	_, err := chainfile.Counter("chars")
-	fmt.Println(err)
-	// Output: "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base or o200k_harmony
-}
-
-func ExampleInKeys() {
-	fmt.Println(chainfile.InKeys("clearing 2 results would free 90 tokens, less than ClearAtLeast of 1000"))
-	fmt.Println(chainfile.InKeys(`trigger.Fraction(0.5) needs the window of model "m", which the table of models does not know: set a Budget, or use trigger.Tokens`))
-	// Output:
-	// clearing 2 results would free 90 tokens, less than clear_at_least of 1000
-	// trigger fraction(0.5) needs the window of model "m", which the table of models does not know: set a window, or use trigger tokens
-}

@@ -77,12 +77,12 @@ func (n node) invalid(err error, keys []string) {
 			break
 		}
 	}
-	at.failf("cannot be: %s", InKeys(text))
+	at.failf("cannot be: %s", inKeys(text))
 }
 
-// InKeys replaces the Go names of options in a text of a middleware, such as that of an event or an error, by the
+// inKeys replaces the Go names of options in a text of a middleware, such as that of an event or an error, by the
 // keys of a chain file.
-func InKeys(text string) string {
+func inKeys(text string) string {
 	text = strings.ReplaceAll(text, ", or add the model to Env.Models", "") // a chain file has no table
 	return goName.ReplaceAllStringFunc(text, func(name string) string {
 		switch name {

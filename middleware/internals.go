@@ -31,6 +31,9 @@ func (internals) Without(v *View, counted int) *View {
 	return &w
 }
 
+// HistorySize returns the size that the request would have without any edit, counted like that of the view.
+func (internals) HistorySize(v *View) Size { return v.historySize() }
+
 // SureBudget is [View.Budget] without windows that are guessed, since the provider has given no number: a guess is a reason to
 // send less, but not to send nothing.
 func (internals) SureBudget(v *View) (Budget, bool) {

@@ -51,7 +51,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	}
 	m.answered(resp)
 	r := &m.call
-	r.History, r.View, r.Edits, r.Cache, r.Economics = v.HistorySize().Tokens, v.size.Tokens, len(v.list), c, v.economics
+	r.History, r.View, r.Edits, r.Cache, r.Economics = v.historySize().Tokens, v.size.Tokens, len(v.list), c, v.economics
 	r.Saved = r.History - r.View
 	r.Bill = o.bill(r.Answered, r.Usage, c)
 	now.call = *r

@@ -137,7 +137,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 		}
 	}
 	whole := u
-	whole.Input = max(0, cmp.Or(u.Input, v.size.Tokens)+v.HistorySize().Tokens-v.size.Tokens)
+	whole.Input = max(0, cmp.Or(u.Input, v.size.Tokens)+v.historySize().Tokens-v.size.Tokens)
 	if u.Input > 0 {
 		b.Spent, b.Known = m.Price.Cost(u)
 	}
@@ -148,7 +148,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	if !b.Known {
 		return b
 	}
-	if v.size.Tokens == v.HistorySize().Tokens && c.Broken != "edit" && c.Broken != "chain" {
+	if v.size.Tokens == v.historySize().Tokens && c.Broken != "edit" && c.Broken != "chain" {
 		b.Estimated = true // it is the same call
 		return b
 	}

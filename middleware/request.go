@@ -63,7 +63,7 @@ func (r *Request) Report(ctx context.Context, e Event) bool {
 	return r.observers != nil
 }
 
-// Dry reports whether the request is that of a [Draft], so that nothing may be reported or kept.
+// Dry reports whether the request is that of a [Draft]: a middleware then only plans, and reports and keeps nothing.
 func (r *Request) Dry() bool { return r.dry != nil }
 
 // forced reports whether the request forces the edits of the named middleware.

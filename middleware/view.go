@@ -106,8 +106,8 @@ func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(
 // own tokenizer, or if the provider has reported the size of this very prompt.
 func (v *View) Size() Size { return v.size }
 
-// HistorySize returns the size that the request would have without any edit, counted like that of the view.
-func (v *View) HistorySize() Size {
+// historySize returns the size that the request would have without any edit, counted like that of the view.
+func (v *View) historySize() Size {
 	w := *v
 	w.list, w.result = nil, edit.Result{Sum: v.session.LeadSum + v.session.Sum}
 	w.measure()
@@ -415,9 +415,6 @@ func (v *View) isNews(text string) bool {
 func (v *View) answered() bool {
 	return slices.ContainsFunc(v.session.Body, func(m *message.Message) bool { return m.Role == message.RoleAssistant })
 }
-
-// Dry reports whether the view is that of a [Draft]: a middleware then only plans.
-func (v *View) Dry() bool { return v.req.dry != nil }
 
 // with returns the view as carried by another request with the same messages.
 func (v *View) with(req *Request) *View {

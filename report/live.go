@@ -218,7 +218,7 @@ func (l *Live) Watch(chain middleware.Middleware) middleware.Middleware {
 		sent := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if r, ok := ctx.Value(key{}).(*running); ok {
 				r.sent = append([]message.Message{}, req.Messages...)
-				r.dry = req.View() != nil && req.View().Dry()
+				r.dry = req.View() != nil && req.View().Request().Dry()
 			}
 			return next(ctx, req, emit)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -55,7 +56,7 @@ func (a *apply) run(ctx context.Context, args []string, std stdio) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
 	if a.archive != "" {
-		file.Archive = chainfile.Folder(a.archive)
+		file.Archive = inFiles.Folder(a.archive)
 	}
 	file.Conversation = cmp.Or(a.conversation, file.Conversation)
 	in, err := read(args, std.in)
@@ -104,7 +105,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	}
 	req, events, err := middleware.Apply(ctx, file.With(env), req)
 	if err != nil {
-		return nil, nil, in.errorf(errors.New(chainfile.InKeys(err.Error())))
+		return nil, nil, in.errorf(errors.New(inFiles.InKeys(err.Error())))
 	}
 	sent := *req
 	sent.Model = body.Model
@@ -123,7 +124,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	}
 	if v := req.View(); v != nil {
 		size := v.Size()
-		r.TokensBefore, r.TokensAfter, r.Exact = v.HistorySize().Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
+		r.TokensBefore, r.TokensAfter, r.Exact = middleware.Internals(inside.Key{}).HistorySize(v).Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
 	}
 	text, err := r.json()
 	if err != nil {

@@ -12,11 +12,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
+
+// inFiles is what package chainfile gives to this module only.
+var inFiles = chainfile.Internals(inside.Key{})
 
 var countCommand = command{
 	name:  "count",
@@ -56,7 +60,7 @@ type counted struct {
 }
 
 func (c *count) run(_ context.Context, args []string, std stdio) error {
-	counter, err := chainfile.Counter(c.counter)
+	counter, err := inFiles.Counter(c.counter)
 	if err != nil {
 		return usagef("--counter: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
@@ -57,7 +56,7 @@ func TestCountByTheModel(t *testing.T) {
 		"a model of no row": {"estimate", ""},
 	} {
 		body := `{"model":"` + model + `","messages":[{"role":"user","content":"上下文压缩 context compaction"}]}`
-		counter, err := chainfile.Counter(want[0])
+		counter, err := inFiles.Counter(want[0])
 		require.NoError(t, err)
 		_, stdout, stderr := exec(t, body, "count")
 		require.Equal(t, "laconic: count: by "+want[0]+"\n", stderr)

@@ -204,7 +204,7 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 
 // replayError returns an error of [replay.Run] in the words of chain files.
 func replayError(err error) error {
-	return errors.New(chainfile.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
+	return errors.New(inFiles.InKeys(strings.TrimPrefix(err.Error(), "replay: ")))
 }
 
 func notRead(n int) string {
@@ -233,7 +233,7 @@ func (r *replayed) validate(args []string) (err error) {
 			return fmt.Errorf("--html %s: there is no folder %s", r.html, filepath.Dir(r.html))
 		}
 	}
-	if r.o.Counter, err = chainfile.Counter(r.counter); err != nil {
+	if r.o.Counter, err = inFiles.Counter(r.counter); err != nil {
 		return usagef("--counter: %v", err)
 	}
 	if err := r.o.Validate(); err != nil {

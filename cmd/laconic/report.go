@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -82,7 +81,7 @@ func newReport(events []middleware.Event, lead int) *report {
 			continue
 		}
 		why := strings.TrimPrefix(e.String(), e.By+": "+string(e.Kind)+": ")
-		r.Refused = append(r.Refused, note{By: e.By, Kind: e.Kind, Why: chainfile.InKeys(why)})
+		r.Refused = append(r.Refused, note{By: e.By, Kind: e.Kind, Why: inFiles.InKeys(why)})
 	}
 	last := map[string]int{} // the layers of a middleware have one name: the last one has its trigger
 	for i, n := range r.Refused {
@@ -98,7 +97,7 @@ func newReport(events []middleware.Event, lead int) *report {
 }
 
 func newEdit(e middleware.Event, lead int) edit {
-	out := edit{By: e.By, Messages: []int{}, Freed: e.Before - e.After, Why: chainfile.InKeys(e.Why)}
+	out := edit{By: e.By, Messages: []int{}, Freed: e.Before - e.After, Why: inFiles.InKeys(e.Why)}
 	var kinds []string
 	for _, record := range e.Edits {
 		kinds = append(kinds, string(record.Kind))

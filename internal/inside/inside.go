@@ -1,5 +1,5 @@
-// Package inside has the key to what packages message and middleware give only to packages of this module.
+// Package inside has the key to what public packages give only to packages of this module.
 package inside
 
-// Key is the key; see message.Internals and middleware.Internals.
+// Key is the key; see message.Internals, store.Internals, middleware.Internals.
 type Key struct{}

@@ -29,7 +29,7 @@ func ExampleParse() {
 		fmt.Println(err)
 		return
 	}
-	chain := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: contextedit.KeepNone})
+	chain := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1})
 	req, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: conv.History(), Tools: conv.Tools})
 	if err != nil {
 		fmt.Println(err)

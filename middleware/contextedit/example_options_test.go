@@ -148,7 +148,7 @@ func ExampleOptions_digest() {
 		message.Assistant(message.Text{Text: "It is at the door."}),
 		message.User("I want to send it back."),
 	}
-	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(150), Keep: contextedit.KeepNone, Digest: 40})
+	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(150), Keep: -1, Digest: 40})
 	sent, _, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: h})
 	if err != nil {
 		fmt.Println(err)
@@ -193,7 +193,7 @@ func ExampleOptions_stopAfter() {
 // one that clears all else when it must be.
 func ExampleNew_twice() {
 	chain := middleware.Chain(
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(400), Keep: contextedit.KeepNone, Only: []string{"read"}}),
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(400), Keep: -1, Only: []string{"read"}}),
 		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(600), Keep: 1}),
 	)
 	_, events, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: written()})

@@ -13,9 +13,6 @@ import (
 // DefaultPlaceholder is the default of [Options.Placeholder].
 const DefaultPlaceholder = "[cleared]"
 
-// KeepNone is the value of Options.Keep that keeps none, as `none` does in a chain file.
-const KeepNone = -1
-
 // Options configure the middleware. The zero value clears all results except the
 // newest five when three quarters of the window are filled.
 type Options struct {
@@ -26,8 +23,8 @@ type Options struct {
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
-	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; [KeepNone],
-	// or negative: none. Results that no model has seen yet are always kept.
+	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; negative: none. Results that
+	// no model has seen yet are always kept.
 	Keep int
 
 	// KeepRounds is the number of newest rounds whose results are all kept. 0: none.

@@ -20,9 +20,6 @@ const (
 // alwaysProtected is a tool whose results are instructions.
 const alwaysProtected = "Skill"
 
-// KeepNone is the value of Options.KeepRounds that keeps none, as `none` does in a chain file.
-const KeepNone = -1
-
 // Options configure the middleware. The zero value shortens results of more than 200
 // characters in all rounds except the newest four: together, if the model's provider is
 // known to cache prompts, else before each call. It does not shorten arguments and texts,
@@ -32,7 +29,7 @@ type Options struct {
 	// zero, the prices of the model are known and the chain has an archive; else always met.
 	Trigger middleware.Trigger
 
-	// KeepRounds is the number of newest rounds that are not changed. 0: 4; [KeepNone],
+	// KeepRounds is the number of newest rounds that are not changed. 0: 4; -1,
 	// or negative: only the round that no model has seen yet.
 	KeepRounds int
 

@@ -36,7 +36,7 @@ func (e *editor) adviceOf(v *middleware.View) *advice {
 // report reports the requests of a preparation that has ended, once. The fold that uses
 // it reports its event of kind [Summarized].
 func (a *advice) report(ctx context.Context, v *middleware.View) {
-	if a != nil && a.ended.Load() && a.job.task != nil && !v.Dry() {
+	if a != nil && a.ended.Load() && a.job.task != nil && !v.Request().Dry() {
 		a.job.log.tell(ctx, v, false)
 	}
 }
@@ -96,7 +96,7 @@ func newestFold(v *middleware.View) (id message.ID) {
 // is prepared.
 func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) bool {
 	var tasks []*task
-	if e.Background != nil && !v.Dry() && e.Strategy.kind != custom && e.writer.asks() {
+	if e.Background != nil && !v.Request().Dry() && e.Strategy.kind != custom && e.writer.asks() {
 		tasks = e.tasks(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)), nil)
 	}
 	if len(tasks) == 1 { // the next fold divides several at other messages

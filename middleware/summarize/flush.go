@@ -94,7 +94,7 @@ func (t *task) flush(ctx context.Context) {
 	for _, c := range t.fresh() {
 		all = append(all, placed{place{t.key.scope, t.ids[c.at]}, v.History()[c.at]})
 	}
-	if v.Dry() {
+	if v.Request().Dry() {
 		t.flushes.postpone(place{t.key.scope, t.key.last}, all)
 		return
 	}
@@ -124,7 +124,7 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed)
 // flushCommitted flushes the messages of folds in committed dry runs. It plans nothing.
 func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i := range v.Len() {
-		if r := ownFold(v, i); r != nil && !v.Dry() {
+		if r := ownFold(v, i); r != nil && !v.Request().Dry() {
 			e.flushNow(ctx, v, e.flushes.takePostponed(place{v.Env().Scope, r.ID}))
 		}
 	}

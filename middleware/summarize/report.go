@@ -59,7 +59,7 @@ func (l *eventLog) add(ctx context.Context, v *middleware.View, e middleware.Eve
 	e.By = Name
 	l.mu.Lock()
 	l.events = append(l.events, e)
-	if !l.later && !v.Dry() {
+	if !l.later && !v.Request().Dry() {
 		l.reported = len(l.events)
 	}
 	l.mu.Unlock()
@@ -76,7 +76,7 @@ func (l *eventLog) tell(ctx context.Context, v *middleware.View, used bool) {
 	if to > 0 && l.events[to-1].Kind == Summarized && !used {
 		to--
 	}
-	if v.Dry() {
+	if v.Request().Dry() {
 		from = 0
 	} else {
 		l.reported = max(from, to)

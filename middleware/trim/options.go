@@ -12,9 +12,6 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// KeepNone is the value of Options.PreserveStart, PreserveEnd and MinMessages that keeps none, as `none` does in a chain file.
-const KeepNone = -1
-
 // Options configure what trim removes, and when. The zero value removes by [Hybrid] from
 // 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve, or
 // what makes the threshold 100,000 tokens. [For] returns the options for a model.
@@ -43,15 +40,15 @@ type Options struct {
 	TargetTokens int
 
 	// PreserveStart is the number of messages at the beginning that Middle keeps.
-	// Units are kept as a whole, and critical ones are not counted. 0: 4, [KeepNone], or negative: none.
+	// Units are kept as a whole, and critical ones are not counted. 0: 4, negative: none.
 	PreserveStart int
 
 	// PreserveEnd is the number of messages at the end that are kept, counted in the
-	// same way. Middle removes those of low priority last. 0: 5, [KeepNone], or negative: none.
+	// same way. Middle removes those of low priority last. 0: 5, negative: none.
 	PreserveEnd int
 
 	// MinMessages is the number of messages, critical ones included, that are always
-	// kept. 0: 4, [KeepNone], or negative: none.
+	// kept. 0: 4, negative: none.
 	MinMessages int
 
 	// Score returns the importance of the units of a view: of two units of one

@@ -47,7 +47,7 @@ func Example() {
 				edits++
 			}
 		})
-		clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: contextedit.KeepNone})
+		clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: -1})
 		model := middleware.Chain(count, middleware.With(env, clearResults))(answer)
 		if _, err := model(ctx, &middleware.Request{Messages: history}, nil); err != nil {
 			panic(err)
