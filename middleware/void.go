@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
@@ -74,7 +75,7 @@ func (s *session) thinkingSent(v, sent *View) *journal.Thinking {
 	now.Repairs, _ = repairsOf(v, sent, before)
 	here := t.at == len(s.Body)-1 // perhaps of another request, or of a draft
 	if same := *now; sure || here && t.known != nil && st.unwrittenThinking == nil && v.list.Equal(st.All) {
-		if same.Len, same.Again = t.known.Len, t.known.Again; same.Equal(t.known) {
+		if same.Len, same.Again = t.known.Len, t.known.Again; journal.Internals(inside.Key{}).SameThinking(&same, t.known) {
 			return nil
 		}
 	}

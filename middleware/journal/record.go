@@ -135,8 +135,8 @@ func (t *Thinking) check() error {
 	return nil
 }
 
-// Equal reports whether both are the same; each may be nil.
-func (t *Thinking) Equal(o *Thinking) bool {
+// equal reports whether both are the same; each may be nil.
+func (t *Thinking) equal(o *Thinking) bool {
 	if t == nil || o == nil || t == o {
 		return t == o
 	}

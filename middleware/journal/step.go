@@ -39,7 +39,7 @@ type Cost struct {
 
 // Change is what is needed to take a step back.
 type Change struct {
-	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": the [Record.Sum] of the records that it has made
+	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": hashes of the records that it has made
 	Removed  []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
 	Pins     []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
 	Question message.ID   `json:"question,omitzero"` // "undo": the newest message of the user; until there is another one, By waits
@@ -48,8 +48,8 @@ type Change struct {
 	Final bool `json:"final,omitempty"`
 }
 
-// NewID returns the ID that belongs to a step on top of an entry, with the records that it makes or takes back.
-func (s *Step) NewID(base message.ID, records []*Record) message.ID {
+// newID returns the ID that belongs to a step on top of an entry, with the records that it makes or takes back.
+func (s *Step) newID(base message.ID, records []*Record) message.ID {
 	b := append([]byte("laconic step\x00"), base[:]...)
 	own := *s
 	own.ID = message.ID{}
@@ -94,8 +94,8 @@ func appendIDs(b []byte, ids []message.ID) []byte {
 	return b
 }
 
-// Sum returns the hash of a record without those that it covers.
-func (r *Record) Sum() message.ID {
+// sum returns the hash of a record without those that it covers.
+func (r *Record) sum() message.ID {
 	own := *r
 	own.Covered = nil
 	sum := sha256.Sum256(own.appendTo(nil, new(Record)))

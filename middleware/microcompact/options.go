@@ -29,8 +29,8 @@ type Options struct {
 	// zero, the prices of the model are known and the chain has an archive; else always met.
 	Trigger middleware.Trigger
 
-	// KeepRounds is the number of newest rounds that are not changed. 0: 4; -1,
-	// or negative: only the round that no model has seen yet.
+	// KeepRounds is the number of newest rounds that are not changed. 0: 4;
+	// negative: only the round that no model has seen yet.
 	KeepRounds int
 
 	// Limit is the maximum length of payloads of old rounds.

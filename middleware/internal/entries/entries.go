@@ -340,7 +340,7 @@ func (l Log) batch(
 func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, made []Made) (w journal.Write, ok bool) {
 	delta, ok := all.Without(base.All)
 	own := base.Entry.Conversation == l.Name
-	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
+	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || inJournal.SameThinking(thinking, base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
 	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made), Pins: base.Pins}

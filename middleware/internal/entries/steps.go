@@ -4,10 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// inJournal is what package journal gives to packages of this module only.
+var inJournal = journal.Internals(inside.Key{})
 
 // The kinds of a [journal.Step].
 const (
@@ -41,7 +45,7 @@ func named(made []Made, base message.ID) []Made {
 	made = slices.Clone(made)
 	for i := range made {
 		m := &made[i]
-		m.ID = m.NewID(base, m.Records)
+		m.ID = inJournal.StepID(&m.Step, base, m.Records)
 	}
 	return made
 }
@@ -52,7 +56,7 @@ func upTo(at int, made []Made) []journal.Step {
 	for _, m := range made {
 		s := m.Step
 		for _, r := range recordsUpTo(at, m.Records) {
-			s.Change.Made = append(s.Change.Made, r.Sum())
+			s.Change.Made = append(s.Change.Made, inJournal.SumOf(r))
 		}
 		if s.Change.Removed = recordsUpTo(at, s.Change.Removed); len(s.Change.Made) > 0 {
 			out = append(out, s)
@@ -168,7 +172,7 @@ func (s Stored) ByPerson() *journal.Step {
 func (s Stored) Undoable() *journal.Step {
 	undone, sums := s.Undone(), map[message.ID]bool{}
 	for _, it := range s.All {
-		sums[it.Sum()] = true
+		sums[inJournal.SumOf(it.Record)] = true
 	}
 	for i := range slices.Backward(s.Steps) {
 		step := &s.Steps[i]
@@ -197,7 +201,7 @@ func (l Log) WithoutStep(s Stored, undone *journal.Step, at int) (all edit.List,
 	}
 	edit.SortRuns(runs)
 	for _, it := range s.All {
-		if !slices.Contains(undone.Change.Made, it.Sum()) {
+		if !slices.Contains(undone.Change.Made, inJournal.SumOf(it.Record)) {
 			all = append(all, it)
 			continue
 		}
@@ -223,7 +227,7 @@ func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.
 		return s.All, nil
 	}
 	for _, r := range back {
-		made = append(made, r.Sum())
+		made = append(made, inJournal.SumOf(r))
 	}
 	return all, made
 }
@@ -313,7 +317,7 @@ func (l Log) own(name message.ID) Log {
 func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
 	all, pins, changes := a.Apply(s, step, at)
 	if step.ID.IsZero() {
-		step.ID = step.NewID(s.Entry.Rev, nil)
+		step.ID = inJournal.StepID(step, s.Entry.Rev, nil)
 	}
 	e := journal.Entry{
 		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: l.thinkingAfter(s, all, at),
