@@ -144,7 +144,7 @@ func nativeKeys(o *native.Options) []key {
 
 func trimKeys(o *trim.Options) []key {
 	return []key{
-		{"strategy", set(&o.Strategy, choice(trim.Hybrid, trim.Middle, trim.Oldest))},
+		{"strategy", set(&o.Strategy, choice("hybrid", "middle", "oldest"))},
 		{"trigger", set(&o.Trigger, node.trigger)},
 		{"warning", set(&o.Warning, node.share)},
 		{"threshold", set(&o.Threshold, node.share)},

@@ -19,8 +19,8 @@ func TestTrimOptions(t *testing.T) {
 	for entry, want := range map[string]trim.Options{
 		"": {},
 		"strategy: hybrid, trigger: {messages: 1}": {Trigger: low},
-		"strategy: middle, trigger: {messages: 1}": {Trigger: low, Strategy: trim.Middle},
-		"strategy: oldest, trigger: {messages: 1}": {Trigger: low, Strategy: trim.Oldest},
+		"strategy: middle, trigger: {messages: 1}": {Trigger: low, Strategy: "middle"},
+		"strategy: oldest, trigger: {messages: 1}": {Trigger: low, Strategy: "oldest"},
 		"warning: 0.3":                                                                     {Warning: 0.3},
 		"threshold: 0.5":                                                                   {Threshold: 0.5},
 		"threshold: 0.5, target: 0.2":                                                      {Threshold: 0.5, Target: 0.2},
@@ -37,7 +37,7 @@ func TestTrimOptions(t *testing.T) {
 		"trigger: {messages: 1}, interval: 1h":                                             {Trigger: trigger.Messages(1), Interval: time.Hour},
 		"trigger: {messages: 1}, min_calls: 9":                                             {Trigger: trigger.Messages(1), MinCalls: 9},
 		"trigger: {messages: 1}":                                                           {Trigger: trigger.Messages(1)},
-		"trigger: {reclaims: 9}, strict: true, target_tokens: 1, strategy: oldest":         {Trigger: trigger.Reclaims(9), Strict: true, TargetTokens: 1, Strategy: trim.Oldest},
+		"trigger: {reclaims: 9}, strict: true, target_tokens: 1, strategy: oldest":         {Trigger: trigger.Reclaims(9), Strict: true, TargetTokens: 1, Strategy: "oldest"},
 	} {
 		t.Run(entry, func(t *testing.T) {
 			t.Parallel()

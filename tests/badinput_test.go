@@ -46,7 +46,7 @@ func eager() map[string]middleware.Middleware {
 		"trim": trim.New(trim.Options{
 			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 		}),
-		"trim, by and by": trim.New(trim.Options{Trigger: trigger.Messages(1), Strategy: trim.Oldest, PreserveEnd: -1, MinMessages: -1, Note: "(gone)"}),
+		"trim, by and by": trim.New(trim.Options{Trigger: trigger.Messages(1), Strategy: "oldest", PreserveEnd: -1, MinMessages: -1, Note: "(gone)"}),
 		"removing":        middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
 		"idle":            editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
 	}
@@ -225,7 +225,7 @@ func TestManyMessages(t *testing.T) {
 	requireSame(t, shown[:100], again[:100], "the view begins as before")
 	shown, _ = view(t, editor{name: "remove", plan: removes(n/2-10, false)}.middleware(), h)
 	require.Len(t, shown, 1+2*10)
-	for _, o := range []trim.Options{{Trigger: trigger.Messages(1)}, {Trigger: trigger.Messages(1), TargetTokens: 1, Strategy: trim.Oldest}} {
+	for _, o := range []trim.Options{{Trigger: trigger.Messages(1)}, {Trigger: trigger.Messages(1), TargetTokens: 1, Strategy: "oldest"}} {
 		shown, events = view(t, trim.New(o), h)
 		require.Less(t, len(shown), len(h))
 		require.Equal(t, []string{"trim: edited"}, told(events))

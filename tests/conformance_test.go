@@ -72,8 +72,8 @@ func conforming() map[string]func() middleware.Middleware {
 	}
 	for i, o := range []trim.Options{
 		{},
-		{Trigger: low, Strategy: trim.Middle},
-		{Trigger: low, Strategy: trim.Oldest, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
+		{Trigger: low, Strategy: "middle"},
+		{Trigger: low, Strategy: "oldest", PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
 		{Trigger: low, TargetTokens: 100, PreserveStart: -1, PreserveEnd: 1},
 		{Trigger: low, Note: "[removed]", Target: 0.3},
 		{Trigger: low, MinCalls: 3},

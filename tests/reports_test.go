@@ -190,7 +190,7 @@ func TestNotSpentEqualsReplay(t *testing.T) {
 		"batches of 5k":  edits(contextedit.Options{Trigger: trigger.Reclaims(5000), Keep: 3}),
 		"batches of 20k": edits(contextedit.Options{Trigger: trigger.Reclaims(20_000), KeepTokens: 10_000}),
 		"each call":      edits(contextedit.Options{Trigger: trigger.Reclaims(1), Keep: 5}),
-		"oldest half":    trim.New(trim.Options{Trigger: trigger.Tokens(20_000), Strategy: trim.Oldest, TargetTokens: 10_000}),
+		"oldest half":    trim.New(trim.Options{Trigger: trigger.Tokens(20_000), Strategy: "oldest", TargetTokens: 10_000}),
 	}
 	for name, mw := range chains {
 		t.Run(name, func(t *testing.T) {

@@ -206,7 +206,7 @@ func TestHostileResults(t *testing.T) {
 				})
 			}
 			byModel := summarize.By(copies("The build of shop-7731 is red.\n"+a.text, &shown), summarize.Ask{Sections: []string{}, Retries: -1})
-			trims := trim.New(trim.Options{TargetTokens: 500, Strategy: trim.Oldest})
+			trims := trim.New(trim.Options{TargetTokens: 500, Strategy: "oldest"})
 			for name, mw := range map[string]middleware.Middleware{
 				"contextedit":  contextedit.New(contextedit.Options{Keep: 1, Digest: 40}),
 				"microcompact": microcompact.New(microcompact.Options{KeepRounds: 1, Digest: 40}),

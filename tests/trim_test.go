@@ -19,7 +19,7 @@ import (
 // randomTrimming is a trim with any options.
 func randomTrimming(d dice, alone bool) trim.Options {
 	o := trim.Options{
-		Strategy:       []trim.Strategy{"", trim.Middle, trim.Oldest, trim.Hybrid}[d.roll("strategy", 4)],
+		Strategy:       []string{"", "middle", "oldest", "hybrid"}[d.roll("strategy", 4)],
 		Trigger:        randomTrigger(d, 2, alone),
 		PreserveStart:  d.roll("start", 6) - 1,
 		PreserveEnd:    d.roll("end", 6) - 1,
@@ -158,7 +158,7 @@ func reached(e middleware.Event) bool {
 func TestTrimmingRecorded(t *testing.T) {
 	t.Parallel()
 	budget := &middleware.Budget{Window: 8000, Reserve: 500}
-	for _, s := range []trim.Strategy{trim.Hybrid, trim.Middle, trim.Oldest} {
+	for _, s := range []string{"hybrid", "middle", "oldest"} {
 		t.Run(string(s), func(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0

@@ -268,11 +268,11 @@ func Baselines() []Chain {
 			Trigger: eachCall, KeepTokens: 40_000, ClearAtLeast: 20_000, Digest: -1,
 		})),
 		baseline("100k, drop the oldest half", trim.New(trim.Options{
-			Trigger: trigger.Tokens(100_000), Strategy: trim.Oldest, TargetTokens: 50_000,
+			Trigger: trigger.Tokens(100_000), Strategy: "oldest", TargetTokens: 50_000,
 		})),
 		baseline("eino", contextedit.New(contextedit.Options{Trigger: trigger.Tokens(160_000), KeepRounds: 1, Digest: -1}),
 			microcompact.New(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: 0.0625})), // 50,000 bytes
-		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: trim.Oldest, TargetTokens: 50_000})),
+		baseline("window of 50k", trim.New(trim.Options{Trigger: trigger.Tokens(50_000), Strategy: "oldest", TargetTokens: 50_000})),
 		baseline("85 %, summary by rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Fraction(0.85)})),
 	}
 }

@@ -52,7 +52,7 @@ func TestKept(t *testing.T) {
 	}
 	keep := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2, Digest: -1})
 	late := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000), Keep: 2, Digest: -1})
-	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: trim.Oldest, TargetTokens: 1000})
+	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: "oldest", TargetTokens: 1000})
 	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{})
 	require.NoError(t, err)
 	brief, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{Brief: true})

@@ -132,7 +132,7 @@ func TestRecalledRoundsAreRemovedLast(t *testing.T) {
 				h = append(h, round(i, tool, arguments)...)
 			}
 			mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)},
-				trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Messages(20), TargetTokens: 1000}))
+				trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Messages(20), TargetTokens: 1000}))
 			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 			require.NoError(t, err)
 			require.Less(t, len(sent.Messages), len(h)-6)

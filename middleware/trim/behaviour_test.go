@@ -27,7 +27,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"zero", trim.Options{}, ""},
 		{"all of it", trim.Options{
-			Strategy: trim.Oldest, Trigger: trigger.Tokens(1), Warning: 0.5, Threshold: 0.6, Target: 0.4, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+			Strategy: "oldest", Trigger: trigger.Tokens(1), Warning: 0.5, Threshold: 0.6, Target: 0.4, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 			Score: byAge, EfficiencyOnly: true, Note: "gone", Interval: time.Second, MinCalls: 1, Strict: true,
 		}, ""},
 		{"a target in tokens", trim.Options{TargetTokens: 5}, ""},
@@ -99,7 +99,7 @@ func kinds(events []middleware.Event) []middleware.EventKind {
 // when the room that a removal made is used up.
 func TestTheBeginningIsKept(t *testing.T) {
 	t.Parallel()
-	for _, s := range []trim.Strategy{trim.Hybrid, trim.Middle, trim.Oldest} {
+	for _, s := range []string{"hybrid", "middle", "oldest"} {
 		mw := middleware.With(chars4, trim.New(trim.Options{Strategy: s}))
 		h := turns(200)
 		before := []message.Message{}
@@ -177,7 +177,7 @@ func TestLevels(t *testing.T) {
 func TestTarget(t *testing.T) {
 	t.Parallel()
 	window := func(n int) *middleware.Budget { return &middleware.Budget{Window: n + 100, Reserve: 100} }
-	everything := trim.Options{PreserveStart: -1, PreserveEnd: -1, MinMessages: -1, Strategy: trim.Oldest}
+	everything := trim.Options{PreserveStart: -1, PreserveEnd: -1, MinMessages: -1, Strategy: "oldest"}
 	for name, tt := range map[string]struct {
 		set    func(*trim.Options)
 		budget *middleware.Budget
@@ -251,7 +251,7 @@ func summarizing() middleware.Middleware {
 func TestSummariesAreKept(t *testing.T) {
 	t.Parallel()
 	mw := middleware.With(chars4, summarizing(), trim.New(trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 100, PreserveEnd: 1, MinMessages: -1,
+		Strategy: "oldest", Trigger: trigger.Tokens(400), TargetTokens: 100, PreserveEnd: 1, MinMessages: -1,
 	}))
 	sent, _ := apply(t, mw, &middleware.Request{Messages: turns(12)})
 	require.Len(t, sent.Messages, 4)
@@ -264,7 +264,7 @@ func TestNotesJoin(t *testing.T) {
 	t.Parallel()
 	const note = "[Earlier messages are gone.]"
 	mw := middleware.With(chars4, trim.New(trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Tokens(600), TargetTokens: 400, PreserveEnd: 1, MinMessages: -1, Note: note,
+		Strategy: "oldest", Trigger: trigger.Tokens(600), TargetTokens: 400, PreserveEnd: 1, MinMessages: -1, Note: note,
 	}))
 	h := turns(30)
 	h[6].Hints.Pinned = true
@@ -294,7 +294,7 @@ func TestNoteIsWorthIt(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.User("Why?"), message.Assistant(message.Text{Text: "So."}), message.User("And?")}
 	opts := trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: -1,
+		Strategy: "oldest", Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: -1,
 		Note: "[A message has been removed here, which was not long.]",
 	}
 	sent, events := apply(t, middleware.With(chars4, trim.New(opts)), &middleware.Request{Messages: h})
@@ -320,7 +320,7 @@ func TestAnotherProcess(t *testing.T) {
 // TestPinnedLater comes back, and what was removed with it.
 func TestPinnedLater(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(chars4, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(4000)}))
+	mw := middleware.With(chars4, trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(4000)}))
 	h := turns(40)
 	apply(t, mw, &middleware.Request{Messages: h})
 	h = slices.Clone(h)
@@ -360,7 +360,7 @@ func TestScore(t *testing.T) {
 	h[9].Hints.Priority = message.PriorityLow
 	var asked []int
 	opts := trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Tokens(400), PreserveEnd: 2, MinMessages: -1,
+		Strategy: "oldest", Trigger: trigger.Tokens(400), PreserveEnd: 2, MinMessages: -1,
 		Score: func(*middleware.View) func(message.Unit) float64 {
 			return func(u message.Unit) float64 {
 				asked = append(asked, u.First)
@@ -448,7 +448,7 @@ func TestShortenedMessages(t *testing.T) {
 		}
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(6, message.Text{Text: "Hm."})}}, nil
 	}, middleware.Options{})
-	mw := middleware.With(chars4, shorten, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 770, PreserveEnd: 2}))
+	mw := middleware.With(chars4, shorten, trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(400), TargetTokens: 770, PreserveEnd: 2}))
 	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
 	require.False(t, slices.ContainsFunc(sent.Messages, func(m message.Message) bool { return m.Text() == "Hm." }), "it is low now, and is removed first")
 }
@@ -457,7 +457,7 @@ func TestShortenedMessages(t *testing.T) {
 func TestLastUnitIsKept(t *testing.T) {
 	t.Parallel()
 	h := append(turns(4), message.Assistant(message.Text{Text: "Let me think about it."}))
-	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
+	for _, s := range []string{"middle", "oldest", "hybrid"} {
 		sent, _ := apply(t, trim.New(trim.Options{
 			Strategy: s, Trigger: trigger.Tokens(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 		}), &middleware.Request{Messages: h})

@@ -18,20 +18,20 @@ func TestConformance(t *testing.T) {
 	cases := map[string]trim.Options{
 		"defaults":          {},
 		"a low trigger":     {Trigger: low},
-		"the middle":        {Trigger: low, Strategy: trim.Middle},
-		"nothing preserved": {Trigger: low, Strategy: trim.Oldest, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
-		"much preserved":    {Trigger: low, Strategy: trim.Middle, PreserveStart: 8, PreserveEnd: 8, MinMessages: 10},
+		"the middle":        {Trigger: low, Strategy: "middle"},
+		"nothing preserved": {Trigger: low, Strategy: "oldest", PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
+		"much preserved":    {Trigger: low, Strategy: "middle", PreserveStart: 8, PreserveEnd: 8, MinMessages: 10},
 		"a small target":    {Trigger: low, TargetTokens: 100, PreserveStart: -1, PreserveEnd: 1},
 		"levels of its own": {Warning: 0.2, Threshold: 0.4, Target: 0.3},
 		"a note":            {Trigger: low, Note: "[some messages are gone]", Target: 0.3},
-		"a note, oldest":    {Trigger: low, Strategy: trim.Oldest, Note: "[gone]", PreserveEnd: -1},
+		"a note, oldest":    {Trigger: low, Strategy: "oldest", Note: "[gone]", PreserveEnd: -1},
 		"by age, strict":    {Trigger: low, Score: byAge, Strict: true},
 		"by length": {Trigger: low, EfficiencyOnly: true, Score: func(*middleware.View) func(message.Unit) float64 {
 			return func(u message.Unit) float64 { return float64(u.Len()) }
 		}},
 		"not on each call":   {Trigger: low, MinCalls: 3},
 		"not at each moment": {Trigger: low, Interval: time.Hour},
-		"by messages":        {Trigger: trigger.Messages(10), Strategy: trim.Oldest},
+		"by messages":        {Trigger: trigger.Messages(10), Strategy: "oldest"},
 		"if it is worth it":  {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(200))},
 		"a local model":      trim.For("ollama/llama3.1"),
 	}
@@ -47,8 +47,8 @@ func TestConformanceOfSeveral(t *testing.T) {
 	t.Parallel()
 	middlewaretest.Suite{New: func() middleware.Middleware {
 		return middleware.Chain(
-			trim.New(trim.Options{Trigger: trigger.Tokens(800), Strategy: trim.Middle, Note: "[gone]"}),
-			trim.New(trim.Options{Trigger: trigger.Tokens(1200), Strategy: trim.Oldest, PreserveEnd: 2}),
+			trim.New(trim.Options{Trigger: trigger.Tokens(800), Strategy: "middle", Note: "[gone]"}),
+			trim.New(trim.Options{Trigger: trigger.Tokens(1200), Strategy: "oldest", PreserveEnd: 2}),
 		)
 	}}.Test(t)
 }

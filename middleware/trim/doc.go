@@ -4,7 +4,7 @@
 //
 //	trim.New(trim.Options{})                     // the recommended defaults
 //	trim.New(trim.For("claude-sonnet-5-5"))      // those for a model
-//	trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(100_000)})
+//	trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(100_000)})
 //
 // # What is removed
 //
@@ -13,8 +13,8 @@
 // removed. A unit has the highest of its messages. Units are removed in the order of
 // priority, low first, then of importance ([Options.Score]), then of age.
 //
-// [Middle] keeps the beginning and the end of the conversation and removes units
-// between them. [Oldest] removes the oldest units. [Hybrid], the default, decides
+// "middle" keeps the beginning and the end of the conversation and removes units
+// between them. "oldest" removes the oldest units. "hybrid", the default, decides
 // between the two by the numbers of the view, or tries both.
 //
 //	before   s u a c r u a c r a u c r a u c r u

@@ -102,7 +102,7 @@ func shown(mw middleware.Middleware, history []message.Message) string {
 // oldest, which has found the file that is read later.
 func ExampleNew() {
 	fmt.Print(shown(trim.New(trim.Options{
-		Strategy:     trim.Oldest,
+		Strategy:     "oldest",
 		Trigger:      trigger.Tokens(250),
 		TargetTokens: 200,
 		PreserveEnd:  3,
@@ -121,7 +121,7 @@ func ExampleNew() {
 // A note for the model replaces what was removed.
 func ExampleOptions_note() {
 	fmt.Print(shown(trim.New(trim.Options{
-		Strategy:     trim.Oldest,
+		Strategy:     "oldest",
 		Trigger:      trigger.Tokens(250),
 		TargetTokens: 200,
 		PreserveEnd:  3,
@@ -186,7 +186,7 @@ func ExampleOptions_score() {
 		}
 	}
 	fmt.Print(shown(trim.New(trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Tokens(250), TargetTokens: 200, PreserveEnd: 3, Score: byCalls,
+		Strategy: "oldest", Trigger: trigger.Tokens(250), TargetTokens: 200, PreserveEnd: 3, Score: byCalls,
 	}), talk()))
 	// Output:
 	// system: You mend builds.

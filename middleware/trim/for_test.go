@@ -11,15 +11,15 @@ import (
 
 func TestFor(t *testing.T) {
 	t.Parallel()
-	options := func(s trim.Strategy, warning, threshold float64, start, end, least int) trim.Options {
+	options := func(s string, warning, threshold float64, start, end, least int) trim.Options {
 		return trim.Options{Strategy: s, Warning: warning, Threshold: threshold, PreserveStart: start, PreserveEnd: end, MinMessages: least}
 	}
-	gpt4 := options(trim.Hybrid, 0.85, 0.9, 6, 6, 4)
-	o1 := options(trim.Middle, 0.9, 0.95, 8, 8, 4)
-	claude := options(trim.Oldest, 0.85, 0.92, 5, 7, 4)
-	gemini := options(trim.Middle, 0.9, 0.95, 10, 10, 4)
-	local := options(trim.Hybrid, 0.7, 0.8, 3, 4, 3)
-	others := options(trim.Hybrid, 0.8, 0.9, 4, 5, 4)
+	gpt4 := options("hybrid", 0.85, 0.9, 6, 6, 4)
+	o1 := options("middle", 0.9, 0.95, 8, 8, 4)
+	claude := options("oldest", 0.85, 0.92, 5, 7, 4)
+	gemini := options("middle", 0.9, 0.95, 10, 10, 4)
+	local := options("hybrid", 0.7, 0.8, 3, 4, 3)
+	others := options("hybrid", 0.8, 0.9, 4, 5, 4)
 	for model, want := range map[string]trim.Options{
 		"gpt-4": gpt4, "gpt-4o": gpt4, "GPT-4o-mini": gpt4, "gpt-4.1-nano": gpt4, "gpt-4o-2024-08-06": gpt4, "openai/gpt-4-turbo": gpt4,
 		"ft:gpt-4o-mini:acme::a1b2": gpt4, "openai:gpt-4-of-tomorrow": gpt4, "openrouter/openai/gpt-4-of-tomorrow": gpt4,

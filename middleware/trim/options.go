@@ -12,12 +12,14 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// Options configure what trim removes, and when. The zero value removes by [Hybrid] from
+// Options configure what trim removes, and when. The zero value removes by "hybrid" from
 // 0.9 of the room on, until 0.8 is filled. The room is the window less the reserve, or
 // what makes the threshold 100,000 tokens. [For] returns the options for a model.
 type Options struct {
-	// Strategy is Hybrid, Middle or Oldest. "": Hybrid.
-	Strategy Strategy
+	// Strategy is "middle": messages between the beginning and the end of the conversation are
+	// removed; "oldest": the oldest messages, except those at the end; or "hybrid": the one of
+	// both that suits the view. "": "hybrid".
+	Strategy string
 
 	// Trigger decides when to remove. nil: when Threshold of the room is reached, or
 	// 100,000 tokens if the window is not known.
@@ -100,8 +102,8 @@ func (o Options) Validate() error {
 				"or messages would go on each call", c.Target, c.Threshold)
 		}
 	}
-	if s := cmp.Or(o.Strategy, Hybrid); s != Hybrid && s != Middle && s != Oldest {
-		wrong("Strategy is %q, want %q, %q or %q", s, Hybrid, Middle, Oldest)
+	if s := cmp.Or(o.Strategy, hybridStrategy); s != hybridStrategy && s != middleStrategy && s != oldestStrategy {
+		wrong("Strategy is %q, want %q, %q or %q", s, hybridStrategy, middleStrategy, oldestStrategy)
 	}
 	if o.TargetTokens < 0 {
 		wrong("TargetTokens is %d tokens, want 0 or more", o.TargetTokens)
@@ -119,7 +121,7 @@ func (o Options) Validate() error {
 
 // complete returns the options with their defaults, and 0 for negative numbers.
 func (o Options) complete() Options {
-	o.Strategy = cmp.Or(o.Strategy, Hybrid)
+	o.Strategy = cmp.Or(o.Strategy, hybridStrategy)
 	o.Threshold = cmp.Or(o.Threshold, 0.9)
 	o.Warning = cmp.Or(o.Warning, min(0.8, o.Threshold))
 	o.Target = cmp.Or(o.Target, min(0.8, 0.8/0.9*o.Threshold))
@@ -145,17 +147,17 @@ func For(model string) Options {
 	provider, name := origin(model)
 	switch {
 	case servers[provider]:
-		return Options{Strategy: Hybrid, Warning: 0.7, Threshold: 0.8, PreserveStart: 3, PreserveEnd: 4, MinMessages: 3}
+		return Options{Strategy: hybridStrategy, Warning: 0.7, Threshold: 0.8, PreserveStart: 3, PreserveEnd: 4, MinMessages: 3}
 	case provider == "openai" && strings.HasPrefix(name, "gpt-4"):
-		return Options{Strategy: Hybrid, Warning: 0.85, Threshold: 0.9, PreserveStart: 6, PreserveEnd: 6, MinMessages: 4}
+		return Options{Strategy: hybridStrategy, Warning: 0.85, Threshold: 0.9, PreserveStart: 6, PreserveEnd: 6, MinMessages: 4}
 	case provider == "openai" && strings.HasPrefix(name, "o1"):
-		return Options{Strategy: Middle, Warning: 0.9, Threshold: 0.95, PreserveStart: 8, PreserveEnd: 8, MinMessages: 4}
+		return Options{Strategy: middleStrategy, Warning: 0.9, Threshold: 0.95, PreserveStart: 8, PreserveEnd: 8, MinMessages: 4}
 	case provider == "google" && strings.Contains(name, "1.5"):
-		return Options{Strategy: Middle, Warning: 0.9, Threshold: 0.95, PreserveStart: 10, PreserveEnd: 10, MinMessages: 4}
+		return Options{Strategy: middleStrategy, Warning: 0.9, Threshold: 0.95, PreserveStart: 10, PreserveEnd: 10, MinMessages: 4}
 	case provider == "anthropic":
-		return Options{Strategy: Oldest, Warning: 0.85, Threshold: 0.92, PreserveStart: 5, PreserveEnd: 7, MinMessages: 4}
+		return Options{Strategy: oldestStrategy, Warning: 0.85, Threshold: 0.92, PreserveStart: 5, PreserveEnd: 7, MinMessages: 4}
 	}
-	return Options{Strategy: Hybrid, Warning: 0.8, Threshold: 0.9, PreserveStart: 4, PreserveEnd: 5, MinMessages: 4}
+	return Options{Strategy: hybridStrategy, Warning: 0.8, Threshold: 0.9, PreserveStart: 4, PreserveEnd: 5, MinMessages: 4}
 }
 
 // The first parts of names, by their letters in lower case: of servers with models of

@@ -80,11 +80,11 @@ func TestPage(t *testing.T) {
 	comment, err := os.ReadFile("doc.go")
 	require.NoError(t, err)
 	for name, o := range map[string]trim.Options{
-		"middle":              {Strategy: trim.Middle, TargetTokens: 1420},
-		"middle, used up":     {Strategy: trim.Middle, TargetTokens: 800},
-		"oldest":              {Strategy: trim.Oldest, TargetTokens: 1420},
-		"oldest, farther":     {Strategy: trim.Oldest, TargetTokens: 1000},
-		"oldest, with a note": {Strategy: trim.Oldest, TargetTokens: 1420, Note: "[gone]"},
+		"middle":              {Strategy: "middle", TargetTokens: 1420},
+		"middle, used up":     {Strategy: "middle", TargetTokens: 800},
+		"oldest":              {Strategy: "oldest", TargetTokens: 1420},
+		"oldest, farther":     {Strategy: "oldest", TargetTokens: 1000},
+		"oldest, with a note": {Strategy: "oldest", TargetTokens: 1420, Note: "[gone]"},
 	} {
 		line, r := picture(t, o)
 		want := fmt.Sprintf("%-20s %s", name, line)

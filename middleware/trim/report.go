@@ -50,21 +50,21 @@ func (c Change) text() string {
 // Report is the detail of the event of an edit. The edits of the event have the
 // positions and IDs of the removed messages.
 type Report struct {
-	Strategy   Strategy // Middle or Oldest
-	Confidence float64  // with which Hybrid has decided; 0: it has tried both, or was not used
-	Level      string   // before the edit, as in [Change]
-	Target     int      // tokens to come down to
-	Reached    bool     // the view has no more than Target tokens after the edit
-	Messages   int      // removed by this edit
-	Units      int      // removed by this edit
-	Kept       int      // messages left in the view
+	Strategy   string  // Middle or Oldest
+	Confidence float64 // with which Hybrid has decided; 0: it has tried both, or was not used
+	Level      string  // before the edit, as in [Change]
+	Target     int     // tokens to come down to
+	Reached    bool    // the view has no more than Target tokens after the edit
+	Messages   int     // removed by this edit
+	Units      int     // removed by this edit
+	Kept       int     // messages left in the view
 }
 
 // why describes an edit for people.
 func (t *trimmer) why(r Report) string {
-	why := shorten.List(shorten.Amount{N: r.Messages, One: "removed 1 message", Many: "removed %d messages"}) + " by " + string(r.Strategy)
+	why := shorten.List(shorten.Amount{N: r.Messages, One: "removed 1 message", Many: "removed %d messages"}) + " by " + r.Strategy
 	switch {
-	case t.Strategy != Hybrid:
+	case t.Strategy != hybridStrategy:
 	case r.Confidence == 0:
 		why += ", the better of both"
 	default:

@@ -153,28 +153,28 @@ func TestA7(t *testing.T) {
 		n, tokens, target int
 		want              decision
 	}{
-		{15, 100, 1300, decision{Middle, 0.8}},
-		{40, 100, 2000, decision{Oldest, 0.9}},
-		{25, 400, 7000, decision{Oldest, 0.6}},
+		{15, 100, 1300, decision{middleStrategy, 0.8}},
+		{40, 100, 2000, decision{oldestStrategy, 0.9}},
+		{25, 400, 7000, decision{oldestStrategy, 0.6}},
 		{25, 100, 1800, decision{}},
-		{15, 100, 1201, decision{Middle, 0.8}},
+		{15, 100, 1201, decision{middleStrategy, 0.8}},
 		{15, 100, 1200, decision{}},
-		{19, 100, 1700, decision{Middle, 0.8}},
+		{19, 100, 1700, decision{middleStrategy, 0.8}},
 		{20, 100, 1700, decision{}},
-		{40, 100, 2400, decision{Oldest, 0.9}},
+		{40, 100, 2400, decision{oldestStrategy, 0.9}},
 		{40, 100, 2401, decision{}},
-		{31, 100, 1500, decision{Oldest, 0.9}},
+		{31, 100, 1500, decision{oldestStrategy, 0.9}},
 		{30, 100, 1500, decision{}},
-		{25, 301, 5250, decision{Oldest, 0.6}},
+		{25, 301, 5250, decision{oldestStrategy, 0.6}},
 		{25, 300, 5250, decision{}},
-		{25, 400, 8000, decision{Oldest, 0.6}},
+		{25, 400, 8000, decision{oldestStrategy, 0.6}},
 		{25, 400, 8001, decision{}},
 	} {
 		s := snapshot{units: same(tt.n, tt.tokens), tokens: tt.n * tt.tokens, target: tt.target}
 		require.Equal(t, tt.want, s.decide(), "%d × %d tokens, down to %d", tt.n, tt.tokens, tt.target)
 		if tt.want.strategy == "" {
 			s.units[12].special = true
-			require.Equal(t, decision{Middle, 0.7}, s.decide(), "with a tool message, one strategy is chosen")
+			require.Equal(t, decision{middleStrategy, 0.7}, s.decide(), "with a tool message, one strategy is chosen")
 		}
 	}
 
@@ -183,7 +183,7 @@ func TestA7(t *testing.T) {
 	for i := range 5 {
 		s.units[20+i].tokens = []int{267}
 	}
-	require.Equal(t, decision{Middle, 0.7}, s.decide(), "5 × 267 of 3335 tokens")
+	require.Equal(t, decision{middleStrategy, 0.7}, s.decide(), "5 × 267 of 3335 tokens")
 	for i := range 5 {
 		s.units[20+i].tokens = []int{266}
 	}

@@ -7,14 +7,11 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Strategy selects what is removed.
-type Strategy string
-
 // The strategies.
 const (
-	Hybrid Strategy = "hybrid" // Middle or Oldest, whichever suits the view
-	Middle Strategy = "middle" // between the beginning and the end of the conversation
-	Oldest Strategy = "oldest" // the oldest messages, except those at the end
+	hybridStrategy = "hybrid" // Middle or Oldest, whichever suits the view
+	middleStrategy = "middle" // between the beginning and the end of the conversation
+	oldestStrategy = "oldest" // the oldest messages, except those at the end
 )
 
 // snapshot is a view as a strategy sees it: numbers only. All tokens are counted
@@ -63,28 +60,28 @@ func (s selection) efficiency(before int) float64 {
 
 // decision is the strategy that is used.
 type decision struct {
-	strategy   Strategy // Middle, Oldest, or "" if both are to be tried
-	confidence float64  // of Hybrid, from 0 to 1; 0: it tries both, or is not used
+	strategy   string  // Middle, Oldest, or "" if both are to be tried
+	confidence float64 // of Hybrid, from 0 to 1; 0: it tries both, or is not used
 }
 
 // choose returns what the strategy removes. Hybrid decides for one, or uses the better
 // of both.
 func (s *snapshot) choose() (selection, decision) {
 	d := decision{strategy: s.Strategy}
-	if s.Strategy == Hybrid {
+	if s.Strategy == hybridStrategy {
 		d = s.decide()
 	}
-	if d.strategy == Middle {
+	if d.strategy == middleStrategy {
 		return s.middle(), d
 	}
-	if d.strategy == Oldest {
+	if d.strategy == oldestStrategy {
 		return s.oldest(), d
 	}
 	middle, oldest := s.middle(), s.oldest()
 	if s.better(middle, oldest) {
-		return middle, decision{strategy: Middle}
+		return middle, decision{strategy: middleStrategy}
 	}
-	return oldest, decision{strategy: Oldest}
+	return oldest, decision{strategy: oldestStrategy}
 }
 
 // middle removes units between the first PreserveStart and the last PreserveEnd
@@ -224,15 +221,15 @@ func (s *snapshot) decide() decision {
 	}
 	switch {
 	case ratio > 0.8 && messages < 20:
-		return decision{Middle, 0.8}
+		return decision{middleStrategy, 0.8}
 	case ratio <= 0.6 && messages > 30:
-		return decision{Oldest, 0.9}
+		return decision{oldestStrategy, 0.9}
 	case float64(newest) > 0.4*float64(all):
-		return decision{Middle, 0.7}
+		return decision{middleStrategy, 0.7}
 	case ratio <= 0.8 && biggest > 300:
-		return decision{Oldest, 0.6}
+		return decision{oldestStrategy, 0.6}
 	case special:
-		return decision{Middle, 0.7}
+		return decision{middleStrategy, 0.7}
 	}
 	return decision{}
 }

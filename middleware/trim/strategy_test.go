@@ -15,7 +15,7 @@ func anySnapshot() *rapid.Generator[snapshot] {
 	return rapid.Custom(func(t *rapid.T) snapshot {
 		s := snapshot{
 			Options: Options{
-				Strategy:       Hybrid,
+				Strategy:       hybridStrategy,
 				PreserveStart:  rapid.IntRange(0, 6).Draw(t, "start"),
 				PreserveEnd:    rapid.IntRange(0, 6).Draw(t, "end"),
 				MinMessages:    rapid.IntRange(0, 10).Draw(t, "least"),
@@ -129,7 +129,7 @@ func TestAnySnapshot(t *testing.T) {
 		case "":
 			require.Zero(r, d.confidence)
 			require.Equal(r, s.best(middle, oldest), out, "the better of both")
-		case Oldest:
+		case oldestStrategy:
 			require.Equal(r, oldest, out)
 			require.Equal(r, think, d)
 		default:
@@ -154,8 +154,8 @@ func TestEfficiencyOfNothing(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, selection{}.efficiency(0))
 	require.InDelta(t, 0.4, selection{tokens: 100, kept: 3}.efficiency(100), 1e-9)
-	s := snapshot{Options: Options{Strategy: Hybrid}}
+	s := snapshot{Options: Options{Strategy: hybridStrategy}}
 	out, d := s.choose()
 	require.Equal(t, selection{}, out)
-	require.Equal(t, Middle, d.strategy)
+	require.Equal(t, middleStrategy, d.strategy)
 }

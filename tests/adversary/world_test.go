@@ -134,7 +134,7 @@ func layers(w *writer, rules message.Rules) []middleware.Middleware {
 			return microcompact.New(microcompact.Options{KeepRounds: pick(w, 0, -1, 1), Limit: microcompact.Limits{Results: pick(w, 0, 40), Arguments: pick(w, 0, 10)}, Digest: pick(w, 0, -1, 40), Trigger: when()})
 		},
 		func() middleware.Middleware {
-			return trim.New(trim.Options{Trigger: when(), Strategy: pick(w, "", trim.Middle, trim.Oldest), PreserveEnd: pick(w, 0, -1, 2)})
+			return trim.New(trim.Options{Trigger: when(), Strategy: pick(w, "", "middle", "oldest"), PreserveEnd: pick(w, 0, -1, 2)})
 		},
 		func() middleware.Middleware {
 			return summarize.New(summarize.ByRules(), summarize.Options{Trigger: when(), Keep: pick(w, 0, -1, 2)})

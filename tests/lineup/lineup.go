@@ -125,7 +125,7 @@ func compacting(roll Roll) microcompact.Options {
 func trimming(roll Roll) trim.Options {
 	o := trim.Options{
 		Trigger:        when("trimming", roll),
-		Strategy:       []trim.Strategy{"", trim.Middle, trim.Oldest}[roll("strategy", 3)],
+		Strategy:       []string{"", "middle", "oldest"}[roll("strategy", 3)],
 		PreserveStart:  []int{0, -1, 1, 6}[roll("start", 4)],
 		PreserveEnd:    []int{0, -1, 1, 6}[roll("end", 4)],
 		MinMessages:    []int{0, -1, 8}[roll("least", 3)],

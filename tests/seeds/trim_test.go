@@ -128,7 +128,7 @@ func TestA2(t *testing.T) {
 	// All three strategies use them: the low one goes first.
 	h := talk("S"+dialog(11), 50)
 	h[6].Hints.Priority = message.PriorityLow
-	for _, s := range []trim.Strategy{trim.Middle, trim.Oldest, trim.Hybrid} {
+	for _, s := range []string{"middle", "oldest", "hybrid"} {
 		r := remove(t, h, trim.Options{Strategy: s, Trigger: trigger.Tokens(600), TargetTokens: 550})
 		require.Equal(t, []int{6}, r.gone, s)
 	}
@@ -136,7 +136,7 @@ func TestA2(t *testing.T) {
 	// They are computed anew each time and not stored. In the original they are
 	// sticky: here a message that is high among the last two is normal when it no
 	// longer is one of them.
-	mw := middleware.With(bare, trim.New(trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 250, PreserveEnd: 1, MinMessages: 1}))
+	mw := middleware.With(bare, trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(400), TargetTokens: 250, PreserveEnd: 1, MinMessages: 1}))
 	h = talk("SUAUAUAU", 50)
 	first := removeBy(t, mw, &middleware.Request{Messages: h})
 	require.Equal(t, []int{2, 3, 4}, first.gone, "6 is high as one of the last two, and newer")
@@ -149,7 +149,7 @@ func TestA2(t *testing.T) {
 
 func TestA3(t *testing.T) {
 	t.Parallel()
-	opts := trim.Options{Strategy: trim.Middle, Trigger: trigger.Tokens(500), TargetTokens: 450, PreserveStart: 2, PreserveEnd: 2}
+	opts := trim.Options{Strategy: "middle", Trigger: trigger.Tokens(500), TargetTokens: 450, PreserveStart: 2, PreserveEnd: 2}
 	r := remove(t, talk("SUAUAUAUAU", 50), opts)
 	require.Equal(t, []int{3}, r.gone)
 	e, report := r.edited(t)
@@ -176,7 +176,7 @@ func TestA3(t *testing.T) {
 func TestA4(t *testing.T) {
 	t.Parallel()
 	h := talk("SUAUAUAU", 50)
-	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Tokens(400), TargetTokens: 250, MinMessages: 4, PreserveEnd: 2}
+	opts := trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(400), TargetTokens: 250, MinMessages: 4, PreserveEnd: 2}
 	r := remove(t, h, opts)
 	require.Equal(t, []int{2, 3, 4}, r.gone, "1 is high, among the first two; 6 and 7 are the last two")
 	_, report := r.edited(t)
@@ -194,13 +194,13 @@ func TestA7(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		n, tokens, target int
-		strategy          trim.Strategy
+		strategy          string
 		confidence        float64
 	}{
-		"light":    {15, 100, 1300, trim.Middle, 0.8},
-		"heavy":    {40, 100, 2000, trim.Oldest, 0.9},
-		"moderate": {25, 400, 7000, trim.Oldest, 0.6},
-		"adaptive": {25, 100, 1800, trim.Middle, 0}, // both are as good, and so it is middle
+		"light":    {15, 100, 1300, "middle", 0.8},
+		"heavy":    {40, 100, 2000, "oldest", 0.9},
+		"moderate": {25, 400, 7000, "oldest", 0.6},
+		"adaptive": {25, 100, 1800, "middle", 0}, // both are as good, and so it is middle
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +218,7 @@ func TestA8(t *testing.T) {
 	// System, critical and pinned stay, the minimum stays, tokens go down.
 	h := talk("SUAUAUAUAUAUAU", 50)
 	h[3].Hints.Priority, h[5].Hints.Pinned = message.PriorityCritical, true
-	opts := trim.Options{Strategy: trim.Oldest, Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: 7}
+	opts := trim.Options{Strategy: "oldest", Trigger: trigger.Messages(1), TargetTokens: 1, PreserveEnd: -1, MinMessages: 7}
 	r := remove(t, h, opts)
 	require.Equal(t, []int{2, 4, 6, 7, 8, 9, 10}, r.gone)
 	e, report := r.edited(t)
@@ -244,7 +244,7 @@ func TestA8(t *testing.T) {
 	env := bare
 	env.Clock = func() time.Time { return now }
 	mw = middleware.With(env, middleware.Observe(trim.SumEdits(trim.Name, func(s *trim.Statistics) { stats = *s })), trim.New(trim.Options{
-		Strategy: trim.Oldest, Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
+		Strategy: "oldest", Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
 	}))
 	h = talk("S"+dialog(34), 50)
 	for n := 10; n <= 32; n += 2 {
@@ -304,19 +304,19 @@ func TestA9(t *testing.T) {
 // TestAFor is the line of section A on providers and models.
 func TestAFor(t *testing.T) {
 	t.Parallel()
-	options := func(s trim.Strategy, warning, threshold float64, start, end, least int) trim.Options {
+	options := func(s string, warning, threshold float64, start, end, least int) trim.Options {
 		return trim.Options{Strategy: s, Warning: warning, Threshold: threshold, PreserveStart: start, PreserveEnd: end, MinMessages: least}
 	}
 	for _, row := range []struct {
 		want   trim.Options
 		models string
 	}{
-		{options(trim.Hybrid, 0.85, 0.9, 6, 6, 4), "gpt-4 gpt-4o gpt-4.1-mini"},
-		{options(trim.Middle, 0.9, 0.95, 8, 8, 4), "o1 o1-mini o1-pro"},
-		{options(trim.Oldest, 0.85, 0.92, 5, 7, 4), "claude-3-5-sonnet-20241022 claude-sonnet-4-5"},
-		{options(trim.Middle, 0.9, 0.95, 10, 10, 4), "gemini-1.5-pro gemini-1.5-flash gemini-1.5-pro-002 gemini-1.5-flash-8b"},
-		{options(trim.Hybrid, 0.7, 0.8, 3, 4, 3), "ollama/llama3.1 lmstudio/gemma"},
-		{options(trim.Hybrid, 0.8, 0.9, 4, 5, 4), "o3 gpt-5 gpt-3.5-turbo gemini-2.5-pro deepseek-chat unknown"},
+		{options("hybrid", 0.85, 0.9, 6, 6, 4), "gpt-4 gpt-4o gpt-4.1-mini"},
+		{options("middle", 0.9, 0.95, 8, 8, 4), "o1 o1-mini o1-pro"},
+		{options("oldest", 0.85, 0.92, 5, 7, 4), "claude-3-5-sonnet-20241022 claude-sonnet-4-5"},
+		{options("middle", 0.9, 0.95, 10, 10, 4), "gemini-1.5-pro gemini-1.5-flash gemini-1.5-pro-002 gemini-1.5-flash-8b"},
+		{options("hybrid", 0.7, 0.8, 3, 4, 3), "ollama/llama3.1 lmstudio/gemma"},
+		{options("hybrid", 0.8, 0.9, 4, 5, 4), "o3 gpt-5 gpt-3.5-turbo gemini-2.5-pro deepseek-chat unknown"},
 	} {
 		for model := range strings.FieldsSeq(row.models) {
 			require.Equal(t, row.want, trim.For(model), model)
