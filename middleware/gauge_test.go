@@ -64,12 +64,12 @@ var chars4 = middleware.Env{Counter: tokens.Chars4}
 func TestUsageAnchors(t *testing.T) {
 	t.Parallel()
 	twice := func(v *middleware.View) message.Usage {
-		return message.Usage{Input: 2 * tokens.Request(tokens.Chars4, v.History(), nil), Output: 1}
+		return message.Usage{Input: 2 * tokens.Meter{Counter: tokens.Chars4}.Request(v.History(), nil), Output: 1}
 	}
 	w := &views{usage: twice}
 	m := w.model(chars4)
 	first := w.call(t, m, middleware.Request{Messages: talk(1, 0)})
-	counted := tokens.Request(tokens.Chars4, talk(1, 0), nil)
+	counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0), nil)
 	require.Equal(t, counted, first.Size().Tokens, "before the first usage the count is that of the counter")
 	require.False(t, first.Size().Exact)
 
@@ -84,25 +84,25 @@ func TestUsageAnchors(t *testing.T) {
 		w.call(t, m, middleware.Request{Messages: talk(n, 0)})
 	}
 	v := w.call(t, m, middleware.Request{Messages: talk(12, 0)})
-	want := 2 * tokens.Request(tokens.Chars4, talk(12, 0), nil)
+	want := 2 * tokens.Meter{Counter: tokens.Chars4}.Request(talk(12, 0), nil)
 	require.InEpsilon(t, want, v.Size().Tokens, 0.02, "what is new is charged at the rate of what came before")
 	require.InEpsilon(t, 200, v.Size().Charged(100), 0.1)
 	require.False(t, v.Size().Exact)
 
 	fork := append(talk(11, 0), message.Assistant(message.Text{Text: "no"}), message.User("Why?"))
 	v = w.call(t, m, middleware.Request{Messages: fork})
-	require.InEpsilon(t, 2*tokens.Request(tokens.Chars4, fork, nil), v.Size().Tokens, 0.02, "a fork knows what was told before it")
+	require.InEpsilon(t, 2*tokens.Meter{Counter: tokens.Chars4}.Request(fork, nil), v.Size().Tokens, 0.02, "a fork knows what was told before it")
 	other := append([]message.Message{message.User("Another beginning.")}, talk(3, 0)...)
 	v = w.call(t, m, middleware.Request{Messages: other})
-	require.Equal(t, tokens.Request(tokens.Chars4, other, nil), v.Size().Tokens, "another conversation knows nothing of it")
+	require.Equal(t, tokens.Meter{Counter: tokens.Chars4}.Request(other, nil), v.Size().Tokens, "another conversation knows nothing of it")
 }
 
 func TestUsageInTheHistory(t *testing.T) {
 	t.Parallel()
 	w := &views{}
-	counted := tokens.Request(tokens.Chars4, talk(1, 0)[:1], nil)
+	counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0)[:1], nil)
 	v := w.call(t, w.model(chars4), middleware.Request{Messages: talk(1, 2*counted)})
-	fresh := tokens.Request(tokens.Chars4, talk(1, 0)[1:], nil) - tokens.DefaultFraming().PerRequest
+	fresh := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0)[1:], nil) - tokens.DefaultFraming().PerRequest
 	require.InDelta(t, 2*counted+fresh, v.Size().Tokens, float64(fresh), "the usage, and what has come since at a rate of 1 to 2")
 	require.Greater(t, v.Size().Tokens, 2*counted)
 }
@@ -113,7 +113,7 @@ func TestUsageThatCannotBe(t *testing.T) {
 	t.Parallel()
 	for _, factor := range []float64{0, 0.1, 0.4, 5, 1000} {
 		w := &views{}
-		counted := tokens.Request(tokens.Chars4, talk(1, 0), nil)
+		counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0), nil)
 		w.usage = func(*middleware.View) message.Usage { return message.Usage{Input: int(factor * float64(counted))} }
 		m := w.model(chars4)
 		var rec middlewaretest.Recorder
@@ -148,7 +148,7 @@ func TestWhatTheModelTells(t *testing.T) {
 		models.Model{Name: "nothing-known"},
 	)
 	require.NoError(t, err)
-	counted := tokens.Request(tokens.Chars4, talk(1, 0), nil)
+	counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0), nil)
 	for name, c := range map[string]struct {
 		counter tokens.Counter
 		req     middleware.Request
@@ -194,7 +194,7 @@ func TestWhatTheModelTells(t *testing.T) {
 // A host may add the usage of answers after a later call.
 func TestUsageThatComesLate(t *testing.T) {
 	t.Parallel()
-	counted := tokens.Request(tokens.Chars4, talk(1, 0)[:1], nil)
+	counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0)[:1], nil)
 	w, late := &views{}, &views{}
 	want := w.call(t, w.model(chars4), middleware.Request{Messages: talk(4, 2*counted)})
 	m := late.model(chars4)

@@ -163,7 +163,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 			for _, e := range only(events, middleware.Edited) {
 				freed = append(freed, e.Before-e.After)
 			}
-			most = max(most, tokens.Request(tokens.Chars4, sent.Messages, nil))
+			most = max(most, tokens.Meter{Counter: tokens.Chars4}.Request(sent.Messages, nil))
 			req.Messages = withRounds(req.Messages, 1)
 		}
 		require.Greater(t, len(freed), 4, name)
@@ -263,7 +263,7 @@ func TestOverheadBehindEdits(t *testing.T) {
 	// The provider charges twice of what is counted: for all, and so for the rest.
 	for limit, want := range map[int]bool{8000: true, 8600: false} {
 		req := heavy()
-		counted := tokens.Request(tokens.Chars4, req.Messages, req.Tools)
+		counted := tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
 		answer := message.Assistant(message.Text{Text: "So it is."})
 		answer.Usage = &message.Usage{Input: 2 * counted}
 		req.Messages = append(req.Messages, answer, message.User("And now?"))

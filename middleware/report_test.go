@@ -188,7 +188,7 @@ func TestCalledOfARepairedView(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, r := called(t, &rec)
-	require.Equal(t, tokens.Request(nil, message.OpenAI.Repair(broken).Messages, nil), r[0].View)
+	require.Equal(t, tokens.Meter{Counter: nil}.Request(message.OpenAI.Repair(broken).Messages, nil), r[0].View)
 	require.Equal(t, r[0].View, r[1].Cache.Prefix)
 	require.Zero(t, r[1].Edits)
 }

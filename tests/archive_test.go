@@ -73,7 +73,7 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 		archive = lineup.Crowded()
 	}
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mws...)
-	room := 60 + tokens.Request(tokens.Chars4, history, tools)*(1+d.roll("window in eighths", 10))/8
+	room := 60 + tokens.Meter{Counter: tokens.Chars4}.Request(history, tools)*(1+d.roll("window in eighths", 10))/8
 	conflict := false
 	for _, n := range callsOf(history) {
 		sent, events, err := middleware.Apply(testContext, chain, &middleware.Request{

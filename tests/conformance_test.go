@@ -143,7 +143,7 @@ func talks() map[string][]message.Message {
 // room than it needs.
 func play(t *testing.T, mw middleware.Middleware, msgs []message.Message, force, tight bool) (calls []played) {
 	t.Helper()
-	full := tokens.Request(tokens.Chars4, msgs, nil)
+	full := tokens.Meter{Counter: tokens.Chars4}.Request(msgs, nil)
 	var rec middlewaretest.Recorder
 	seen := 0
 	var now played

@@ -82,7 +82,7 @@ func TestEachTextIsCountedOnce(t *testing.T) {
 		all = append(all, turn...)
 	}
 	var once slowCounter
-	total := tokens.Request(&once, all, nil)
+	total := tokens.Meter{Counter: &once}.Request(all, nil)
 	require.InDelta(t, 212_000, total, 10_000, "the size of the conversation")
 
 	byChain := func(opts contextedit.Options) func(tokens.Counter) func([]message.Message) {
@@ -132,7 +132,7 @@ func TestCountsFollowTheContent(t *testing.T) {
 	turns := longRun()[:50]
 	var once, c slowCounter
 	for _, turn := range turns {
-		tokens.Request(&once, turn, nil) // as it is before the changes
+		tokens.Meter{Counter: &once}.Request(turn, nil) // as it is before the changes
 	}
 	seen := 0
 	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -146,7 +146,7 @@ func TestCountsFollowTheContent(t *testing.T) {
 		h[len(h)/2].Parts[0] = message.Text{Text: fmt.Sprintf("changed at turn %d", i)}
 		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 		require.NoError(t, err)
-		require.Equal(t, tokens.Request(tokens.Chars4, h, nil), seen, "turn %d", i)
+		require.Equal(t, tokens.Meter{Counter: tokens.Chars4}.Request(h, nil), seen, "turn %d", i)
 	}
 	require.LessOrEqual(t, 10*c.bytes.Load(), 13*once.bytes.Load(), "%d bytes counted, once each is %d", c.bytes.Load(), once.bytes.Load())
 }

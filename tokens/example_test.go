@@ -20,7 +20,7 @@ func ExampleRequest() {
 	meter := tokens.Meter{Counter: tokens.Chars4}
 	fmt.Println("one message:", meter.Message(history[1]))
 	fmt.Println("the tools:", meter.Tools(tools))
-	fmt.Println("all that is sent:", tokens.Request(tokens.Chars4, history, tools))
+	fmt.Println("all that is sent:", tokens.Meter{Counter: tokens.Chars4}.Request(history, tools))
 	// Output:
 	// one message: 12
 	// the tools: 17

@@ -174,8 +174,3 @@ func compact(schema string) string {
 	}
 	return b.String()
 }
-
-// Request is [Meter.Request] with the default framing.
-func Request(c Counter, msgs []message.Message, tools []message.ToolDef) int {
-	return Meter{Counter: c}.Request(msgs, tools)
-}

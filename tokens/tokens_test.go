@@ -118,11 +118,11 @@ func TestTools(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 3, tokens.Request(letters{}, nil, nil), "the beginning of the answer")
+	require.Equal(t, 3, tokens.Meter{Counter: letters{}}.Request(nil, nil), "the beginning of the answer")
 	// What a count of the user's words alone would miss is most of it.
 	h := []message.Message{message.System("12345"), message.User("1"), message.Assistant(message.ToolCall{ID: "1", Name: "1", Arguments: "{}"}), message.Result("1", "1", "12")}
 	tools := []message.ToolDef{{Name: "1", Description: "12", Parameters: "{}"}}
-	require.Equal(t, 3+(4+5)+(4+1)+(4+4)+(4+3)+(4+5), tokens.Request(letters{}, h, tools))
+	require.Equal(t, 3+(4+5)+(4+1)+(4+4)+(4+3)+(4+5), tokens.Meter{Counter: letters{}}.Request(h, tools))
 }
 
 // TestRequestIsASum checks that nothing is counted that cannot be told to one
@@ -154,8 +154,8 @@ func TestRequestIsASum(t *testing.T) {
 			require.Equal(t, parts, meter.Message(m), "message %d", i)
 			want += parts
 		}
-		require.Equal(t, want, tokens.Request(c, h, tools))
-		require.Equal(t, want, tokens.Request(c, h[:len(h)/2], tools)+tokens.Request(c, h[len(h)/2:], nil)-tokens.DefaultFraming().PerRequest)
+		require.Equal(t, want, tokens.Meter{Counter: c}.Request(h, tools))
+		require.Equal(t, want, tokens.Meter{Counter: c}.Request(h[:len(h)/2], tools)+tokens.Meter{Counter: c}.Request(h[len(h)/2:], nil)-tokens.DefaultFraming().PerRequest)
 	})
 }
 

@@ -50,7 +50,7 @@ func reader(t *testing.T, pages, window int, stream bool) *model {
 	m := &model{}
 	m.answer = func(ctx context.Context, msgs []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
 		view := strict(t, msgs)
-		require.Less(t, tokens.Request(tokens.Chars4, view, nil), window, "the view must stay below the window")
+		require.Less(t, tokens.Meter{Counter: tokens.Chars4}.Request(view, nil), window, "the view must stay below the window")
 		require.Len(t, o.Functions, 1, "the tools must arrive")
 		read, last := 0, ""
 		for _, m := range view {

@@ -99,7 +99,7 @@ func TestTheBoundaryStays(t *testing.T) {
 	for n := 2; n <= len(h); n += 2 {
 		view, events := apply(t, mw, h[:n])
 		calls++
-		require.Less(t, tokens.Request(tokens.Chars4, view, nil), limit, "a view reaches the trigger and is not cleared")
+		require.Less(t, tokens.Meter{Counter: tokens.Chars4}.Request(view, nil), limit, "a view reaches the trigger and is not cleared")
 		if len(events) == 0 {
 			require.Equal(t, before, view[:len(before)], "message %d: the view changes without an edit", n)
 		}

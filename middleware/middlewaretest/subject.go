@@ -242,7 +242,7 @@ func (s *subject) replayAll(around func(middleware.Middleware) middleware.Middle
 		if s.Repairs {
 			c.msgs = message.Portable.Repair(c.msgs).Messages
 		}
-		full := tokens.Request(tokens.Chars4, c.msgs, nil)
+		full := tokens.Meter{Counter: tokens.Chars4}.Request(c.msgs, nil)
 		for _, room := range []string{"roomy window", "all triggers met", "tight window"} {
 			r := &replay{name: c.name + ", " + room, in: s.wrap(around(s.New()), done())}
 			err := r.run(c.msgs, room == "tight window", func(req *middleware.Request) {

@@ -58,8 +58,8 @@ func TestThresholds(t *testing.T) {
 	t.Parallel()
 	req := middleware.Request{Messages: history(3), Tools: tools}
 	v := viewOf(t, req)
-	sent := tokens.Request(tokens.Chars4, req.Messages, req.Tools)
-	require.Greater(t, sent, tokens.Request(tokens.Chars4, req.Messages[1:], nil), "system prompt and tools count")
+	sent := tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
+	require.Greater(t, sent, tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages[1:], nil), "system prompt and tools count")
 	tests := []struct {
 		name  string
 		of    func(int) middleware.Trigger
@@ -223,7 +223,7 @@ func TestNot(t *testing.T) {
 func TestFraction(t *testing.T) {
 	t.Parallel()
 	req := middleware.Request{Messages: history(3), Tools: tools}
-	sent := tokens.Request(tokens.Chars4, req.Messages, req.Tools)
+	sent := tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
 	tests := []struct {
 		name            string
 		share           float64
@@ -294,7 +294,7 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 
 func TestDefaultWithoutAWindow(t *testing.T) {
 	t.Parallel()
-	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.Request(tokens.Chars4, []message.Message{{}}, nil))))}
+	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.Meter{Counter: tokens.Chars4}.Request([]message.Message{{}}, nil))))}
 	met, why, err := when.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
 	require.NoError(t, err)
 	require.True(t, met, why)

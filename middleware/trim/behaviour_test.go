@@ -371,7 +371,7 @@ func TestScore(t *testing.T) {
 	removed := func(messages int) (removed []int) {
 		asked = nil
 		o := opts
-		o.TargetTokens = tokens.Request(tokens.Chars4, h, nil) - 54*messages
+		o.TargetTokens = tokens.Meter{Counter: tokens.Chars4}.Request(h, nil) - 54*messages
 		sent, events := apply(t, middleware.With(chars4, trim.New(o)), &middleware.Request{Messages: h})
 		require.NoError(t, events[0].Err)
 		left := map[int]bool{}

@@ -76,7 +76,7 @@ func TestLongQuestionIsNoVeto(t *testing.T) {
 		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", text(5000)))
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 80_000}})
 		require.NoError(t, err)
-		require.LessOrEqual(t, tokens.Request(tokens.Chars4, sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
+		require.LessOrEqual(t, tokens.Meter{Counter: tokens.Chars4}.Request(sent.Messages, nil), 60_000+7*5100, "five results, and one or two that are too little")
 	}
 }
 

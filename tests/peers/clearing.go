@@ -82,7 +82,7 @@ func clearCore(name string, s size, known int, counter tokens.Counter, archive f
 	msgs := ours(conversation(s.messages, true))
 	limit := s.limit()
 	if counter == nil {
-		limit = tokens.Request(tokens.Estimate{}, msgs[:len(msgs)-2], nil) + 20
+		limit = tokens.Meter{Counter: tokens.Estimate{}}.Request(msgs[:len(msgs)-2], nil) + 20
 	}
 	return runner{name: name, prepare: func() (func() error, error) {
 		call := core(clears(limit, counter, archive()))

@@ -201,7 +201,7 @@ func sameCleared(s size) error {
 
 // limit is a number of tokens that a conversation exceeds, and none without its last round.
 func (s size) limit() int {
-	return tokens.Request(tokens.Chars4, ours(conversation(s.messages, false)[:s.messages-2]), nil) + 20
+	return tokens.Meter{Counter: tokens.Chars4}.Request(ours(conversation(s.messages, false)[:s.messages-2]), nil) + 20
 }
 
 // limitOf is the same number as eino counts: it does not count what surrounds a message.

@@ -70,7 +70,7 @@ func cleared(view []message.Message) []int {
 func TestC1(t *testing.T) {
 	t.Parallel()
 	h := conversation(reads(3))
-	now := tokens.Request(tokens.Chars4, h, nil)
+	now := tokens.Meter{Counter: tokens.Chars4}.Request(h, nil)
 
 	// Below the trigger: unchanged.
 	view, events := edit(t, h, contextedit.Options{Trigger: trigger.Tokens(now + 1), Keep: 1})

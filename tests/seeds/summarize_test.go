@@ -70,9 +70,9 @@ func tokensOf(t *testing.T, n int) *middleware.Request {
 	t.Helper()
 	h := []message.Message{message.User("What now?"), message.Assistant(message.Text{Text: ""})}
 	req := &middleware.Request{Messages: h}
-	missing := n - tokens.Request(bytesCounter{}, h, nil)
+	missing := n - tokens.Meter{Counter: bytesCounter{}}.Request(h, nil)
 	h[1].Parts[0] = message.Text{Text: strings.Repeat("x", missing)}
-	require.Equal(t, n, tokens.Request(bytesCounter{}, h, nil))
+	require.Equal(t, n, tokens.Meter{Counter: bytesCounter{}}.Request(h, nil))
 	return req
 }
 

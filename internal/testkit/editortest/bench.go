@@ -33,7 +33,8 @@ func Silent(context.Context, *middleware.Request, middleware.Emit) (*middleware.
 // Sizes checks that the long conversation has its size.
 func Sizes(tb testing.TB, h []message.Message) {
 	tb.Helper()
-	if n := tokens.Request(tokens.Chars4, h, nil); len(h) != Messages || n < 190_000 || n > 230_000 {
+	n := tokens.Meter{Counter: tokens.Chars4}.Request(h, nil)
+	if len(h) != Messages || n < 190_000 || n > 230_000 {
 		tb.Fatalf("%d messages, %d tokens", len(h), n)
 	}
 }
