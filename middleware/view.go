@@ -300,7 +300,7 @@ func (v *View) newestEdit(name string) int {
 }
 
 // Archive returns the contents under which the chain's archive will keep parts that an edit removes from message i, for
-// [Edit.Archive], and the handle that leads to all of them, for the placeholder; see [store.Name] and
+// [Edit.Archive], and the handle that leads to all of them, for the placeholder; see docs/archive.md and
 // [store.Placeholder]. Nothing is put before the edit is made. If the chain has no archive, the handle is zero and
 // there are no contents. It panics if a part is nil or of an unknown type.
 //
@@ -340,7 +340,7 @@ func (v *View) hashed(i int, parts []message.Part) (n store.Named, ok bool) {
 }
 
 // ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the runs, as the caller has
-// them; see [store.Name]. Messages that were folded before are represented by the messages of that fold if the last
+// them; see [View.Archive]. Messages that were folded before are represented by the messages of that fold if the last
 // text of these ends in a handle, as [store.Placeholder] writes it, and by the originals otherwise. The handles of
 // all earlier folds come first, so one handle leads to everything in two steps.
 func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {

@@ -66,15 +66,13 @@ func tryJournal(ctx context.Context, j journal.Journal, scope string, probe mess
 
 // tryArchive writes, reads and removes a content.
 func tryArchive(ctx context.Context, a store.Store, scope string, probe message.Message) error {
-	contents, err := store.Name(a, probe)
-	if err != nil {
-		return err
-	}
-	h := contents[len(contents)-1].Handle
-	if _, err = a.Get(ctx, h); !errors.Is(err, store.ErrNotFound) {
+	c := store.Content{Data: probe.Text()}
+	_, err := a.Get(ctx, a.Handle(c.Hash()))
+	if !errors.Is(err, store.ErrNotFound) {
 		return err // it is not connected
 	}
-	if err = a.Put(ctx, message.ID{}, contents); err == nil {
+	h, err := store.Keep(ctx, a, c)
+	if err == nil {
 		_, err = a.Get(ctx, h)
 	}
 	if d, ok := a.(interface {
