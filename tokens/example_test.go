@@ -8,7 +8,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-func ExampleRequest() {
+func ExampleMeter_Request() {
 	history := []message.Message{
 		message.System("You fix builds."),
 		message.User("Why does the nightly build fail?"),
