@@ -193,11 +193,11 @@ func wasBare(e *journal.Record, at int) bool {
 // rewritten looks for the parts that a rewrite has changed.
 func (l *lost) rewritten(was, is message.Message, by *journal.Record) {
 	contents := l.reachable(is.Parts)
-	for k, p := range was.Parts {
+	for _, p := range was.Parts {
 		if _, ok := p.(message.Thinking); ok || slices.Contains(is.Parts, p) {
 			continue
 		}
-		if by.Middleware == fit.Name && (len(contents) == 0 || len(is.Parts) == len(was.Parts) && len(archived.In(says(is.Parts[k]))) == 0) {
+		if by.Middleware == fit.Name && by.Once {
 			l.found.bare++
 			continue
 		}

@@ -145,6 +145,8 @@ func (d *draft) cut(at, k, limit int) {
 		h, how := d.recalled[result{at, old.CallID}], ", fewer lines at a time by from and to" // the whole of it would be cut again
 		if h.IsZero() || !d.may.handles {
 			h, how = d.archive(at, original), ""
+		} else {
+			d.contents[h] = nil
 		}
 		old.Text = shortened(by, whole, limit, h, how)
 		p = old

@@ -36,9 +36,9 @@ type draft struct {
 	most   int   // that they may have
 	stopAt int   // the size at which a step ends
 
-	factTokens int             // the most tokens of facts in a placeholder
-	needFacts  []digest.Result // placeholders that are to have facts
-	contents   map[store.Handle][]store.Named
+	factTokens int                            // the most tokens of facts in a placeholder
+	needFacts  []digest.Result                // placeholders that are to have facts
+	contents   map[store.Handle][]store.Named // to put, by the handles that are used; none of what a model has recalled
 
 	answers          map[string]int // the last message with a result of a call; nil: not needed so far
 	index, originals shorten.Index  // of now, and of the messages of the caller
@@ -185,20 +185,22 @@ func (d *draft) archive(at int, parts ...message.Part) store.Handle {
 }
 
 // edits returns the edits that make the draft of the view. An edit holds for this request only if it has no room for what a
-// later request may have room for: the note, and, in a chain with an archive, a handle that leads to what was removed.
+// later request may have room for: the note, and, in a chain with an archive, the handle of what a part has lost.
 func (d *draft) edits() (edits []middleware.Edit) {
 	var runs []message.Run
 	for i, st := range d.state {
 		switch n := len(runs); {
 		case st == rewritten:
-			e, leads := middleware.RewriteOf(i, d.now[i].Parts...), false
+			e, lost := middleware.RewriteOf(i, d.now[i].Parts...), !d.may.handles
 			for _, p := range e.Parts {
+				leads := slices.Contains(d.view.At(i).Parts, p)
 				for _, h := range archived.In(shorten.Text(p)) {
-					e.Archive, leads = append(e.Archive, d.contents[h]...), true
+					contents, ok := d.contents[h]
+					e.Archive, leads = append(e.Archive, contents...), leads || ok
 				}
+				lost = lost || !leads
 			}
-			needsHandle := len(e.Parts) == len(d.view.At(i).Parts) // else only thinking is removed
-			e.Once = d.view.Env().Archive != nil && (!d.may.handles || needsHandle && !leads)
+			e.Once = lost && d.view.Env().Archive != nil
 			edits = append(edits, e)
 		case st == folded && n > 0 && runs[n-1].Last == i-1:
 			runs[n-1].Last = i

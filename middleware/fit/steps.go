@@ -97,6 +97,7 @@ func clearing(of rank) func(*draft, int) {
 // archive already.
 func (d *draft) handleOf(at int, id string) store.Handle {
 	if h := d.recalled[result{at, id}]; d.may.handles && !h.IsZero() {
+		d.contents[h] = nil
 		return h
 	}
 	return d.archive(at, d.originals.Result(d.view.Original(at).Parts, id)...)
