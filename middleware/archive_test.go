@@ -29,7 +29,7 @@ func taker(opts middleware.Options) middleware.Middleware {
 	return middleware.Editing("taker", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		plan := &middleware.Plan{}
 		for i, m := range v.Messages() {
-			if m.Role != message.RoleTool || v.Protected(i) != 0 || v.Span(i).Edit != nil {
+			if m.Role != message.RoleTool || v.Protected(i) != (middleware.Protection{}) || v.Span(i).Edit != nil {
 				continue
 			}
 			r, _ := m.Parts[0].(message.ToolResult)

@@ -47,7 +47,7 @@ func shortener(name string, keep int, when middleware.Trigger) middleware.Middle
 		for _, u := range rounds[:max(0, len(rounds)-keep)] {
 			for i := u.First + 1; i <= u.Last; i++ {
 				r, ok := v.At(i).Parts[0].(message.ToolResult)
-				if ok && v.Protected(i) == 0 && v.Span(i).Edit == nil && len(r.Text) > 200 {
+				if ok && v.Protected(i) == (middleware.Protection{}) && v.Span(i).Edit == nil && len(r.Text) > 200 {
 					r.Text = r.Text[:len(r.Text)/2] + "…"
 					plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
 				}
@@ -98,7 +98,7 @@ func roundsOf(v *middleware.View) []message.Unit {
 
 func mayFold(v *middleware.View, u message.Unit) bool {
 	for i := u.First; i <= u.Last; i++ {
-		if v.Protected(i) != 0 {
+		if v.Protected(i) != (middleware.Protection{}) {
 			return false
 		}
 	}

@@ -221,7 +221,7 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 // clearFirst empties the first result that may be emptied.
 func clearFirst(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i, m := range v.Messages() {
-		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && len(r.Text) > 10 {
+		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == (middleware.Protection{}) && len(r.Text) > 10 {
 			r.Text = "cleared"
 			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, r)}}, nil
 		}

@@ -137,7 +137,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 	t.Parallel()
 	fold := func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		first := v.Len() // behind the pinned message
-		for first > 0 && v.Protected(first-1)&middleware.ProtectWhole == 0 {
+		for first > 0 && !v.Protected(first-1).Whole {
 			first--
 		}
 		if first >= v.Len()-2 {
@@ -179,7 +179,7 @@ func TestOverheadIsNoVeto(t *testing.T) {
 func clearAll(v *middleware.View) *middleware.Plan {
 	plan := &middleware.Plan{}
 	for i, m := range v.Messages() {
-		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == 0 && v.Span(i).Edit == nil {
+		if r, ok := m.Parts[0].(message.ToolResult); ok && v.Protected(i) == (middleware.Protection{}) && v.Span(i).Edit == nil {
 			r.Text = "-"
 			plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
 		}

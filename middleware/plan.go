@@ -138,7 +138,7 @@ func sparesCalls(v *View, p *Plan) error {
 		}
 		for _, run := range e.Runs {
 			for k := run.First; k <= run.Last; k++ {
-				if v.Protected(k)&ProtectTool != 0 {
+				if v.Protected(k).Tool {
 					return fmt.Errorf("message %d: the fold would remove a call or a result of a protected tool", v.Span(k).First)
 				}
 			}
@@ -150,7 +150,7 @@ func sparesCalls(v *View, p *Plan) error {
 // sparesParts is sparesCalls for a rewrite.
 func sparesParts(v *View, e *Edit) error {
 	m := &v.result.Messages[e.At]
-	if m.Role == message.RoleAssistant && v.Protected(e.At)&ProtectNewest != 0 {
+	if m.Role == message.RoleAssistant && v.Protected(e.At).Newest {
 		after := message.Message{Parts: e.Parts}
 		if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
 			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)

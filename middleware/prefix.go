@@ -279,7 +279,7 @@ func (o *outgoing) stable() int {
 	for i := range own {
 		s := o.view.span(i)
 		task := s.Record == nil && s.First == o.view.session.FirstUser && !slices.ContainsFunc(o.view.At(i).Parts, other)
-		if !task && o.view.Protected(i)&ProtectWhole == 0 {
+		if !task && !o.view.Protected(i).Whole {
 			return i
 		}
 	}

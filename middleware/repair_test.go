@@ -115,7 +115,7 @@ func TestMendingTellsWhereMessagesComeFrom(t *testing.T) {
 		require.Equal(t, journal.Repair, s.Edit.Kind, "message %d", i)
 		require.Equal(t, "mend", s.Edit.Middleware)
 	}
-	require.Equal(t, middleware.ProtectWhole, v.Protected(0), "the system message is protected as before")
+	require.Equal(t, middleware.Protection{Whole: true}, v.Protected(0), "the system message is protected as before")
 	fresh, _, err := middleware.Apply(t.Context(), shortener("none", 9, nil), &middleware.Request{Messages: req.Messages})
 	require.NoError(t, err)
 	require.Equal(t, fresh.View().Size().Tokens, v.Size().Tokens, "the repaired view counts like a history that says the same")

@@ -167,7 +167,7 @@ func (v *View) keepsThinking() func(i int) bool {
 		return func(i int) bool { return v.At(i).HasCalls() }
 	case edit.ThinkingBound:
 		stays := 0
-		for stays < v.Len() && (!hasThinking(v.At(stays)) || v.Protected(stays)&ProtectWhole == 0) {
+		for stays < v.Len() && (!hasThinking(v.At(stays)) || !v.Protected(stays).Whole) {
 			stays++
 		}
 		return func(i int) bool { return i > stays }

@@ -203,16 +203,13 @@ func (v *View) within(window int) (Budget, bool) {
 	return b, true
 }
 
-// Protection is a set of things that may not happen to a message.
-type Protection uint8
-
-// The protections.
-const (
-	ProtectWhole  = Protection(edit.ProtectWhole)  // stays as it is: system messages, pinned messages, compactions of the provider
-	ProtectText   = Protection(edit.ProtectText)   // its text stays: the first and the last user message
-	ProtectNewest = Protection(edit.ProtectNewest) // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
-	ProtectTool   = Protection(edit.ProtectTool)   // has parts that stay as they are; see [View.Protects]
-)
+// Protection is what may not happen to a message. It is comparable; the zero value is no protection.
+type Protection struct {
+	Whole  bool // stays as it is: system messages, pinned messages, compactions of the provider
+	Text   bool // its text stays: the first and the last user message
+	Newest bool // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
+	Tool   bool // has parts that stay as they are; see [View.Protects]
+}
 
 // Protected returns what may not happen to message i. A message that a fold has added is
 // protected if it replaces a protected one.
@@ -239,7 +236,9 @@ func (v *View) Protected(i int) Protection {
 	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
 		p |= edit.ProtectTool
 	}
-	return Protection(p)
+	return Protection{
+		Whole: p&edit.ProtectWhole != 0, Text: p&edit.ProtectText != 0, Newest: p&edit.ProtectNewest != 0, Tool: p&edit.ProtectTool != 0,
+	}
 }
 
 // Protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result

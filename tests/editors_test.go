@@ -42,7 +42,7 @@ func lookAt(v *middleware.View) look {
 func (l look) free() []message.Unit {
 	return slices.DeleteFunc(message.Units(l.msgs), func(u message.Unit) bool {
 		for i := u.First; i <= u.Last; i++ {
-			if l.protected[i] != 0 {
+			if l.protected[i] != (middleware.Protection{}) {
 				return true
 			}
 		}
@@ -97,7 +97,7 @@ func layers(editors ...editor) []middleware.Middleware {
 func clears(n int) func(look) []middleware.Edit {
 	return func(l look) (edits []middleware.Edit) {
 		for i, m := range l.msgs {
-			if m.Role == message.RoleTool && l.protected[i] == 0 && l.edits[i] == "" && len(edits) < n {
+			if m.Role == message.RoleTool && l.protected[i] == (middleware.Protection{}) && l.edits[i] == "" && len(edits) < n {
 				edits = append(edits, middleware.RewriteOf(i, clearedParts(m)...))
 			}
 		}
@@ -175,7 +175,7 @@ func foldsAround(n int) func(look) []middleware.Edit {
 		run := message.Run{First: lead, Last: lead + units[n-1].Last}
 		var product []message.Message
 		for i := run.First; i <= run.Last; i++ {
-			if l.protected[i] != 0 {
+			if l.protected[i] != (middleware.Protection{}) {
 				product = append(product, l.msgs[i])
 			}
 		}
@@ -274,7 +274,7 @@ func shortens(limit int) func(look) []middleware.Edit {
 	}
 	return func(l look) (edits []middleware.Edit) {
 		for i, m := range l.msgs {
-			if l.protected[i]&^middleware.ProtectNewest != 0 {
+			if p := l.protected[i]; p.Whole || p.Text || p.Tool {
 				continue
 			}
 			parts := slices.Clone(m.Parts)
@@ -284,7 +284,7 @@ func shortens(limit int) func(look) []middleware.Edit {
 					p.Text = cut(p.Text)
 					parts[k] = p
 				case message.Text:
-					if l.protected[i] == 0 {
+					if l.protected[i] == (middleware.Protection{}) {
 						p.Text = cut(p.Text)
 						parts[k] = p
 					}
@@ -314,7 +314,7 @@ func forgets(newest bool) func(look) []middleware.Edit {
 				_, ok := p.(message.Thinking)
 				return ok
 			})
-			if l.protected[i] == 0 && (newest || i < question) && 0 < len(parts) && len(parts) < len(m.Parts) {
+			if l.protected[i] == (middleware.Protection{}) && (newest || i < question) && 0 < len(parts) && len(parts) < len(m.Parts) {
 				edits = append(edits, middleware.RewriteOf(i, parts...))
 			}
 		}
@@ -325,7 +325,7 @@ func forgets(newest bool) func(look) []middleware.Edit {
 // retells shortens the products of folds.
 func retells(l look) (edits []middleware.Edit) {
 	for i, m := range l.msgs {
-		if t := m.Text(); l.edits[i] == journal.Fold && l.protected[i] == 0 && len(t) > 8 && strings.HasPrefix(t, "[") {
+		if t := m.Text(); l.edits[i] == journal.Fold && l.protected[i] == (middleware.Protection{}) && len(t) > 8 && strings.HasPrefix(t, "[") {
 			edits = append(edits, middleware.RewriteOf(i, message.Text{Text: t[:len(t)/2]}))
 		}
 	}

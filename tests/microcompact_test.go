@@ -165,7 +165,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		if edit.Middleware == microcompact.NewResults {
 			continue
 		}
-		require.Zero(t, v.Protected(i)&middleware.ProtectNewest, "message %d is of the newest round", i)
+		require.False(t, v.Protected(i).Newest, "message %d is of the newest round", i)
 		for _, p := range m.Parts {
 			if r, ok := p.(message.ToolResult); ok {
 				protected := !slices.ContainsFunc(all, func(o microcompact.Options) bool { return !slices.Contains(o.Protect, r.Name) })

@@ -303,7 +303,7 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 // keepsAll reports whether each protected message has one of its own, in their order, that stands for it.
 func (c *refCall) keepsAll(at []int, msgs []message.Message) bool {
 	for _, i := range at {
-		if c.protected[i] == 0 {
+		if c.protected[i] == (middleware.Protection{}) {
 			continue
 		}
 		k := slices.IndexFunc(msgs, func(m message.Message) bool { return c.standsFor(m, i) })
@@ -318,10 +318,10 @@ func (c *refCall) keepsAll(at []int, msgs []message.Message) bool {
 // keepsProtected reports whether parts leave of a message what is protected.
 func (c *refCall) keepsProtected(i int, parts []message.Part) bool {
 	was, p := c.body[i], c.protected[i]
-	if p&middleware.ProtectWhole != 0 || p&middleware.ProtectText != 0 && !refKeepsWords(was.Parts, parts) {
+	if p.Whole || p.Text && !refKeepsWords(was.Parts, parts) {
 		return false
 	}
-	if p&middleware.ProtectNewest != 0 && !refShortened(was.Parts, parts) {
+	if p.Newest && !refShortened(was.Parts, parts) {
 		return false
 	}
 	newest := !slices.ContainsFunc(c.body[i:], func(m message.Message) bool { return m.Role == message.RoleUser })
@@ -391,7 +391,7 @@ func (c *refCall) tokens() int { return tokens.Meter{}.Request(c.messages(), nil
 func (c *refCall) look() look {
 	l := look{total: c.tokens(), msgs: c.messages()}
 	for range c.lead {
-		l.protected = append(l.protected, middleware.ProtectWhole)
+		l.protected = append(l.protected, middleware.Protection{Whole: true})
 		l.edits = append(l.edits, "")
 	}
 	for _, it := range c.items() {
@@ -414,8 +414,9 @@ func (c *refCall) protectionOf(it refItem) middleware.Protection {
 	}
 	var p middleware.Protection
 	for _, i := range it.edit.at {
-		if c.protected[i] != 0 && c.standsFor(it.msg, i) {
-			p |= c.protected[i]
+		if c.protected[i] != (middleware.Protection{}) && c.standsFor(it.msg, i) {
+			by := c.protected[i]
+			p.Whole, p.Text, p.Newest = p.Whole || by.Whole, p.Text || by.Text, p.Newest || by.Newest
 		}
 	}
 	return p
@@ -436,17 +437,17 @@ func refProtected(body []message.Message) []middleware.Protection {
 			answer = i
 		}
 		if m.Role == message.RoleSystem || m.Hints.Pinned {
-			out[i] |= middleware.ProtectWhole
+			out[i].Whole = true
 		}
 	}
 	if first >= 0 {
-		out[first] |= middleware.ProtectText
-		out[last] |= middleware.ProtectText
+		out[first].Text = true
+		out[last].Text = true
 	}
 	if answer >= 0 && body[answer].HasCalls() {
 		for i := answer; i < len(body); i++ {
 			if i == answer || body[i].Role == message.RoleTool {
-				out[i] |= middleware.ProtectNewest
+				out[i].Newest = true
 			}
 		}
 	}
@@ -736,7 +737,7 @@ func refEnds(was, is string) bool {
 func (c *refCall) mayFold(e *refEdit) bool {
 	product := e.msgs
 	for _, i := range e.at {
-		if c.protected[i] == 0 {
+		if c.protected[i] == (middleware.Protection{}) {
 			continue
 		}
 		for between := i; between < e.last(); between++ {
@@ -752,7 +753,7 @@ func (c *refCall) mayFold(e *refEdit) bool {
 	}
 	for _, m := range e.msgs {
 		own := slices.ContainsFunc(e.at, func(i int) bool {
-			return c.body[i].Equal(m) || c.protected[i] != 0 && c.standsFor(m, i) && within(faults(m), faults(c.body[i]))
+			return c.body[i].Equal(m) || c.protected[i] != (middleware.Protection{}) && c.standsFor(m, i) && within(faults(m), faults(c.body[i]))
 		})
 		if !own && len(faults(m)) > 0 {
 			return false

@@ -94,7 +94,7 @@ func stClear(name string, before func()) middleware.Middleware {
 		wanted, _ := v.Request().Params.([]int)
 		for _, at := range wanted {
 			for r := range v.At(at).Results() {
-				if r.Text != "-" && at < v.Len()-1 && v.Protected(at)&middleware.ProtectWhole == 0 {
+				if r.Text != "-" && at < v.Len()-1 && !v.Protected(at).Whole {
 					plan.Edits = append(plan.Edits, middleware.RewriteOf(at, message.Result(r.CallID, r.Name, "-").Parts...))
 				}
 			}

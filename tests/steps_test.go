@@ -30,7 +30,7 @@ import (
 func stEditor(name string) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		p, _ := v.Request().Params.(stPlan)
-		free := func(i int) bool { return v.Protected(i)&(middleware.ProtectWhole|middleware.ProtectNewest) == 0 }
+		free := func(i int) bool { p := v.Protected(i); return !p.Whole && !p.Newest }
 		texts := map[string]map[int]string{"one": p.one, "two": p.two}[name]
 		var plan middleware.Plan
 		first, last := -1, -1

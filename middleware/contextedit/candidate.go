@@ -119,8 +119,8 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.addThinking(i, m, newest)
 			}
 		case message.RoleTool:
-			if p := v.Protected(i); p&middleware.ProtectWhole == 0 {
-				o.addResults(ctx, s, i, call, p&middleware.ProtectNewest != 0)
+			if p := v.Protected(i); !p.Whole {
+				o.addResults(ctx, s, i, call, p.Newest)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -145,7 +145,7 @@ func (s *survey) addThinking(i int, m message.Message, newest int) {
 	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) {
 		return
 	}
-	if s.view.Protected(i)&^middleware.ProtectTool != 0 {
+	if p := s.view.Protected(i); p.Whole || p.Text || p.Newest {
 		return
 	}
 	for range m.Results() {
@@ -250,7 +250,10 @@ func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
 	wanted := o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
-	if !wanted || c.call < 0 || s.view.Protected(c.call)&^middleware.ProtectTool != 0 {
+	if !wanted || c.call < 0 {
+		return 0
+	}
+	if p := s.view.Protected(c.call); p.Whole || p.Text || p.Newest {
 		return 0
 	}
 	if c.recalled {

@@ -30,8 +30,8 @@ func (d *draft) pieces(of func(at, k int) bool) []piece {
 		by := d.view.Protected(i)
 		for k, p := range d.now[i].Parts {
 			switch {
-			case by&middleware.ProtectWhole != 0 || !of(i, k) || !d.canCut(i, k):
-			case by == 0:
+			case by.Whole || !of(i, k) || !d.canCut(i, k):
+			case by == (middleware.Protection{}):
 				old = append(old, piece{i, k, false, payload.Of(&message.Message{Parts: []message.Part{p}})})
 			default:
 				protected = append(protected, piece{i, k, true, payload.Of(&message.Message{Parts: []message.Part{p}})})
@@ -47,19 +47,21 @@ func (d *draft) canCut(at, k int) bool {
 	if !d.may.lastResort && d.view.Protects(at, p) {
 		return false
 	}
-	by, edit := d.view.Protected(at)&^middleware.ProtectTool, d.view.Span(at).Edit
+	by, edit := d.view.Protected(at), d.view.Span(at).Edit
+	by.Tool = false
+	none := middleware.Protection{}
 	switch p := p.(type) {
 	case message.ToolCall: // of the newest round, if it is answered
 		folded := edit != nil && edit.Kind == journal.Fold
-		return by == 0 || by == middleware.ProtectNewest && d.may.lastResort && !folded && d.answered(at, p.ID)
+		return by == none || by == (middleware.Protection{Newest: true}) && d.may.lastResort && !folded && d.answered(at, p.ID)
 	case message.Text:
 		_, wasMedia := d.mediaAt(at, k)
-		return by == 0 || wasMedia
+		return by == none || wasMedia
 	case message.Media:
-		return by&middleware.ProtectNewest == 0
+		return !by.Newest
 	case message.ToolResult:
 		_, opaque := p.Content.(message.Opaque)
-		return by&middleware.ProtectText == 0 && !opaque
+		return !by.Text && !opaque
 	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	return false

@@ -249,13 +249,13 @@ func shareOf(v *middleware.View, i int) string {
 	switch p := v.Protected(i); {
 	case v.At(i).Role == message.RoleSystem:
 		return "the system messages"
-	case p&middleware.ProtectWhole != 0:
+	case p.Whole:
 		return "the pinned messages"
-	case p&middleware.ProtectText != 0:
+	case p.Text:
 		return "the questions"
-	case p&middleware.ProtectNewest != 0:
+	case p.Newest:
 		return "the newest round"
-	case p&middleware.ProtectTool != 0:
+	case p.Tool:
 		return "the protected tools"
 	}
 	return ""

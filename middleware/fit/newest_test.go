@@ -277,7 +277,7 @@ func TestFoldAroundTheNewestRound(t *testing.T) {
 	}
 	clears := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		i := v.Len() - 1
-		require.Equal(t, middleware.ProtectNewest, v.Protected(i), "the result is still that of the newest round")
+		require.Equal(t, middleware.Protection{Newest: true}, v.Protected(i), "the result is still that of the newest round")
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, message.ToolResult{CallID: "c", Name: "tool", Text: "[cleared]"})}}, nil
 	}, middleware.Options{PauseAfter: -1})
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, folds, fit.New(fit.Options{Rules: message.OpenAI}), clears)

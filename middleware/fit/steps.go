@@ -32,7 +32,7 @@ func each(step func(d *draft, at int)) func(*draft) {
 			if d.done() {
 				return
 			}
-			if d.view.Protected(i)&^middleware.ProtectTool == 0 {
+			if p := d.view.Protected(i); !p.Whole && !p.Text && !p.Newest {
 				step(d, i)
 			}
 		}
@@ -223,7 +223,7 @@ func (d *draft) findBlocks() {
 		free, order := true, 1
 		for i := r.First; i <= r.Last; i++ {
 			h, e := d.now[i].Hints, d.view.Span(i).Edit
-			free = free && d.view.Protected(i) == 0
+			free = free && d.view.Protected(i) == (middleware.Protection{})
 			if h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold {
 				order = 2
 			}

@@ -268,7 +268,7 @@ func (s *survey) since(from int) {
 
 // shorten shortens the payloads of message i.
 func (s *survey) shorten(i int, m message.Message) {
-	if s.view.Protected(i)&middleware.ProtectWhole != 0 {
+	if s.view.Protected(i).Whole {
 		return
 	}
 	switch m.Role {
@@ -317,7 +317,7 @@ func (o *editor) endOfOld(v *middleware.View, from int) int {
 		if v.At(i).Role != message.RoleAssistant || !v.At(i).HasCalls() {
 			continue
 		}
-		if kept >= o.KeepRounds && v.Protected(i)&middleware.ProtectNewest == 0 {
+		if kept >= o.KeepRounds && !v.Protected(i).Newest {
 			return end
 		}
 		end = i

@@ -54,7 +54,8 @@ func largeMessages(v *middleware.View, limit int) (large []int, call int) {
 	for i := v.Len() - 1; i >= 0; i-- {
 		switch v.At(i).Role {
 		case message.RoleTool:
-			isNew := v.Protected(i)&(middleware.ProtectNewest|middleware.ProtectWhole) == middleware.ProtectNewest
+			by := v.Protected(i)
+			isNew := by.Newest && !by.Whole
 			if isNew && v.Size().Charged(v.TokensOf(i)) > limit && v.Span(i).Edit == nil {
 				large = append(large, i)
 			}

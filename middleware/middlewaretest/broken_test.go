@@ -523,7 +523,7 @@ func edits(shorten func(v *middleware.View, i int, r message.ToolResult) string)
 		return middleware.Editing("shorten", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 			var plan middleware.Plan
 			for i, m := range v.Messages() {
-				if m.Role != message.RoleTool || v.Protected(i) != 0 || len(m.Parts) != 1 {
+				if m.Role != message.RoleTool || v.Protected(i) != (middleware.Protection{}) || len(m.Parts) != 1 {
 					continue
 				}
 				r, _ := m.Parts[0].(message.ToolResult)
@@ -563,7 +563,7 @@ func viewBreakers() map[string]breaker {
 			mw: func() middleware.Middleware {
 				once := middleware.Editing("once", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 					for i, m := range v.Messages() {
-						if _, ok := m.Parts[0].(message.Text); ok && m.HasCalls() && v.Protected(i) == 0 {
+						if _, ok := m.Parts[0].(message.Text); ok && m.HasCalls() && v.Protected(i) == (middleware.Protection{}) {
 							return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(i, m.Parts[1:]...)}}, nil
 						}
 					}

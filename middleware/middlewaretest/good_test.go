@@ -52,7 +52,7 @@ func folder(name string) middleware.Middleware {
 func free(v *middleware.View, u message.Unit) bool {
 	for i := u.First; i <= u.Last; i++ {
 		s := v.Span(i)
-		if v.Protected(i) != 0 || s.Edit != nil && s.Edit.Kind == journal.Fold {
+		if v.Protected(i) != (middleware.Protection{}) || s.Edit != nil && s.Edit.Kind == journal.Fold {
 			return false
 		}
 	}

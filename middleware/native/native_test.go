@@ -166,7 +166,7 @@ func TestPinned(t *testing.T) {
 		return &middleware.Plan{Edits: []middleware.Edit{f}}, nil
 	}, middleware.Options{})
 	again, events := run(t, middleware.Chain(mw, look), history, middleware.Env{})
-	require.Equal(t, middleware.ProtectWhole, protection)
+	require.Equal(t, middleware.Protection{Whole: true}, protection)
 	require.Len(t, again, len(got))
 	require.Equal(t, middleware.Refused, events[1].Kind, "%v", events)
 }

@@ -44,7 +44,7 @@ func (e *editor) pieces(v *middleware.View) []piece {
 			if !m.Time.IsZero() {
 				last = m.Time
 			}
-			free = free && v.Protected(i) == 0 && (!e.PreserveMemory || !m.Hints.Memory)
+			free = free && v.Protected(i) == (middleware.Protection{}) && (!e.PreserveMemory || !m.Hints.Memory)
 		}
 		if p.time = last; free {
 			out, found = append(out, p), found || !p.isSummary()
@@ -124,7 +124,7 @@ func (e *editor) important(v *middleware.View, units []message.Unit, before int)
 	scores := map[int]float64{}
 	var first []int
 	for _, u := range slices.Backward(units) {
-		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First)&middleware.ProtectWhole != 0 {
+		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First).Whole {
 			continue
 		}
 		if n := score(u); n > 0 {

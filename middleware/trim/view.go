@@ -103,9 +103,9 @@ func (s *survey) unit(run message.Unit, sizes []int) unit {
 		sizes[i-run.First] = n
 		u.priority = max(u.priority, priorityOf(m, i, s.view.Len(), n))
 		u.special = u.special || m.Role == message.RoleTool || m.Role == message.RoleSystem
-		if p := s.view.Protected(i); p&middleware.ProtectWhole != 0 {
+		if p := s.view.Protected(i); p.Whole {
 			u.priority = message.PriorityCritical
-		} else if p != 0 {
+		} else if p != (middleware.Protection{}) {
 			u.held = true
 		}
 		if e := s.view.Span(i).Edit; e != nil && e.Kind == journal.Fold && (e.Middleware != Name || s.text != "") {

@@ -25,7 +25,7 @@ func clearing(n int) middleware.Middleware {
 	return middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		p := &middleware.Plan{}
 		for i, m := range v.Messages() {
-			if m.Role != message.RoleTool || v.Protected(i) != 0 || v.Span(i).Edit != nil || len(p.Edits) == n {
+			if m.Role != message.RoleTool || v.Protected(i) != (middleware.Protection{}) || v.Span(i).Edit != nil || len(p.Edits) == n {
 				continue
 			}
 			for r := range m.Results() {
@@ -391,7 +391,7 @@ func TestNullRecord(t *testing.T) {
 func TestResultAfterFold(t *testing.T) {
 	t.Parallel()
 	chain := middleware.Chain(planning("fold", func(v *middleware.View) []middleware.Edit {
-		if v.At(1).Role != message.RoleAssistant || !v.At(1).HasCalls() || v.Protected(1) != 0 {
+		if v.At(1).Role != message.RoleAssistant || !v.At(1).HasCalls() || v.Protected(1) != (middleware.Protection{}) {
 			return nil
 		}
 		return []middleware.Edit{middleware.FoldOf(1, 2)}
@@ -482,7 +482,7 @@ func TestFoldMadeAgain(t *testing.T) {
 	fold := func(last int) func(v *middleware.View) []middleware.Edit {
 		return func(v *middleware.View) []middleware.Edit {
 			for i := v.Len() - 1; i > 0; i-- {
-				if s := v.Span(i); s.First == last && s.Edit == nil && v.Protected(i) == 0 {
+				if s := v.Span(i); s.First == last && s.Edit == nil && v.Protected(i) == (middleware.Protection{}) {
 					if last == 3 {
 						return []middleware.Edit{middleware.FoldOf(1, 3, message.User("-"))}
 					}

@@ -234,7 +234,7 @@ func rewriter(name string, keep int, o middleware.Options, once bool, change fun
 			if m.Role == message.RoleAssistant {
 				seen++
 			}
-			if seen < keep+1 && (m.Role != message.RoleTool || seen < keep) || v.Protected(i) != 0 || m.Role == message.RoleUser || v.Span(i).Edit != nil {
+			if seen < keep+1 && (m.Role != message.RoleTool || seen < keep) || v.Protected(i) != (middleware.Protection{}) || m.Role == message.RoleUser || v.Span(i).Edit != nil {
 				continue
 			}
 			e := middleware.RewriteOf(i)
@@ -277,7 +277,7 @@ func folds(name string, keep, together int, o middleware.Options) middleware.Mid
 		for _, u := range units[:end] {
 			free := v.At(u.First).Role == message.RoleAssistant || v.At(u.First).Role == message.RoleTool
 			for i := u.First; i <= u.Last && free; i++ {
-				free = v.Protected(i) == 0
+				free = v.Protected(i) == (middleware.Protection{})
 			}
 			switch {
 			case !free:
