@@ -273,7 +273,7 @@ func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Kn
 // whyChanged returns why the edits are others than in the call before, by what the journal has.
 func whyChanged(found entries.Stored) string {
 	if p := found.ByPerson(); p != nil {
-		return string(p.Kind) + " of edits of " + p.By + ": " + p.Why
+		return p.Kind + " of edits of " + p.By + ": " + p.Why
 	}
 	return "another call or process has changed the edits of this conversation since the call before; its edits are used"
 }

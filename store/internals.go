@@ -25,6 +25,4 @@ func (internals) Name(s Store, msgs ...message.Message) ([]Named, error) { retur
 func (internals) Check(n *Named) error { return n.check() }
 
 // Scope returns a scope by its name: [HandleIn] for many contents, and the names under which a store may keep them.
-func (internals) Scope(secret []byte, name string) scope { //nolint:revive // a type without a name outside of this package
-	return newScope(secret, name)
-}
+func (internals) Scope(secret []byte, name string) scope { return newScope(secret, name) }

@@ -533,7 +533,7 @@ func revision(e *journal.Entry) message.ID {
 	}
 	for _, s := range e.Steps {
 		b = append(append(b, '~'), s.ID[:]...)
-		for _, text := range []string{string(s.Kind), s.By} {
+		for _, text := range []string{s.Kind, s.By} {
 			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 		}
 		b = append(append(b, s.Of[:]...), s.Change.Question[:]...)

@@ -159,7 +159,7 @@ func TestTrimmingRecorded(t *testing.T) {
 	t.Parallel()
 	budget := &middleware.Budget{Window: 8000, Reserve: 500}
 	for _, s := range []string{"hybrid", "middle", "oldest"} {
-		t.Run(string(s), func(t *testing.T) {
+		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
 			for k, c := range conversations(t) {

@@ -124,7 +124,8 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	}
 	if v := req.View(); v != nil {
 		size := v.Size()
-		r.TokensBefore, r.TokensAfter, r.Exact = middleware.Internals(inside.Key{}).HistorySize(v).Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
+		whole := middleware.Internals(inside.Key{}).HistorySize(v)
+		r.TokensBefore, r.TokensAfter, r.Exact = whole.Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
 	}
 	text, err := r.json()
 	if err != nil {

@@ -20,11 +20,15 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Format is an API.
 type Format struct {

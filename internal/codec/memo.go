@@ -13,14 +13,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/internal/foreign"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
 )
-
-// within is what package message gives to packages of this module only.
-var within = message.Internals(inside.Key{})
 
 // Memo decodes requests and remembers the last one of each conversation, so that of the next one only what is new is read.
 // Of each value of a list it keeps its messages, and its length and hash in place of its JSON. It is safe for concurrent

@@ -53,7 +53,7 @@ func unusedParts(msgs []message.Message) [][]message.Part {
 	return out
 }
 
-// sameRequest compares two requests. Messages from position length are unused memory.
+// SameRequest compares two requests. Messages from position length are unused memory.
 func SameRequest(want, got *middleware.Request, length int) error {
 	for i := range want.Messages {
 		switch w, g := want.Messages[i], got.Messages[i]; {

@@ -71,7 +71,7 @@ func Clone(msgs []message.Message) []message.Message {
 	return out
 }
 
-// cloneRequest returns a deep copy of a request, except for Params.
+// CloneRequest returns a deep copy of a request, except for Params.
 func CloneRequest(req *middleware.Request) *middleware.Request {
 	r := *req
 	r.Messages = Clone(req.Messages)
@@ -125,7 +125,7 @@ func difference(a, b message.Message) (string, string) {
 	return cut(a, la), cut(b, lb)
 }
 
-// show returns a message in a short form for error texts.
+// Show returns a message in a short form for error texts.
 func Show(m message.Message) string { return string(m.Role) + partsOf(m, 60) }
 
 // partsOf returns the parts, with at most limit bytes of each text.

@@ -99,7 +99,7 @@ func BenchmarkIdle(b *testing.B) {
 // takes to find out that no message uses them.
 func BenchmarkTrim(b *testing.B) {
 	for _, s := range []string{"middle", "oldest", "hybrid"} {
-		b.Run(string(s), func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })
+		b.Run(s, func(b *testing.B) { trimming(b, trim.Options{Strategy: s}, true) })
 	}
 	b.Run("by age", func(b *testing.B) { trimming(b, trim.Options{Score: byAge}, true) })
 	b.Run("half", func(b *testing.B) { trimming(b, trim.Options{TargetTokens: 100_000}, true) })

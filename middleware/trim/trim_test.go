@@ -56,7 +56,7 @@ func parseOptions(t *testing.T, text string) trim.Options {
 		case "for":
 			o = trim.For(value)
 		case "strategy":
-			o.Strategy = string(value)
+			o.Strategy = value
 		case "trigger":
 			unit, limit, _ := strings.Cut(value, " ")
 			at := map[string]func(int) middleware.Trigger{
