@@ -35,6 +35,9 @@ const (
 	Failed    Reason = "failed"        // there is no answer: the model failed or took too long, or was stopped
 )
 
+// askedAgain are the reasons after which a model is asked once more, with what prompts say of them.
+var askedAgain = [...]Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented}
+
 // RejectedError is the error of an answer that is not accepted.
 type RejectedError struct {
 	Reason Reason
@@ -73,7 +76,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 		words, r = verbatim(text, t.Folded)
 		return words, nil, r
 	}
-	if r := cmp.Or(isProse(text), t.copies(text), t.acknowledges(text)); r != nil {
+	if r := cmp.Or(rejectNonProse(text), t.rejectCopies(text), t.rejectAcknowledgement(text)); r != nil {
 		return "", nil, r
 	}
 	if !t.notes && (t.Structured || len(t.Concepts) > 0) {
@@ -81,11 +84,11 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 			return "", nil, r
 		}
 	}
-	if r := cmp.Or(t.imitates(text), t.form(text), t.length(text)); r != nil || t.notes {
+	if r := cmp.Or(t.rejectImitation(text), t.rejectForm(text), t.rejectLength(text)); r != nil || t.notes {
 		return text, nil, r
 	}
 	if words, items, r = t.Inventions.apply(text, t.sections, t.last); r == nil && words != text {
-		r = t.form(words)
+		r = t.rejectForm(words)
 	}
 	return words, items, r
 }
@@ -121,8 +124,8 @@ func stopped(resp *middleware.Response) *RejectedError {
 	return nil
 }
 
-// isProse rejects a text that is empty, a tool call, an error message or a refusal.
-func isProse(text string) *RejectedError {
+// rejectNonProse rejects a text that is empty, a tool call, an error message or a refusal.
+func rejectNonProse(text string) *RejectedError {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return reject(Malformed, "it is not UTF-8, or has zero bytes")
@@ -143,8 +146,8 @@ func isProse(text string) *RejectedError {
 	return nil
 }
 
-// copies rejects a text of a model that contains entries of the record or repeats itself.
-func (t limits) copies(text string) *RejectedError {
+// rejectCopies rejects a text of a model that contains entries of the record or repeats itself.
+func (t limits) rejectCopies(text string) *RejectedError {
 	switch {
 	case !t.asked:
 	case heads.MatchString(text), t.fence != "" && strings.Contains(text, "</"+t.fence+">"):
@@ -155,9 +158,9 @@ func (t limits) copies(text string) *RejectedError {
 	return nil
 }
 
-// imitates rejects a text with what only the program writes: a marker as a line, or one that begins with a bracket in any
+// rejectImitation rejects a text with what only the program writes: a marker as a line, or one that begins with a bracket in any
 // place and in any case, or the last line of a summary.
-func (t limits) imitates(answer string) *RejectedError {
+func (t limits) rejectImitation(answer string) *RejectedError {
 	folded := fold(answer)
 	for _, m := range t.Markers {
 		if (strings.HasPrefix(m, "[") || strings.HasPrefix(m, "【")) && strings.Contains(folded, fold(m)) {
@@ -172,8 +175,8 @@ func (t limits) imitates(answer string) *RejectedError {
 	return nil
 }
 
-// form rejects a text without the required sections.
-func (t limits) form(answer string) *RejectedError {
+// rejectForm rejects a text without the required sections.
+func (t limits) rejectForm(answer string) *RejectedError {
 	// An item of another section may look like a heading: those that are marked count.
 	lines, marked, content := map[string]int{}, map[string]int{}, len(t.sections) == 0
 	for line := range strings.Lines(answer) {
@@ -203,7 +206,7 @@ func (t limits) form(answer string) *RejectedError {
 	return nil
 }
 
-func (t limits) length(text string) *RejectedError {
+func (t limits) rejectLength(text string) *RejectedError {
 	if n := t.cutter.count(text); t.most > 0 && n > t.most {
 		return reject(TooLong, "%d tokens, and want at most %d", n, t.most)
 	}

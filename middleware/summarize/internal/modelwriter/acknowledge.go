@@ -11,9 +11,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// acknowledges rejects a short text that only confirms, such as "Understood." or "好的，我会继续": it has words that confirm
+// rejectAcknowledgement rejects a short text that only confirms, such as "Understood." or "好的，我会继续": it has words that confirm
 // and nothing of what it replaces. A promise ("Sure, I will fix it") without a value is one, too.
-func (t limits) acknowledges(text string) *RejectedError {
+func (t limits) rejectAcknowledgement(text string) *RejectedError {
 	folded := fold(text)
 	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 { // which say something
 		return nil

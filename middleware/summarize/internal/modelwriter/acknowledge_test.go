@@ -84,8 +84,8 @@ OK，收到
 謝謝，我已經了解對話內容。
 `) {
 		text = strings.TrimSpace(text)
-		require.NotNil(t, spoken.acknowledges(text), "%q says nothing", text)
-		require.NotNil(t, limits{session: &session{}}.acknowledges(text), "%q", text)
+		require.NotNil(t, spoken.rejectAcknowledgement(text), "%q says nothing", text)
+		require.NotNil(t, limits{session: &session{}}.rejectAcknowledgement(text), "%q", text)
 	}
 }
 
@@ -117,10 +117,10 @@ Der Build ist rot.
 构建失败。
 `) {
 		text = strings.TrimSpace(text)
-		require.Nil(t, spoken.acknowledges(text), "%q", text)
+		require.Nil(t, spoken.rejectAcknowledgement(text), "%q", text)
 	}
 	long := strings.Repeat("Understood. I will continue. ", 20)
-	require.Nil(t, spoken.acknowledges(long), "a long text is checked by its other faults")
+	require.Nil(t, spoken.rejectAcknowledgement(long), "a long text is checked by its other faults")
 }
 
 func TestSummaryIsNoAcknowledgement(t *testing.T) {

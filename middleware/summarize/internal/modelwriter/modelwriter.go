@@ -13,8 +13,8 @@
 // the provider's prompt cache holds the rest. Of two authors, the cheaper one is asked.
 //
 // After an answer that is not accepted, see [Reason], or an error that may pass, the
-// model is asked again, more strictly and with a smaller record. A record that does not
-// fit the window is summarised in parts first. Nothing is removed from a record. No
+// model is asked again, with the reason; a long record is then divided into parts. A
+// record that does not fit the window is summarised in parts at once. Nothing is removed from a record. No
 // answer gets into an error in full, and no error into a summary.
 package modelwriter
 

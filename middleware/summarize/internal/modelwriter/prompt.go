@@ -82,7 +82,7 @@ func atMost(n, limit int) int {
 func (s *session) frame(a Author, accepted int) int {
 	most := 0
 	for _, notes := range []bool{false, true} {
-		for _, after := range [...]Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented} {
+		for _, after := range askedAgain {
 			t := task{notes: notes, part: 1, parts: 1, earlier: !notes && s.Earlier != "", tokens: accepted, after: after}
 			most = max(most, s.Meter.Request(s.messages(a, t, "", "record"), nil))
 		}

@@ -196,7 +196,7 @@ func TestWordingIsComplete(t *testing.T) {
 		for name, said := range w {
 			require.NotEmpty(t, said, "language %s, %q", l, name)
 		}
-		for _, r := range []Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented} {
+		for _, r := range askedAgain {
 			require.NotEmpty(t, w["because "+string(r)], "language %s, reason %q", l, r)
 		}
 		require.Len(t, w.sections(false, true, true), 7)
