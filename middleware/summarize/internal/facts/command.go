@@ -21,7 +21,7 @@ type command struct {
 
 var (
 	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
-	scripts = regexp.MustCompile(`\b((?:ba|z)?sh|pwsh) -l?[ce]+ ['"]`)
+	scripts = regexp.MustCompile(`\b((?:(?:ba|da|fi|k|pw|z)?sh|powershell)(?: -[\w-]+| pipefail)* -\w*[ceC]\w*|(?:ssh|su) [^'"|;&\n]*|eval)[ =]['"]`)
 )
 
 // readCommand reads a command line, roughly: in doubt, its exit code hides others.
@@ -29,7 +29,7 @@ func readCommand(line string) command {
 	rest := heredocs(line)
 	c := command{line: line}
 	c.bare, c.folder = normal(strings.TrimSpace(rest))
-	if strings.Contains(rest, "sh -") {
+	if strings.ContainsAny(rest, `'"`) && hasAny(rest, lists["before a script"].Words) {
 		rest = scripts.ReplaceAllString(rest, "$1 ")
 	}
 	for by := "start"; by != "" && rest != ""; {
@@ -42,9 +42,9 @@ func readCommand(line string) command {
 		c.filtered = lists["reader"].Has(program) || strings.Contains(simple, " --version")
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
-		certain := last || by == "&&" || by == "|" && c.pipefail || c.filtered
-		c.hidden = c.hidden || !certain
 		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
+		hides := lists["hiding"].Has(program) || hasAny(simple, lists["hiding option"].Words) || strings.HasPrefix(strings.TrimLeft(simple, " \n({"), "! ")
+		c.hidden = c.hidden || !c.filtered && (hides || !last && by != "&&" && (by != "|" || !c.pipefail))
 	}
 	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")
 	return c

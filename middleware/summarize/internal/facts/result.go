@@ -69,13 +69,20 @@ func (p *pairs) shows(kind, output string) string {
 			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
 			line, after, _ := strings.Cut(rest[from:], "\n")
 			line = strings.TrimSpace(shorten.Head(line, 2*longest))
-			if by.line.MatchString(line) && (kind != "failed" || !matches("one", line)) {
+			if by.line.MatchString(line) && !by.isWhole(line) && (kind != "failed" || !matches("one", line)) {
 				return line
 			}
 			rest = after
 		}
 	}
 	return ""
+}
+
+// isWhole reports whether a line counts a part of something, and the part is all of it: 3 of 3.
+func (p *pattern) isWhole(line string) bool {
+	part, all := p.line.SubexpIndex("part"), p.line.SubexpIndex("all")
+	differ := func(m []string) bool { return m[part] != m[all] }
+	return all > 0 && !slices.ContainsFunc(p.line.FindAllStringSubmatch(line, -1), differ)
 }
 
 // result is how a call ended.
@@ -91,11 +98,11 @@ type result struct {
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, c *call) (o result) {
 	const opening, ofJSON = 80, 400 // bytes
-	output := r.Text
+	output := plain(r.Text)
 	if head, tail := text.Ends(output); tail != "" {
 		output = head + "\n" + tail
 	}
-	several, line, lines := false, "", outerLines(output)
+	several, line, hint, lines := false, "", "", outerLines(output)
 	if c.line != "" {
 		o.code, several = exitCode(lines)
 	}
@@ -106,19 +113,21 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	}
 	switch {
 	case c.acts:
-		line, o.tested = failureIn(output)
+		if line, hint, o.tested = failureIn(output); o.code != "0" || c.hidden {
+			line = cmp.Or(line, hint)
+		}
 	case c.line == "" && c.kind != reads:
 		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
 		if strings.Trim(first, "{[ \r") == "" {
 			first = strings.Join(strings.Fields(shorten.Head(output, ofJSON)), " ")
 		}
-		line, _ = failureIn(first) // the rest may be contents
+		line, _, _ = failureIn(first) // the rest may be contents
 	}
 	switch {
 	case o.state != unknown:
 	case broken, line != "", o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
 		o.state = failed
-	case o.code == "0" && !c.hidden:
+	case o.code == "0" && !c.hidden && hint == "":
 		o.state = passed
 	}
 	if o.state >= failed {
@@ -127,22 +136,33 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	return o
 }
 
-// failureIn returns the line of an output that shows a failure, or "", and whether the output reports how tests ended. If
-// tests were run and did not fail, an error that was printed is theirs.
-func failureIn(said string) (line string, tested bool) {
+// escapes are those of a terminal: colours, movements of the cursor, titles. Some tools lose the first byte of a colour.
+var escapes = regexp.MustCompile(`(?:\x1b|\\+(?:u001b|x1b|033|e))(?:\[[\d;:?]*[@-~]|\][^\x07\x1b\\]*(?:\x07|\x1b\\|\\+u0007)?)|\[\d{1,3}(?:;\d{1,3})*m`)
+
+// plain returns an output without the escapes of a terminal.
+func plain(output string) string {
+	if strings.IndexByte(output, 0x1b) < 0 && !hasAny(output, lists["escape"].Words) {
+		return output
+	}
+	return escapes.ReplaceAllString(output, "")
+}
+
+// failureIn returns the line of an output that shows a failure, or "", one that only hints at it, and whether the output
+// reports how tests ended. If tests were run and did not fail, an error that was printed is theirs.
+func failureIn(said string) (line, hint string, tested bool) {
 	if strings.Contains(said, `\`) && (!strings.Contains(said, "\n") || strings.HasPrefix(said, "{") || strings.HasPrefix(said, "[{")) {
 		said += "\n" + lex.Unescape(said) // JSON
 	}
 	var p pairs
 	p.have(said, true)
 	if line = p.shows("failed", said); line != "" {
-		return line, matches("test", said)
+		return line, "", matches("test", said)
 	}
 	if p.shows("some", said) != "" {
-		return p.shows("build", said), matches("test", said)
+		return p.shows("build", said), "", matches("test", said)
 	}
 	line = p.shows("none", said)
-	return cmp.Or(line, p.shows("build", said), p.shows("fault", said)), line != ""
+	return cmp.Or(line, p.shows("build", said), p.shows("fault", said)), p.shows("hint", said), line != ""
 }
 
 // outerLines returns the first three lines in lower case, then the last three, the last one first, without spaces around
@@ -185,7 +205,7 @@ func stopIn(lines []string, isError bool) state {
 func exitCode(lines []string) (code string, several bool) {
 	const early = 32
 	for _, line := range lines {
-		if !slices.ContainsFunc(lists["exit stem"].Words, func(w string) bool { return strings.Contains(line, w) }) {
+		if !hasAny(line, lists["exit stem"].Words) {
 			continue
 		}
 		for _, m := range patterns["exit"][0].line.FindAllStringSubmatchIndex(line, -1) {
@@ -199,6 +219,10 @@ func exitCode(lines []string) (code string, several bool) {
 		}
 	}
 	return code, false
+}
+
+func hasAny(text string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.

@@ -22,7 +22,7 @@ func TestPatterns(t *testing.T) {
 		for _, p := range all {
 			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
 			switch kind {
-			case "failed", "build", "none", "some", "fault":
+			case "failed", "build", "none", "some", "fault", "hint":
 				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
 			case "refused by the user", "approved by the user":
 				how, _ := decisionIn(p.example)
@@ -33,7 +33,7 @@ func TestPatterns(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"failed", "build", "none", "some", "fault"} {
+	for _, kind := range []string{"failed", "build", "none", "some", "fault", "hint"} {
 		require.Empty(t, shows(kind, "0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"), kind)
 	}
 }
