@@ -141,13 +141,18 @@ type written struct {
 	tally text.Tally
 }
 
-// read returns what the earlier fold of a piece has written. It returns nil for any other piece, for the messages of a custom
-// strategy, and for a summary that the caller has changed.
-func (e *editor) read(p piece) *written {
-	if !p.isSummary() || e.Strategy.kind == custom || len(p.earlier.Messages) != 1 || len(p.earlier.Messages[0].Parts) != 1 {
-		return nil
+// read returns what an earlier fold has written: that of a piece, or that of a message of the history, if the caller passes a
+// view as the history. It returns nil for any other piece, for the messages of a custom strategy, and for a summary that the
+// caller has changed.
+func (e *editor) read(p piece, v *middleware.View) *written {
+	said := ""
+	switch m := v.At(p.First); {
+	case p.isSummary() && e.Strategy.kind != custom && len(p.earlier.Messages) == 1 && len(p.earlier.Messages[0].Parts) == 1:
+		said = p.earlier.Messages[0].Text()
+	case !p.isSummary() && p.First == p.Last && m.Role == e.Role && len(m.Parts) == 1 && text.IsRecord(strings.TrimPrefix(m.Text(), e.Header)):
+		said = m.Text()
 	}
-	sections, last := text.SectionsOf(strings.TrimPrefix(p.earlier.Messages[0].Text(), e.Header))
+	sections, last := text.SectionsOf(strings.TrimPrefix(said, e.Header))
 	w := &written{sections, text.TallyOf(last)}
 	if w.tally[0] == 0 {
 		return nil

@@ -119,7 +119,7 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *pre
 		if ctx.Err() != nil {
 			return nil
 		}
-		if t.worthwhile() {
+		if len(t.fresh()) > 0 && t.worthwhile() {
 			out = append(out, t)
 		}
 	}

@@ -57,7 +57,7 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 	}
 	all := make([]covered, len(h)) // what no piece has is dropped
 	for i, p := range b.pieces {
-		at, c, earlier := o.of(p.Run), covered{fate: fresh}, e.read(p)
+		at, c, earlier := o.of(p.Run), covered{fate: fresh}, e.read(p, v)
 		switch {
 		case p.isSummary():
 			c.fate = known
@@ -70,8 +70,8 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 			f.Dropped += earlier.tally[3]
 			m.orders = append(m.orders, quotes.Orders(earlier.Quotes)...)
 			m.earlier += m.count(earlier.Quotes + earlier.Facts)
-			if len(at) == 1 && h[at[0]].Equal(p.earlier.Messages[0]) {
-				c.summary = earlier
+			if len(at) == 1 && h[at[0]].Equal(v.At(p.First)) {
+				c.fate, c.summary = known, earlier
 			}
 		}
 		switch {
