@@ -136,11 +136,11 @@ func endsIn(s string, marks ...string) bool {
 }
 
 // comments matches a comment, alone in its line or after code.
-var comments = regexp.MustCompile(`^(?:.*[^\w\s]\s+)?(?://+|/\*+|#|--|<!--|\*)\s+(.*\pL.*?)(?:\s*\*/|\s*-->)?$`)
+var comments = regexp.MustCompile(`^(?:(?:.*[^\w\s]\s+)?(?://+|/\*+|#|--|<!--|\*)\s+|"""|''')(.*\pL.*?)(?:\s*\*/|\s*-->|"""|''')?$`)
 
 // comment returns the comment in a line of code, or "".
 func comment(line string) string {
-	if !strings.ContainsAny(line, "/#*<") && !strings.Contains(line, "--") {
+	if !strings.ContainsAny(line, `/#*<"'`) && !strings.Contains(line, "--") {
 		return ""
 	}
 	if m := comments.FindStringSubmatch(line); m != nil {
