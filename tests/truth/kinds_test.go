@@ -379,6 +379,7 @@ func TestKinds(t *testing.T) {
 	p.pastes(t)
 	p.commented(t)
 	t.Log(p.lost())
+	t.Log("\n" + p.table())
 	p.atLeast(t, 97)
 	if !isWhole() {
 		return

@@ -1,0 +1,164 @@
+package truth_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+)
+
+// plainLanguages are those of orders.plain.txt.
+var plainLanguages = []string{"en", "zh", "ja", "es", "de", "fr"}
+
+// plainOrders returns orders that no single word gives away, in one language or in all, each next to those of others.
+func plainOrders(tb testing.TB, langs ...string) (os []order) {
+	tb.Helper()
+	_, lines := sections(tb, "orders.plain.txt")
+	for i := range lines["en"] {
+		for _, lang := range langs {
+			if i < len(lines[lang]) {
+				os = append(os, order{lang: lang, text: lines[lang][i], held: isHeld(lines[lang][i])})
+			}
+		}
+	}
+	return os
+}
+
+// varied returns the materials of pastes.txtar, each as two halves.
+func varied(tb testing.TB) (names []string, halves [][2]string) {
+	tb.Helper()
+	archive, err := txtar.ParseFile("testdata/pastes.txtar")
+	require.NoError(tb, err)
+	for _, f := range archive.Files {
+		lines := strings.SplitAfter(string(f.Data), "\n")
+		half := len(lines) / 2
+		names = append(names, f.Name)
+		halves = append(halves, [2]string{strings.Join(lines[:half], ""), strings.Join(lines[half:], "")})
+	}
+	return names, halves
+}
+
+// variedPastes adds orders in the middle of material whose sentences are all different: in a line of their own, and as a paragraph.
+func (p *report) variedPastes(tb testing.TB) {
+	tb.Helper()
+	names, halves := varied(tb)
+	for i, o := range sample(plainOrders(tb, plainLanguages...)) {
+		for k, half := range halves {
+			if (i+k)%3 > 0 { // each order in three materials, each material with a third of the orders
+				continue
+			}
+			before, after := half[0], half[1]
+			if i%2 > 0 { // twice as long
+				before, after = before+after, before+after
+			}
+			p.add("in the middle of varied text, in a line", o, isKept(tb, "See below.\n\n"+before+o.text+"\n"+after, o, i))
+			p.add("in the middle of varied text, as a paragraph", o, isKept(tb, "See below.\n\n"+strings.TrimSpace(before)+"\n\n"+o.text+"\n\n"+strings.TrimSpace(after), o, i))
+			if testing.Verbose() {
+				p.add("(by material) "+names[k], o, isKept(tb, "See below.\n\n"+before+o.text+"\n"+after, o, i))
+			}
+		}
+	}
+}
+
+// docstrings adds orders between pasted functions, on a line of their own with three quotes around them.
+func (p *report) docstrings(tb testing.TB) {
+	tb.Helper()
+	code := strings.Repeat("def load(rows, limit=40):\n    total = sum(r.amount for r in rows[:limit])\n    return total / max(1, len(rows))\n\n", 12)
+	for i, o := range sample(plainOrders(tb, plainLanguages...)) {
+		for _, quote := range []string{`"""`, `'''`} {
+			p.add("in a docstring of pasted code", o, isKept(tb, "Here is the file:\n\n"+code+"def save(rows):\n    "+quote+o.text+quote+"\n"+code, o, i))
+		}
+	}
+}
+
+// handedOver adds orders in talks of which the view of each of five folds is the history of the next one, each with five more
+// messages of the user.
+func (p *report) handedOver(tb testing.TB) {
+	tb.Helper()
+	const folds, each = 5, 5
+	_, halves := varied(tb)
+	for i, o := range sample(plainOrders(tb, plainLanguages...)) {
+		lang := "en"
+		if o.lang == "zh" {
+			lang = "zh"
+		}
+		for _, pastes := range []bool{false, true} {
+			t := talkOf(tb, lang, 7*i, short)
+			at := i % (folds * each / 2)
+			h := []message.Message{message.System("You help customers."), message.User("Hello!"), message.Assistant(message.Text{Text: t.answers[0]})}
+			whole := h
+			name := "handed over five times, talks of short messages"
+			if pastes {
+				name = "handed over five times, talks with long pastes"
+			}
+			for fold := range folds {
+				for k := range each {
+					n := fold*each + k
+					said := t.said[n]
+					if n == at {
+						said += " " + o.text
+						if pastes {
+							said = o.text + "\n\n" + halves[i%len(halves)][0] + halves[i%len(halves)][1]
+						}
+					} else if pastes && k == 2 {
+						half := halves[(i+fold+1)%len(halves)]
+						said += "\n\n" + half[0] + half[1]
+					}
+					more := []message.Message{message.User(said), message.Assistant(message.Text{Text: t.answers[n%2]})}
+					h, whole = append(h, more...), append(whole, more...)
+				}
+				h = viewOf(tb, h)
+			}
+			p.add(name, o, strings.Contains(joined(h), o.text))
+			p.add("(the same in one fold) "+name, o, strings.Contains(folded(tb, whole), o.text))
+			p.add("(the last line counts all) "+name, o, strings.Contains(joined(h), fmt.Sprintf("%d messages compacted", len(whole)-len(h)+1)) ||
+				strings.Contains(joined(h), fmt.Sprintf("已压缩 %d 条消息", len(whole)-len(h)+1)))
+		}
+	}
+}
+
+// viewOf returns the view after a fold with the defaults.
+func viewOf(tb testing.TB, h []message.Message) []message.Message {
+	tb.Helper()
+	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	require.NoError(tb, err)
+	return sent.Messages
+}
+
+func joined(msgs []message.Message) string {
+	var b strings.Builder
+	for _, m := range msgs {
+		b.WriteString(m.Text() + "\n")
+	}
+	return b.String()
+}
+
+// TestPlainOrders measures orders that no single word gives away.
+func TestPlainOrders(t *testing.T) {
+	t.Parallel()
+	skipRaced(t)
+	if testing.Short() {
+		t.Skip("many folds: run without -short")
+	}
+	var p report
+	for _, lang := range plainLanguages {
+		os := plainOrders(t, lang)
+		for i := range sample(os) {
+			o := os[i]
+			for _, at := range []int{ofUser / 4, ofUser / 2, ofUser * 4 / 5} {
+				p.add("one in a talk of 80 dense messages", o, talkOf(t, lang, i, dense).keeps(t, map[int]string{at: o.text})[at])
+			}
+		}
+	}
+	p.variedPastes(t)
+	p.docstrings(t)
+	p.handedOver(t)
+	t.Log(p.lost())
+	t.Log("\n" + p.table())
+}
