@@ -81,8 +81,7 @@ func (p *pairs) shows(kind, output string) string {
 // isWhole reports whether a line counts a part of something, and the part is all of it: 3 of 3.
 func (p *pattern) isWhole(line string) bool {
 	part, all := p.line.SubexpIndex("part"), p.line.SubexpIndex("all")
-	differ := func(m []string) bool { return m[part] != m[all] }
-	return all > 0 && !slices.ContainsFunc(p.line.FindAllStringSubmatch(line, -1), differ)
+	return all > 0 && !slices.ContainsFunc(p.line.FindAllStringSubmatch(line, -1), func(m []string) bool { return m[part] != m[all] })
 }
 
 // result is how a call ended.
@@ -98,7 +97,10 @@ type result struct {
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, c *call) (o result) {
 	const opening, ofJSON = 80, 400 // bytes
-	output := plain(r.Text)
+	output := r.Text
+	if hasAny(output, lists["escape"].Words) {
+		output = without("escape", output)
+	}
 	if head, tail := text.Ends(output); tail != "" {
 		output = head + "\n" + tail
 	}
@@ -134,17 +136,6 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		o.fault = cmp.Or(faultIn(output, broken), line)
 	}
 	return o
-}
-
-// escapes are those of a terminal: colours, movements of the cursor, titles. Some tools lose the first byte of a colour.
-var escapes = regexp.MustCompile(`(?:\x1b|\\+(?:u001b|x1b|033|e))(?:\[[\d;:?]*[@-~]|\][^\x07\x1b\\]*(?:\x07|\x1b\\|\\+u0007)?)|\[\d{1,3}(?:;\d{1,3})*m`)
-
-// plain returns an output without the escapes of a terminal.
-func plain(output string) string {
-	if strings.IndexByte(output, 0x1b) < 0 && !hasAny(output, lists["escape"].Words) {
-		return output
-	}
-	return escapes.ReplaceAllString(output, "")
 }
 
 // failureIn returns the line of an output that shows a failure, or "", one that only hints at it, and whether the output
