@@ -17,6 +17,7 @@ import (
 	"html"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -45,12 +46,13 @@ type Set struct {
 	calls  map[string]*call // by call ID, the newest
 	spoken []string         // texts of the user, and arguments of calls
 	seen   []string         // results, except contents of files, which can be read again
+	set    map[string]int   // number of results before a call has changed a value, by the key of the value
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
-		s.calls = map[string]*call{}
+		s.calls, s.set = map[string]*call{}, map[string]int{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -95,6 +97,11 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.put(decided, e)
 		return
 	}
+	if c.kind == runs && lists["editor"].Has(programOf(c.line)) {
+		if file := patterns["edited"][0].line.FindStringSubmatch(r.Text); file != nil && file[1] != "" {
+			c = &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
+		}
+	}
 	res := resultOf(r, c)
 	what, by := c.inWords(), c.Name
 	if c.kind == runs {
@@ -112,6 +119,11 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addPlan(c.ToolCall, r.Text)
 	case ok && c.kind == acts && c.Name != "":
 		s.put(done, entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
+		if name := words(c.Name); len(name) > 1 && lists["setter"].Has(name[0]) {
+			s.set[strings.Join(name[1:], "")] = len(s.seen) - 1
+		}
+	case ok && c.kind == looks && hasAny(r.Text, lists["saved"].Words):
+		s.addSaved(c.Name, r.Text)
 	}
 	delete(s.lists[errors], what)
 	if fault := decoded(res.fault, longestLine); fault != "" {
@@ -148,6 +160,17 @@ func (s *Set) addFiles(names []string, access section) {
 	}
 }
 
+// addSaved adds the files that a call has saved, before those of earlier calls of the tool: one line for all.
+func (s *Set) addSaved(name, result string) {
+	saved := strings.Join(patterns["saved"][0].line.FindAllString(shorten.Head(result, readOfCommand), -1), " ")
+	if files := patterns["file"][0].line.FindAllString(saved, -1); files != nil {
+		e := entry{key: name, detail: strings.Join(files, ", ") + "\n" + cmp.Or(s.lists[done][name], &entry{}).detail} // a line for each call
+		n, all := strconv.Itoa(strings.Count(e.detail, "\n")), strings.ReplaceAll(strings.TrimSpace(e.detail), "\n", ", ")
+		e.text = text.Line(name+" × "+n+" → "+all, longestSaid)
+		s.put(done, e)
+	}
+}
+
 // inWords returns a call in a few words: its command, its files, or its name with its first arguments.
 func (c *call) inWords() string {
 	const most, longest = 3, 40 // arguments; code points of one
@@ -180,7 +203,7 @@ func (s *Set) identifiers(most int) (lines []string) {
 	const longest = 160                             // bytes of an identifier with its key: half of one would be wrong
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
-	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
+	for n, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
 		if len(found) > most || rest <= 0 {
 			break
 		}
@@ -189,7 +212,7 @@ func (s *Set) identifiers(most int) (lines []string) {
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
 			key := keyOf(i, t)
 			line := key + i.Text
-			if found[i.Text] || len(line) > longest || text.Line(line, longest) != line || strings.ContainsAny(line, "{}<>;") {
+			if found[i.Text] || n < s.set[bareKey(i.Label)] || len(line) > longest || text.Line(line, longest) != line || strings.ContainsAny(line, "{}<>;") {
 				continue
 			}
 			found[i.Text] = true
