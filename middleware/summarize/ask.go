@@ -149,7 +149,7 @@ func cold(v *middleware.View, m models.Model) bool {
 func (j job) inventions(section text.Sections) modelwriter.Inventions {
 	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
 		f := j.fold
-		others := slices.Concat(f.Earlier, []string{f.First, f.Question, section.Quotes, section.Facts})
+		others := []string{f.First, f.Question, section.Quotes}
 		for _, a := range []*author{j.writer.record, j.writer.live} {
 			if a != nil {
 				others = append(append(others, a.Task), a.Sections...)
@@ -161,7 +161,7 @@ func (j job) inventions(section text.Sections) modelwriter.Inventions {
 		for _, t := range f.View.Request().Tools {
 			others = append(others, t.Name)
 		}
-		return claims.SourceOf(f.Originals, f.View.Messages(), others...)
+		return claims.SourceOf(f.Originals, f.View.Messages(), append(slices.Clip(f.Earlier), section.Facts), others...)
 	})}
 }
 

@@ -172,13 +172,17 @@ func readWords(toks []Token, i int) (Value, bool) {
 // Small is the largest number that words alone do not make: "one of them" is no number without a unit.
 const Small = 20
 
-// Precision is the size of the last digit that is sure, or 0 if the number is exact.
+// Precision is the size of the last digit that is sure, or 0 if the number is exact. That of an amount that is about right
+// is a tenth of it at most.
 func (v *Value) Precision() float64 {
 	switch {
-	case v.near && v.Units == nil && v.Step == 1:
+	case v.near && v.Step == 1:
 		step := 1.0
 		for v.Value >= 10*step && math.Mod(v.Value, 10*step) == 0 {
 			step *= 10
+		}
+		if v.Units != nil {
+			step = min(step, max(1, v.Value/10))
 		}
 		return step
 	case v.near, v.Units != nil, v.Step < 1:

@@ -1,6 +1,6 @@
 // Package claims checks the text of a model against what it was written from.
 //
-//	s := claims.SourceOf(folded, view, earlier)
+//	s := claims.SourceOf(folded, view, []string{earlier})
 //	for _, f := range s.Check(summary) {
 //		fmt.Println(summary[f.From:f.To], f.Items) // a sentence, and what of it the source does not have
 //	}
@@ -39,7 +39,8 @@ var (
 	sums, assent, plain, wrote         = lists["sum"], lists["assent"], lists["plain"], lists["wrote"]
 	between, title, condition, runners = lists["between"], lists["title"], lists["condition"], lists["runner"]
 	opening, past, present, ago        = lists["open"], lists["past"], lists["present"], lists["ago"]
-	searching                          = lists["search"]
+	searching, adding, aside, done     = lists["search"], lists["adding"], lists["aside"], lists["done"]
+	actions, starts, flaws, opinions   = lists["action"], lists["start"], lists["flaw"], lists["opinion"]
 )
 
 // Finding is a sentence with claims that its source does not support.
@@ -69,7 +70,7 @@ func (s *Source) Check(body string) (found []Finding) {
 }
 
 // plans matches the beginning of what is not done yet: its new files and times are no inventions.
-var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z]|$)`)
+var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z/._-]|$)`)
 
 // unsupported returns the claims of a sentence that the source does not support.
 func (s *Source) unsupported(piece string, planned bool) (items []string) {
@@ -86,28 +87,31 @@ func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	for i := range sen.Items {
 		c := &sen.Items[i]
 		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
-		adds := c.Kind == lex.Number && sen.hasAny(sums) && s.isSum(&c.Value)
+		adds := c.Kind == lex.Number && s.isSum(&c.Value, sen.hasAny(sums))
 		if !isPlan && !adds && !s.supports(c) && !isResult(c, given) {
 			items = append(items, c.Text)
 		}
 	}
 	if !planned {
-		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
+		sen.linted()
+		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen), s.unknownMonths(sen))
 	}
 	return items
 }
 
-// isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text.
-func (s *Source) isSum(v *lex.Value) bool {
+// isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text, if it may be
+// one, or a percentage that two amounts next to each other give.
+func (s *Source) isSum(v *lex.Value, may bool) bool {
 	const most = 24 // amounts of a text
 	for _, u := range append([]lex.Unit{{Size: 1}}, v.Units...) {
-		want, margin := v.Value*u.Size, max(v.Step*u.Size*0.51, 1e-6)
+		want, margin := v.Value*u.Size, max(max(v.Step, v.Precision())*u.Size*0.51, 1e-6)
 		for _, all := range s.sums {
-			total := 0.0
-			for _, a := range all {
+			total, share := 0.0, false
+			for i, a := range all {
 				total += a
+				share = share || i > 0 && u.Dimension == "ratio" && math.Abs(100*min(a, all[i-1])/max(a, all[i-1], lex.Small)-want) <= margin
 			}
-			if len(all) > 1 && len(all) <= most && (math.Abs(total-want) <= margin || gives(all, want, margin, false)) {
+			if len(all) > 1 && len(all) <= most && (share || may && (math.Abs(total-want) <= margin || gives(all, want, margin, false))) {
 				return true
 			}
 		}
@@ -227,10 +231,15 @@ func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00"
 
 // hasBy reports whether words are next to each other in a part of one of some roles.
 func (s *Source) hasBy(words []string, roles ...role) bool {
+	return s.occurs(words, func(_ int, by role) bool { return slices.Contains(roles, by) })
+}
+
+// occurs reports whether f does so for a place where words are next to each other, and the role of its part.
+func (s *Source) occurs(words []string, f func(at int, by role) bool) bool {
 	const most = 1000
 	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
 		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
-		return slices.Contains(roles, s.parts[k-1].by)
+		return f(at, s.parts[k-1].by)
 	})
 }
 
@@ -283,7 +292,7 @@ func (s *Source) hasValue(v *lex.Value) bool {
 	}
 	m := v.Precision()
 	if v.Units != nil && !slices.ContainsFunc(v.Units, func(u lex.Unit) bool {
-		return s.measured[u.Dimension] || u.Dimension == "ratio" || u.Dimension == "bytes"
+		return s.measured[lex.Unit{Dimension: u.Dimension}] || u.Dimension == "ratio" || u.Dimension == "bytes"
 	}) {
 		return false
 	}
@@ -297,7 +306,8 @@ func (s *Source) hasValue(v *lex.Value) bool {
 			return true
 		}
 	}
-	return s.hasAmount(bare, v.Value, m)
+	u := v.Units[0] // a mile is not a number in a record of kilometres
+	return (u.Dimension != "length" && u.Dimension != "mass" || u.Size == 1 || s.measured[u]) && s.hasAmount(bare, v.Value, m)
 }
 
 // sentence is a sentence, or a part of one.

@@ -171,11 +171,11 @@ func BenchmarkCheck(b *testing.B) {
 		msgs := long(2000)
 		b.ReportAllocs()
 		for b.Loop() {
-			claims.SourceOf(msgs, nil).Check(body)
+			claims.SourceOf(msgs, nil, nil).Check(body)
 		}
 	})
 	b.Run("check", func(b *testing.B) {
-		s := claims.SourceOf(h.msgs, nil)
+		s := claims.SourceOf(h.msgs, nil, nil)
 		b.SetBytes(int64(len(body)))
 		b.ReportAllocs()
 		for b.Loop() {

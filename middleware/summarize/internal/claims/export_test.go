@@ -6,4 +6,4 @@ import "github.com/laconic-go/laconic/middleware/internal/lex"
 func Find(text string) []lex.Item { return read(text).Items }
 
 // NewSource returns the source of texts.
-func NewSource(texts ...string) *Source { return SourceOf(nil, nil, texts...) }
+func NewSource(texts ...string) *Source { return SourceOf(nil, nil, texts) }

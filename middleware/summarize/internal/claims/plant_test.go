@@ -68,7 +68,7 @@ func TestPlanted(t *testing.T) {
 		t.Logf("%s is missed: %s", kind, plant)
 	}
 	for _, h := range histories(t) {
-		s := claims.SourceOf(h.msgs, nil)
+		s := claims.SourceOf(h.msgs, nil, nil)
 		for _, kind := range slices.Sorted(maps.Keys(plants)) {
 			for _, p := range plants[kind] {
 				test(s, kind, h.truths[r.IntN(len(h.truths))], fill(r, p))
@@ -172,7 +172,7 @@ func TestOutcomes(t *testing.T) {
 		"chinese-shop":    {"包裹拦截成功。", "The parcel was intercepted successfully."},
 	}
 	for _, h := range histories(t) {
-		s := claims.SourceOf(h.msgs, nil)
+		s := claims.SourceOf(h.msgs, nil, nil)
 		for _, said := range contradicted[h.name] {
 			require.NotEmpty(t, s.Check(said), "%s: %s", h.name, said)
 		}

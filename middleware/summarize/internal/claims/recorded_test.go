@@ -30,7 +30,7 @@ func TestRecorded(t *testing.T) {
 				sentences++
 			}
 			n++
-			if found := claims.SourceOf(h, nil).Check(summary); found != nil {
+			if found := claims.SourceOf(h, nil, nil).Check(summary); found != nil {
 				changed++
 				removed += len(found)
 				for _, f := range found {

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,7 +14,8 @@ import (
 type role uint8
 
 const (
-	other   role = iota // not known: earlier summaries, questions
+	other   role = iota // not known: earlier summaries
+	quoted              // what the writer was asked with, and words of the user in earlier summaries
 	said                // by the user
 	told                // by the assistant
 	changed             // arguments of a call that may have changed something
@@ -25,15 +27,19 @@ const (
 type statement struct {
 	words    []string
 	negated  bool
+	asks     bool // a question
+	exists   bool // there is something, or not
 	question bool // or a condition
-	accepted bool // the assistant's, to which the user agreed
+	accepted bool // the assistant's, of a text to which the user agreed
+	answered bool // of these, what was asked, or all of them if little was
 	by       role
 	text     int // number of texts before it
 }
 
 // note adds the statements of a text.
 func (s *Source) note(body string, by role) {
-	from, assents, others, refuses := len(s.statements), false, 0, false
+	from, assents, refuses := len(s.statements), false, false
+	var others []string // its words
 	for piece := range text.Pieces(body) {
 		sen := sentence{lex.Tokenize(piece)}
 		question := strings.ContainsAny(sen.Folded, "?？")
@@ -42,20 +48,37 @@ func (s *Source) note(body string, by role) {
 			if by == said && !negated && c.hasAny(assent) {
 				assents, s.assents = true, true
 			}
-			others, refuses = others+len(words), refuses || negated
+			others, refuses = append(others, words...), refuses || negated
 			open := question || c.hasAny(condition)
-			s.addStatement(statement{words: words, negated: negated, question: open, by: by, text: len(s.parts)})
+			s.addStatement(statement{words: words, negated: negated, asks: question, exists: c.Tokens[0].Text == "there", question: open, by: by, text: len(s.parts)})
 		}
 	}
-	const short = 3 // words with the assent; who says more says to what
-	if by == said {
-		for i := s.told[0]; i < s.told[1] && assents && others <= short && !refuses; i++ {
-			s.statements[i].accepted = true
-		}
+	if by == said && assents && !refuses {
+		s.accept(others)
 	}
 	s.told = [2]int{}
 	if by == told {
 		s.told = [2]int{from, len(s.statements)}
+	}
+}
+
+// accept marks what the user agreed to in a text with some words: the newest text of the assistant, and of it what was asked,
+// unless the user speaks of something else.
+func (s *Source) accept(words []string) {
+	const short, long, little = 3, 6, 2 // words: who says more says to what
+	words = slices.DeleteFunc(words, func(w string) bool { return assent.Has(w) })
+	before, questions, shares := s.statements[s.told[0]:s.told[1]], 0, false
+	for _, st := range before {
+		shares = shares || slices.ContainsFunc(st.words, func(w string) bool { return slices.Contains(words, w) })
+		if st.asks {
+			questions += len(st.words)
+		}
+	}
+	if len(words) > long || len(words) >= short && !shares {
+		return
+	}
+	for i := range before {
+		before[i].accepted, before[i].answered = true, before[i].asks || questions < little
 	}
 }
 
@@ -111,8 +134,9 @@ var (
 
 	approves = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("approval") + `)\b(.*)|` +
 		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("批准") + `)(.*)`)
-	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `)\b(.*)|` +
-		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `)(.*)`)
+	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `|` + alternatives("opinion") + `)\b(.*)|` +
+		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `|` + alternatives("opinion") + `)(.*)`)
+	does = regexp.MustCompile(`^ (?:(?:for|on|with|of) )?(?:to [a-z]|[a-z-]+ing\b)`)
 	ends = regexp.MustCompile(`[,;.，；。]( |$)|[，；。]| (but|while|although|though|which|who|because|since|before|after) `)
 )
 
@@ -120,18 +144,19 @@ func alternatives(name string) string {
 	return strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
 }
 
-// object returns the content of what follows a verb of the user in a sentence, up to the next clause.
-func object(verb *regexp.Regexp, sentence string) (words []string, negated, ok bool) {
-	m := verb.FindStringSubmatch(sentence)
-	if m == nil {
-		return nil, false, false
+// object returns the content of what follows a verb of the user in a sentence, up to the next clause, and the text up to it.
+func object(verb *regexp.Regexp, sentence string) (words []string, before, rest string) {
+	if m := verb.FindStringSubmatch(sentence); m != nil {
+		before, rest = strings.TrimSuffix(m[0], m[1]+m[2]), m[1]+m[2]
 	}
-	rest := m[1] + m[2]
 	if k := ends.FindStringIndex(rest); k != nil {
 		rest = rest[:k[0]]
 	}
-	words, negated = contents(lex.Tokens(nil, rest))
-	return words, negated, true
+	words, negated := contents(lex.Tokens(nil, rest))
+	if negated && verb == approves {
+		return nil, "", ""
+	}
+	return words, before, rest
 }
 
 // misattributed returns what a sentence ascribes to the user although only the assistant, or no one, wrote it.
@@ -139,26 +164,27 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 	if s.users == 0 {
 		return nil
 	}
-	if words, negated, ok := object(approves, sen.Folded); ok && !negated && !s.approved(words) {
+	if words, before, rest := object(approves, sen.Folded); before != "" && !s.approved(words, does.MatchString(rest)) {
 		return []string{approves.FindString(sen.Folded)}
 	}
-	words, _, ok := object(says, sen.Folded)
+	words, before, _ := object(says, sen.Folded)
 	const least = 2
-	if !ok || len(words) < least {
+	if len(words) < least {
 		return nil
 	}
+	opinion := sentence{lex.Tokenize(before)}.hasAny(opinions) // that of the assistant is not the user's, who may agree to it
 	best := map[role]int{}
 	for i, n := range s.like(words) {
 		st := &s.statements[i]
 		by := st.by
-		if st.accepted || by == other {
+		if st.accepted && !opinion || by == other || by == quoted {
 			by = said
 		}
 		best[by] = max(best[by], n)
 	}
 	users := 0 // words that any text of the user has
 	for _, w := range words {
-		if slices.ContainsFunc(s.with[w], func(i int) bool { return s.statements[i].by != told || s.statements[i].accepted }) {
+		if slices.ContainsFunc(s.with[w], func(i int) bool { return s.statements[i].by != told || s.statements[i].accepted && !opinion }) {
 			users++
 		}
 	}
@@ -169,11 +195,22 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 }
 
 // approved reports whether the user has agreed to something with these words: in a sentence without a negation, or by an assent when
-// the assistant wrote them. In a text of another language, any assent will do.
-func (s *Source) approved(words []string) bool {
+// the assistant wrote them. The action, or one of the words, must be in what was asked, or be the user's. In a text of another
+// language, any assent will do.
+func (s *Source) approved(words []string, action bool) bool {
 	newest, known, share := -1, false, 2
 	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
 		share = 3 // pairs of characters are less often the same
+	}
+	core := false
+	for k, w := range words {
+		agreed := slices.ContainsFunc(s.with[w], func(i int) bool {
+			st := &s.statements[i]
+			return st.answered || st.by != told && !st.negated && !st.question || st.accepted && strings.ContainsAny(w, "0123456789")
+		})
+		if core = core || agreed; !agreed && s.with[w] != nil && (action && k == 0 || actions.Has(w)) {
+			return false
+		}
 	}
 	accepted := map[int]int{} // words by text
 	for i, n := range s.like(words) {
@@ -186,13 +223,13 @@ func (s *Source) approved(words []string) bool {
 			newest = max(newest, i)
 		}
 	}
-	for _, n := range accepted {
-		if share*n >= len(words) {
-			return true
-		}
-	}
 	if !known {
 		return s.assents
+	}
+	for _, n := range accepted {
+		if share*n >= len(words) {
+			return core
+		}
 	}
 	return newest >= 0 && !s.statements[newest].negated
 }
@@ -204,13 +241,16 @@ func (s *Source) turned(sen sentence) (items []string) {
 	}
 	for _, c := range sen.clauses() {
 		words, negated := contents(c.Tokens)
+		users := negated && len(words) > 2 && (c.Tokens[0].Text == "user" || lex.At(c.Tokens, 1).Text == "user") // "did not need"
+		exists := c.Tokens[0].Text == "there" && !c.hasAny(present)
 		if len(words) < 2 {
 			continue
 		}
 		opposite, same := false, false
 		for i, n := range s.like(words) {
 			st := &s.statements[i]
-			if 4*n < 3*len(words) || n < len(st.words) || st.question {
+			part := 4*n < 3*len(words) && !(exists && st.exists && st.words[0] == words[0])
+			if same = same || users && st.negated && 2*n >= len(words); st.question || (part || n < len(st.words)) && !(users && n == len(words)) {
 				continue
 			}
 			same = same || st.negated == negated
@@ -223,6 +263,21 @@ func (s *Source) turned(sen sentence) (items []string) {
 	return items
 }
 
+// linted gives what says that a linter found nothing the form of an outcome.
+func (s sentence) linted() {
+	for _, c := range s.clauses() {
+		lint := false
+		for i := range c.Tokens {
+			t := &c.Tokens[i]
+			if lint = lint || subjects.Of(t.Text) == "lint"; lint && t.Text == "clean" {
+				t.Text = "passed"
+			} else if lint && i > 1 && flaws.Has(t.Text) && negations.Has(c.Tokens[i-1].Text) {
+				t.Text, c.Tokens[i-1].Text, c.Tokens[i-2].Text = "passed", "", "" // reported no problems
+			}
+		}
+	}
+}
+
 // unwritten returns the files that a sentence calls written although no call that may have written names them.
 func (s *Source) unwritten(sen sentence) (items []string) {
 	if s.calls == 0 || sen.hasAny(opening) {
@@ -231,11 +286,21 @@ func (s *Source) unwritten(sen sentence) (items []string) {
 	for i := range sen.Items {
 		c := &sen.Items[i]
 		file := c.Kind == lex.Path && !c.Weak || (c.Kind == lex.Code || c.Kind == lex.Name) && isFile(c.Words)
-		if file && sen.writes(c) && !s.hasBy(c.Words, changed, other) && !s.hasBy(c.Words[slices.Index(c.Words, "/")+1:], changed, other) {
+		if file && sen.writes(c) && !s.hasWritten(c.Words) && !s.hasWritten(c.Words[slices.Index(c.Words, "/")+1:]) {
 			items = append(items, c.Text)
 		}
 	}
 	return items
+}
+
+// hasWritten reports whether a call that may have changed something or an earlier summary names a file, or a result says that
+// it was written.
+func (s *Source) hasWritten(words []string) bool {
+	const near = 60 // bytes
+	return s.hasBy(words, changed, other) || s.occurs(words, func(at int, by role) bool {
+		around := strings.Split(string(s.stream[max(0, at-near):min(len(s.stream), at+2*near)]), "\x00")
+		return by == shown && slices.ContainsFunc(around, wrote.Has) && !slices.ContainsFunc(around, negations.Has)
+	})
 }
 
 // writes reports whether a sentence states that the file of a claim was written: a verb is before it, perhaps with other
@@ -245,7 +310,8 @@ func (s sentence) writes(c *lex.Item) bool {
 	for i := from - 1; i >= 0; i-- {
 		t := s.Tokens[i]
 		switch {
-		case s.Named[i], t.Kind == lex.Mark && !t.Is(".;:。；：!?"), t.Text == "了", between.Has(t.Text):
+		case s.Named[i], t.Kind == lex.Mark && !t.Is(".;:。；：!?"), t.Text == "了", between.Has(t.Text),
+			t.Text == "to" && adding.Has(lex.At(s.Tokens, i-1).Text):
 			continue
 		case t.Kind == lex.Word && wrote.Has(t.Text):
 			return !s.refused(i)
@@ -254,8 +320,9 @@ func (s sentence) writes(c *lex.Item) bool {
 		}
 		break
 	}
-	for i := to; i < min(len(s.Tokens), to+5); i++ {
-		if t := s.Tokens[i]; t.Kind == lex.Word && wrote.Has(t.Text) {
+	for i := to; i < min(len(s.Tokens), to+5) && !aside.Has(lex.At(s.Tokens, from-1).Text); i++ { // a test for it was added
+		t, before := s.Tokens[i], lex.At(s.Tokens, i-1).Text
+		if t.Kind == lex.Word && wrote.Has(t.Text) || done.Has(before) && wrote.Has(t.Text+lex.At(s.Tokens, i+1).Text) {
 			return i > to && !s.refused(i)
 		} else if t.Kind == lex.Word && !between.Has(t.Text) {
 			break
@@ -278,7 +345,10 @@ func (s *Source) unknownNames(sen sentence) (items []string) {
 	}
 	for _, m := range properName.FindAllStringIndex(sen.Folded, -1) {
 		words := strings.Fields(strings.ToLower(sen.Folded[m[0]:m[1]]))
-		if !slices.ContainsFunc(words, func(w string) bool {
+		if strings.Trim(sen.Folded[:m[0]], " \t-*>_([\"'") == "" && (len(words) > 2 || starts.Has(words[0])) { // a verb, or an article
+			m[0], words = m[0]+len(words[0])+1, words[1:]
+		}
+		if len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool {
 			return title.Has(w) || plain.Has(w) || lex.IsCalendar(w) || s.hasInflected(w)
 		}) {
 			items = append(items, sen.Folded[m[0]:m[1]])
@@ -286,6 +356,27 @@ func (s *Source) unknownNames(sen sentence) (items []string) {
 	}
 	return items
 }
+
+// unknownMonths returns the months without a day of which the source has no date and no name.
+func (s *Source) unknownMonths(sen sentence) (items []string) {
+	for _, m := range inMonth.FindAllStringSubmatch(sen.Folded, -1) {
+		name, month := strings.ToLower(m[1]), lex.MonthOf(m[1])
+		known := month == 0 || s.has([]string{name[:3]}) || s.hasPart("\x00"+name[:min(4, len(name))])
+		for d := range s.dates {
+			known = known || d.Month == month
+		}
+		for _, format := range [...]string{"%d", "%02d"} { // 12/06/26, 12.06.26, 6 月
+			d := fmt.Sprintf(format, month)
+			known = known || s.has([]string{d, "/"}) || s.has([]string{"/", d}) || s.has([]string{d, "月"}) || s.hasPart("."+d+".")
+		}
+		if !known {
+			items = append(items, m[0])
+		}
+	}
+	return items
+}
+
+var inMonth = regexp.MustCompile(`\b(?:in|of|until|since|from|by|during|last|next|early|late|mid|before|after)[ -](\p{Lu}\p{Ll}{2,})\b`)
 
 var (
 	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+( \p{Lu}\p{Ll}+)+\b`)

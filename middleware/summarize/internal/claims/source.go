@@ -24,7 +24,7 @@ type Source struct {
 
 	digits   map[string]bool      // digits of all numbers, also in names
 	amounts  map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
-	measured map[string]bool      // dimensions of which there is a unit, also without a number
+	measured map[lex.Unit]bool    // units, also without a number; with size 0, dimensions of which there is one
 	dates    map[lex.Day]bool     // also without year or day; weekdays have a negative day
 	clocks   map[string]bool
 	sums     [][]float64 // amounts of one text each
@@ -56,11 +56,11 @@ const (
 	anyYear   = -1 // of dates with a year
 )
 
-// SourceOf returns the source of messages that a summary covers, of those in view, and of other texts, such as earlier
-// summaries. The outcomes of commands are those that package facts records.
-func SourceOf(covered, view []message.Message, others ...string) *Source {
+// SourceOf returns the source of messages that a summary covers, of those in view, of earlier summaries, and of
+// what else the writer was shown. The outcomes of commands are those that package facts records.
+func SourceOf(covered, view []message.Message, earlier []string, others ...string) *Source {
 	s := &Source{
-		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[string]bool{}, dates: map[lex.Day]bool{},
+		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[lex.Unit]bool{}, dates: map[lex.Day]bool{},
 		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
 		seen: map[string]bool{}, keys: map[string][]lex.Unit{},
 	}
@@ -77,8 +77,11 @@ func SourceOf(covered, view []message.Message, others ...string) *Source {
 			}
 		}
 	}
-	for _, t := range others {
+	for _, t := range earlier {
 		s.addText(t, other)
+	}
+	for _, t := range others {
+		s.addText(t, quoted)
 	}
 	for _, all := range s.amounts {
 		slices.Sort(all)
@@ -134,12 +137,11 @@ func (s *Source) addRuns(covered, view []message.Message) (read map[message.Tool
 func (s *Source) addText(t string, by role) {
 	const deepest = 3 // JSON in JSON in JSON
 	if by == other {
-		words, written, rest := facts.Divide(t)
+		quotes, words, written, rest := facts.Divide(t)
 		t = words
-		if rest != "" {
-			s.addText(written, changed)
-			s.addText(rest, shown)
-		}
+		s.addText(quotes, quoted)
+		s.addText(written, changed)
+		s.addText(rest, shown)
 	}
 	if t == "" {
 		return
@@ -147,7 +149,7 @@ func (s *Source) addText(t string, by role) {
 	s.parts = append(s.parts, part{len(s.stream), by})
 	s.sums = append(s.sums, nil)
 	switch by {
-	case said, told, other:
+	case said, told, other, quoted:
 		if by == said {
 			s.users++
 		}
@@ -262,7 +264,7 @@ func tellsOfTests(toks []lex.Token) bool {
 func (s *Source) measures(name string) bool {
 	all := lex.UnitsOf(name)
 	for _, u := range all {
-		s.measured[u.Dimension] = true
+		s.measured[lex.Unit{Dimension: u.Dimension}], s.measured[u] = true, true
 	}
 	return all != nil
 }
@@ -337,6 +339,6 @@ func (s *Source) addValue(toks []lex.Token, v *lex.Value, by role) {
 var keyEnd = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
 
 func (s *Source) put(dimension string, v *lex.Value, u lex.Unit) {
-	s.measured[dimension] = true
+	s.measured[lex.Unit{Dimension: dimension}], s.measured[u] = true, true
 	s.amounts[dimension] = append(s.amounts[dimension], v.Value*u.Size)
 }

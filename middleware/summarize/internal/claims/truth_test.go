@@ -80,7 +80,7 @@ func TestTrueSummaries(t *testing.T) {
 			if h.heldOut != heldOut {
 				continue
 			}
-			s := claims.SourceOf(h.msgs, nil)
+			s := claims.SourceOf(h.msgs, nil, nil)
 			for _, truth := range h.truths {
 				n++
 				if found := s.Check(truth); found != nil {

@@ -51,12 +51,12 @@ func runOf(command string, s state) Run {
 	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
-// Divide returns the parts of a summary: what is not in a section that [Set.Text] has written, the lines with files that were
-// written, and the rest of the section.
-func Divide(summary string) (words, files, rest string) {
+// Divide returns the parts of a summary: what the user said, its words, and of the section that [Set.Text] has written the
+// lines with files that were written, and the rest.
+func Divide(summary string) (quotes, words, files, rest string) {
 	sections, last := text.SectionsOf(summary)
-	if sections.Facts == "" {
-		return summary, "", ""
+	if sections.Facts == "" && sections.Quotes == "" {
+		return "", summary, "", ""
 	}
 	title := ""
 	for line := range strings.Lines(sections.Facts) {
@@ -69,5 +69,5 @@ func Divide(summary string) (words, files, rest string) {
 			rest += line
 		}
 	}
-	return strings.Join([]string{sections.Quotes, sections.Words, last}, "\n"), files, rest
+	return sections.Quotes, sections.Words + "\n" + last, files, rest
 }
