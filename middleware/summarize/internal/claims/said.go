@@ -31,7 +31,7 @@ type statement struct {
 	exists   bool // there is something, or not
 	question bool // or a condition
 	accepted bool // the assistant's, of a text to which the user agreed
-	answered bool // of these, what was asked, or all of them if little was
+	answered bool // of these, what was asked, and the clause before it, or all of them if little was asked
 	by       role
 	text     int // number of texts before it
 }
@@ -62,23 +62,21 @@ func (s *Source) note(body string, by role) {
 	}
 }
 
-// accept marks what the user agreed to in a text with some words: the newest text of the assistant, and of it what was asked,
-// unless the user speaks of something else.
+// accept marks what the user agreed to with some words: the newest text of the assistant, unless the user speaks of something else.
 func (s *Source) accept(words []string) {
 	const short, long, little = 3, 6, 2 // words: who says more says to what
-	words = slices.DeleteFunc(words, func(w string) bool { return assent.Has(w) })
-	before, questions, shares := s.statements[s.told[0]:s.told[1]], 0, false
-	for _, st := range before {
+	words = slices.DeleteFunc(words, assent.Has)
+	first, end, questions, shares := s.told[0], s.told[1], 0, false
+	for _, st := range s.statements[first:end] {
 		shares = shares || slices.ContainsFunc(st.words, func(w string) bool { return slices.Contains(words, w) })
 		if st.asks {
 			questions += len(st.words)
 		}
 	}
-	if len(words) > long || len(words) >= short && !shares {
-		return
-	}
-	for i := range before {
-		before[i].accepted, before[i].answered = true, before[i].asks || questions < little
+	for i := first; first < end && i < len(s.statements) && (len(words) < short || len(words) <= long && shares); i++ {
+		st := &s.statements[i]
+		st.accepted, st.text = true, s.statements[first].text
+		st.answered = st.asks || i+1 < end && s.statements[i+1].asks || questions < little
 	}
 }
 
@@ -216,10 +214,10 @@ func (s *Source) approved(words []string, action bool) bool {
 	for i, n := range s.like(words) {
 		st := &s.statements[i]
 		known = true
-		switch {
-		case st.accepted:
+		if st.accepted {
 			accepted[st.text] += n
-		case st.by != told && !st.question && share*n >= len(words):
+		}
+		if st.by != told && !st.question && share*n >= len(words) {
 			newest = max(newest, i)
 		}
 	}
