@@ -118,8 +118,5 @@ var units = func() map[string][]Unit {
 // UnitsOf returns the units that a name may mean, or nil.
 func UnitsOf(name string) []Unit { return units[strings.ToLower(name)] }
 
-// MonthOf returns the number of a month with a name, or 0.
-func MonthOf(word string) int { return int(months[strings.ToLower(word)]) }
-
 // IsCalendar reports whether a word is the name of a month or of a day of the week.
 func IsCalendar(word string) bool { return months[word]+weekdays[word] > 0 }

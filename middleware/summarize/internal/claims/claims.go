@@ -17,10 +17,12 @@ package claims
 import (
 	"cmp"
 	_ "embed" // for words.txt
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -94,7 +96,7 @@ func (s *Source) unsupported(piece string, planned bool) (items []string) {
 	}
 	if !planned {
 		sen.linted()
-		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen), s.unknownMonths(sen))
+		items = slices.Concat(items, s.contradicted(sen), s.misattributed(sen), s.turned(sen), s.unwritten(sen), s.unknownNames(sen))
 	}
 	return items
 }
@@ -231,15 +233,10 @@ func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00"
 
 // hasBy reports whether words are next to each other in a part of one of some roles.
 func (s *Source) hasBy(words []string, roles ...role) bool {
-	return s.occurs(words, func(_ int, by role) bool { return slices.Contains(roles, by) })
-}
-
-// occurs reports whether f does so for a place where words are next to each other, and the role of its part.
-func (s *Source) occurs(words []string, f func(at int, by role) bool) bool {
 	const most = 1000
 	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
 		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
-		return f(at, s.parts[k-1].by)
+		return slices.Contains(roles, s.parts[k-1].by)
 	})
 }
 
@@ -284,6 +281,11 @@ func (s *Source) hasValue(v *lex.Value) bool {
 	switch {
 	case v.Clock != "":
 		return s.clocks[v.Clock]
+	case d == lex.Day{Month: d.Month} && d.Month > 0:
+		return s.dates[d] || s.hasPart("\x00"+v.Literal) || slices.ContainsFunc([]string{"%d", "%02d"}, func(format string) bool {
+			n := fmt.Sprintf(format, d.Month) // 12/06/26, 12.06.26, 6 月
+			return s.has([]string{n, "/"}) || s.has([]string{"/", n}) || s.has([]string{n, "月"}) || s.hasPart("."+n+".")
+		})
 	case d != lex.Day{}:
 		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
 		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
@@ -316,8 +318,17 @@ type sentence struct{ *lex.Text }
 func read(body string) sentence {
 	t := lex.Read(body)
 	t.Items = slices.DeleteFunc(t.Items, func(it lex.Item) bool { return it.Kind == lex.Number && !counts(t.Tokens, &it.Value) })
+	for _, m := range inMonth.FindAllStringSubmatchIndex(t.Folded, -1) {
+		name := t.Folded[m[2]:m[3]]
+		if month, err := time.Parse("January", name); err == nil {
+			v := lex.Value{Date: lex.Day{Month: int(month.Month())}, Literal: strings.ToLower(name[:min(4, len(name))])}
+			t.Items = append(t.Items, lex.Item{Kind: lex.Date, Span: lex.Span{From: m[0], To: m[1]}, Text: t.Folded[m[0]:m[1]], Value: v})
+		}
+	}
 	return sentence{t}
 }
+
+var inMonth = regexp.MustCompile(`\b(?:in|of|until|since|from|by|during|last|next|early|late|mid|before|after)[ -](\p{Lu}\p{Ll}{2,})\b`)
 
 // counts reports whether a number is a claim: not a small one, an ordinal, a factor, or a time from now.
 func counts(toks []lex.Token, v *lex.Value) bool {

@@ -86,6 +86,18 @@ func TestSupports(t *testing.T) {
 	}
 }
 
+// TestAnswers compares with a history in which the user says the same twice.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	said := func(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
+	s := claims.SourceOf([]message.Message{
+		message.User("Plan the trip."), said("Shall I book the flight to Oslo?"), message.User("Yes."),
+		said("Booked. Shall I reserve a table at the harbour?"), message.User("Yes."), said("Done. Shall I hire a car for Sunday?"), message.User("No."),
+	}, nil, nil)
+	require.Empty(t, s.Check("The user approved booking the flight to Oslo. The user agreed to reserve a table at the harbour."))
+	require.Len(t, s.Check("The user agreed to hire a car for Sunday."), 1)
+}
+
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	s := claims.NewSource("Port 8080. See a.go.")

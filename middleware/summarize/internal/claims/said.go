@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,8 +48,10 @@ func (s *Source) note(body string, by role) {
 				assents, s.assents = true, true
 			}
 			others, refuses = append(others, words...), refuses || negated
-			open := question || c.hasAny(condition)
-			s.addStatement(statement{words: words, negated: negated, asks: question, exists: c.Tokens[0].Text == "there", question: open, by: by, text: len(s.parts)})
+			s.addStatement(statement{
+				words: words, negated: negated, asks: question, exists: c.Tokens[0].Text == "there",
+				question: question || c.hasAny(condition), by: by, text: len(s.parts),
+			})
 		}
 	}
 	if by == said && assents && !refuses {
@@ -166,8 +167,7 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 		return []string{approves.FindString(sen.Folded)}
 	}
 	words, before, _ := object(says, sen.Folded)
-	const least = 2
-	if len(words) < least {
+	if len(words) < 2 {
 		return nil
 	}
 	opinion := sentence{lex.Tokenize(before)}.hasAny(opinions) // that of the assistant is not the user's, who may agree to it
@@ -193,8 +193,7 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 }
 
 // approved reports whether the user has agreed to something with these words: in a sentence without a negation, or by an assent when
-// the assistant wrote them. The action, or one of the words, must be in what was asked, or be the user's. In a text of another
-// language, any assent will do.
+// the assistant wrote them. The action, or a word, must be in what was asked, or the user's. In another language, any assent will do.
 func (s *Source) approved(words []string, action bool) bool {
 	newest, known, share := -1, false, 2
 	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
@@ -291,13 +290,11 @@ func (s *Source) unwritten(sen sentence) (items []string) {
 	return items
 }
 
-// hasWritten reports whether a call that may have changed something or an earlier summary names a file, or a result says that
-// it was written.
-func (s *Source) hasWritten(words []string) bool {
-	const near = 60 // bytes
-	return s.hasBy(words, changed, other) || s.occurs(words, func(at int, by role) bool {
-		around := strings.Split(string(s.stream[max(0, at-near):min(len(s.stream), at+2*near)]), "\x00")
-		return by == shown && slices.ContainsFunc(around, wrote.Has) && !slices.ContainsFunc(around, negations.Has)
+// hasWritten reports whether a file is named by a call that may have changed it, a summary, or a result next to a verb of writing.
+func (s *Source) hasWritten(file []string) bool {
+	return s.hasBy(file, changed, other) || slices.ContainsFunc(wrote.Words, func(verb string) bool {
+		return s.hasBy(append([]string{verb}, file...), shown) || s.hasBy(append([]string{verb, "to"}, file...), shown) ||
+			s.hasBy(append(slices.Clip(file), verb), shown)
 	})
 }
 
@@ -354,27 +351,6 @@ func (s *Source) unknownNames(sen sentence) (items []string) {
 	}
 	return items
 }
-
-// unknownMonths returns the months without a day of which the source has no date and no name.
-func (s *Source) unknownMonths(sen sentence) (items []string) {
-	for _, m := range inMonth.FindAllStringSubmatch(sen.Folded, -1) {
-		name, month := strings.ToLower(m[1]), lex.MonthOf(m[1])
-		known := month == 0 || s.has([]string{name[:3]}) || s.hasPart("\x00"+name[:min(4, len(name))])
-		for d := range s.dates {
-			known = known || d.Month == month
-		}
-		for _, format := range [...]string{"%d", "%02d"} { // 12/06/26, 12.06.26, 6 月
-			d := fmt.Sprintf(format, month)
-			known = known || s.has([]string{d, "/"}) || s.has([]string{"/", d}) || s.has([]string{d, "月"}) || s.hasPart("."+d+".")
-		}
-		if !known {
-			items = append(items, m[0])
-		}
-	}
-	return items
-}
-
-var inMonth = regexp.MustCompile(`\b(?:in|of|until|since|from|by|during|last|next|early|late|mid|before|after)[ -](\p{Lu}\p{Ll}{2,})\b`)
 
 var (
 	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+( \p{Lu}\p{Ll}+)+\b`)

@@ -70,7 +70,7 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 		for _, p := range m.Parts {
 			all, by := textsOf(m.Role, p, read)
 			for _, t := range all {
-				if key := string(m.Role) + t; !texts[key] {
+				if key := string(m.Role) + t; !texts[key] || by == said && s.told[1] > 0 { // another answer
 					texts[key] = true
 					s.addText(t, by)
 				}
@@ -294,7 +294,7 @@ func (s *Source) addValue(toks []lex.Token, v *lex.Value, by role) {
 		return
 	case v.Date != lex.Day{}:
 		d := v.Date
-		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}] = true, true
+		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}], s.dates[lex.Day{Month: d.Month}] = true, true, true
 		if d.Month > 0 {
 			s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
 		}
