@@ -181,6 +181,9 @@ func (v *Value) Precision() float64 {
 		for v.Value >= 10*step && math.Mod(v.Value, 10*step) == 0 {
 			step *= 10
 		}
+		if v.Units != nil && math.Mod(v.Value, 5*step) == 0 { // 55, 250
+			step *= 5
+		}
 		if v.Units != nil {
 			step = min(step, max(1, v.Value/10))
 		}

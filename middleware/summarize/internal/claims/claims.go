@@ -111,7 +111,8 @@ func (s *Source) isSum(v *lex.Value, may bool) bool {
 			total, share := 0.0, false
 			for i, a := range all {
 				total += a
-				share = share || i > 0 && u.Dimension == "ratio" && math.Abs(100*min(a, all[i-1])/max(a, all[i-1], lex.Small)-want) <= margin
+				before := all[max(0, i-1)]
+				share = share || i > 0 && u.Dimension == "ratio" && math.Abs(100*min(a, before)/max(a, before, lex.Small)-want) <= margin
 			}
 			if len(all) > 1 && len(all) <= most && (share || may && (math.Abs(total-want) <= margin || gives(all, want, margin, false))) {
 				return true
@@ -275,6 +276,14 @@ func (s *Source) hasAmount(dimension string, v, step float64) bool {
 	return k < len(all) && all[k] <= v+step*0.95+exact
 }
 
+// hasMonth reports whether a month without a day is in the source, also as 12/06/26, 12.06.26 or 6 月.
+func (s *Source) hasMonth(v *lex.Value) bool {
+	return s.dates[v.Date] || s.hasPart("\x00"+v.Literal) || slices.ContainsFunc([]string{"%d", "%02d"}, func(format string) bool {
+		n := fmt.Sprintf(format, v.Date.Month)
+		return s.has([]string{n, "/"}) || s.has([]string{"/", n}) || s.has([]string{n, "月"}) || s.hasPart("."+n+".")
+	})
+}
+
 // hasValue reports whether a value is in the source.
 func (s *Source) hasValue(v *lex.Value) bool {
 	d := v.Date
@@ -282,10 +291,7 @@ func (s *Source) hasValue(v *lex.Value) bool {
 	case v.Clock != "":
 		return s.clocks[v.Clock]
 	case d == lex.Day{Month: d.Month} && d.Month > 0:
-		return s.dates[d] || s.hasPart("\x00"+v.Literal) || slices.ContainsFunc([]string{"%d", "%02d"}, func(format string) bool {
-			n := fmt.Sprintf(format, d.Month) // 12/06/26, 12.06.26, 6 月
-			return s.has([]string{n, "/"}) || s.has([]string{"/", n}) || s.has([]string{n, "月"}) || s.hasPart("."+n+".")
-		})
+		return s.hasMonth(v)
 	case d != lex.Day{}:
 		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
 		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]

@@ -133,14 +133,17 @@ var (
 
 	approves = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("approval") + `)\b(.*)|` +
 		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("批准") + `)(.*)`)
-	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `|` + alternatives("opinion") + `)\b(.*)|` +
-		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `|` + alternatives("opinion") + `)(.*)`)
+	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying", "opinion") + `)\b(.*)|` +
+		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说", "opinion") + `)(.*)`)
 	does = regexp.MustCompile(`^ (?:(?:for|on|with|of) )?(?:to [a-z]|[a-z-]+ing\b)`)
 	ends = regexp.MustCompile(`[,;.，；。]( |$)|[，；。]| (but|while|although|though|which|who|because|since|before|after) `)
 )
 
-func alternatives(name string) string {
-	return strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
+func alternatives(names ...string) (pattern string) {
+	for _, name := range names {
+		pattern += "|" + strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
+	}
+	return pattern[1:]
 }
 
 // object returns the content of what follows a verb of the user in a sentence, up to the next clause, and the text up to it.
@@ -199,16 +202,6 @@ func (s *Source) approved(words []string, action bool) bool {
 	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
 		share = 3 // pairs of characters are less often the same
 	}
-	core := false
-	for k, w := range words {
-		agreed := slices.ContainsFunc(s.with[w], func(i int) bool {
-			st := &s.statements[i]
-			return st.answered || st.by != told && !st.negated && !st.question || st.accepted && strings.ContainsAny(w, "0123456789")
-		})
-		if core = core || agreed; !agreed && s.with[w] != nil && (action && k == 0 || actions.Has(w)) {
-			return false
-		}
-	}
 	accepted := map[int]int{} // words by text
 	for i, n := range s.like(words) {
 		st := &s.statements[i]
@@ -225,39 +218,51 @@ func (s *Source) approved(words []string, action bool) bool {
 	}
 	for _, n := range accepted {
 		if share*n >= len(words) {
-			return core
+			return s.agreed(words, action)
 		}
 	}
-	return newest >= 0 && !s.statements[newest].negated
+	return newest >= 0 && !s.statements[newest].negated && s.agreed(words, action)
+}
+
+// agreed reports whether the action, or one of the words, is in what the assistant asked, or in what the user ordered.
+func (s *Source) agreed(words []string, action bool) (one bool) {
+	for k, w := range words {
+		found := slices.ContainsFunc(s.with[w], func(i int) bool {
+			st := &s.statements[i]
+			return st.answered || st.by != told && !st.negated && !st.question || st.accepted && strings.ContainsAny(w, "0123456789")
+		})
+		if one = one || found; !found && s.with[w] != nil && (action && k == 0 || actions.Has(w)) {
+			return false
+		}
+	}
+	return one
 }
 
 // turned returns the clauses that state the opposite of a clause of the source, if no clause there states the same.
 func (s *Source) turned(sen sentence) (items []string) {
-	if sen.hasAny(past) || sen.asks() {
-		return nil
-	}
 	for _, c := range sen.clauses() {
-		words, negated := contents(c.Tokens)
-		users := negated && len(words) > 2 && (c.Tokens[0].Text == "user" || lex.At(c.Tokens, 1).Text == "user") // "did not need"
-		exists := c.Tokens[0].Text == "there" && !c.hasAny(present)
-		if len(words) < 2 {
-			continue
-		}
-		opposite, same := false, false
-		for i, n := range s.like(words) {
-			st := &s.statements[i]
-			part := 4*n < 3*len(words) && !(exists && st.exists && st.words[0] == words[0])
-			if same = same || users && st.negated && 2*n >= len(words); st.question || (part || n < len(st.words)) && !(users && n == len(words)) {
-				continue
-			}
-			same = same || st.negated == negated
-			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
-		}
-		if opposite && !same {
+		if !sen.hasAny(past) && !sen.asks() && s.opposes(c) {
 			items = append(items, c.String())
 		}
 	}
 	return items
+}
+
+func (s *Source) opposes(c clause) bool {
+	words, negated := contents(c.Tokens)
+	users := negated && len(words) > 2 && (c.Tokens[0].Text == "user" || lex.At(c.Tokens, 1).Text == "user") // "did not need"
+	exists := c.Tokens[0].Text == "there" && !c.hasAny(present)
+	opposite, same := false, len(words) < 2
+	for i, n := range s.like(words) {
+		st := &s.statements[i]
+		same = same || users && st.negated && 2*n >= len(words)
+		like := n >= len(st.words) && (4*n >= 3*len(words) || exists && st.exists && st.words[0] == words[0])
+		if like = like || users && n == len(words); like && !st.question {
+			same = same || st.negated == negated
+			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
+		}
+	}
+	return opposite && !same
 }
 
 // linted gives what says that a linter found nothing the form of an outcome.
