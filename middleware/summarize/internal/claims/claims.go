@@ -43,6 +43,7 @@ var (
 	opening, past, present, ago        = lists["open"], lists["past"], lists["present"], lists["ago"]
 	searching, adding, aside, done     = lists["search"], lists["adding"], lists["aside"], lists["done"]
 	actions, starts, flaws, opinions   = lists["action"], lists["start"], lists["flaw"], lists["opinion"]
+	light                              = lists["light"]
 )
 
 // Finding is a sentence with claims that its source does not support.

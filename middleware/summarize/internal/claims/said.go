@@ -133,17 +133,14 @@ var (
 
 	approves = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("approval") + `)\b(.*)|` +
 		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("批准") + `)(.*)`)
-	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying", "opinion") + `)\b(.*)|` +
-		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说", "opinion") + `)(.*)`)
+	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `)\b(.*)|` +
+		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `)(.*)`)
 	does = regexp.MustCompile(`^ (?:(?:for|on|with|of) )?(?:to [a-z]|[a-z-]+ing\b)`)
 	ends = regexp.MustCompile(`[,;.，；。]( |$)|[，；。]| (but|while|although|though|which|who|because|since|before|after) `)
 )
 
-func alternatives(names ...string) (pattern string) {
-	for _, name := range names {
-		pattern += "|" + strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
-	}
-	return pattern[1:]
+func alternatives(name string) string {
+	return strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
 }
 
 // object returns the content of what follows a verb of the user in a sentence, up to the next clause, and the text up to it.
@@ -178,7 +175,7 @@ func (s *Source) misattributed(sen sentence) (items []string) {
 	for i, n := range s.like(words) {
 		st := &s.statements[i]
 		by := st.by
-		if st.accepted && !opinion || by == other || by == quoted {
+		if by != told || st.accepted && !opinion {
 			by = said
 		}
 		best[by] = max(best[by], n)
@@ -231,7 +228,7 @@ func (s *Source) agreed(words []string, action bool) (one bool) {
 			st := &s.statements[i]
 			return st.answered || st.by != told && !st.negated && !st.question || st.accepted && strings.ContainsAny(w, "0123456789")
 		})
-		if one = one || found; !found && s.with[w] != nil && (action && k == 0 || actions.Has(w)) {
+		if one = one || found; !found && s.with[w] != nil && (action && k == 0 && !light.Has(w) || actions.Has(w)) {
 			return false
 		}
 	}
