@@ -27,7 +27,6 @@ type statement struct {
 	words    []string
 	negated  bool
 	asks     bool // a question
-	exists   bool // there is something, or not
 	question bool // or a condition
 	accepted bool // the assistant's, of a text to which the user agreed
 	answered bool // of these, what was asked, and the clause before it, or all of them if little was asked
@@ -48,10 +47,8 @@ func (s *Source) note(body string, by role) {
 				assents, s.assents = true, true
 			}
 			others, refuses = append(others, words...), refuses || negated
-			s.addStatement(statement{
-				words: words, negated: negated, asks: question, exists: c.Tokens[0].Text == "there",
-				question: question || c.hasAny(condition), by: by, text: len(s.parts),
-			})
+			open := question || c.hasAny(condition)
+			s.addStatement(statement{words: words, negated: negated, asks: question, question: open, by: by, text: len(s.parts)})
 		}
 	}
 	if by == said && assents && !refuses {
@@ -253,7 +250,7 @@ func (s *Source) opposes(c clause) bool {
 	for i, n := range s.like(words) {
 		st := &s.statements[i]
 		same = same || users && st.negated && 2*n >= len(words)
-		like := n >= len(st.words) && (4*n >= 3*len(words) || exists && st.exists && st.words[0] == words[0])
+		like := n >= len(st.words) && (4*n >= 3*len(words) || exists && st.words[0] == words[0])
 		if like = like || users && n == len(words); like && !st.question {
 			same = same || st.negated == negated
 			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
