@@ -97,7 +97,7 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.put(decided, e)
 		return
 	}
-	if c.kind == runs && lists["editor"].Has(programOf(c.line)) {
+	if program, _, _ := strings.Cut(c.line, " "); lists["editor"].Has(program) {
 		if file := patterns["edited"][0].line.FindStringSubmatch(r.Text); file != nil && file[1] != "" {
 			c = &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
 		}

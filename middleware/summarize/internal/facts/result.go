@@ -29,11 +29,11 @@ type pattern struct {
 }
 
 // patterns are the lines of patterns.txt by their kind.
-var patterns = func() map[string][]pattern {
-	all := map[string][]pattern{}
+var patterns = func() map[string][]*pattern {
+	all := map[string][]*pattern{}
 	for line := range strings.Lines(patternFile) {
 		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
-			all[f[0]] = append(all[f[0]], pattern{f[1], f[3], regexp.MustCompile(f[2])})
+			all[f[0]] = append(all[f[0]], &pattern{f[1], f[3], regexp.MustCompile(f[2])})
 		}
 	}
 	return all
@@ -49,7 +49,9 @@ type pairs [1 << 12]bool
 func (p *pairs) have(said string, add bool) bool {
 	for i := 1; i < len(said); i++ {
 		pair := (int(said[i-1])<<5 ^ int(said[i])) % len(p)
-		if p[pair] = p[pair] || add; !p[pair] {
+		if add {
+			p[pair] = true
+		} else if !p[pair] {
 			return false
 		}
 	}
