@@ -19,10 +19,7 @@ type command struct {
 	pipefail bool
 }
 
-var (
-	heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
-	scripts = regexp.MustCompile(`\b((?:(?:ba|da|fi|k|pw|z)?sh|powershell)(?: -[\w-]+| pipefail)* -\w*[ceC]\w*|(?:ssh|su) [^'"|;&\n]*|eval)[ =]['"]`)
-)
+var heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
 
 // readCommand reads a command line, roughly: in doubt, its exit code hides others.
 func readCommand(line string) command {
@@ -30,7 +27,7 @@ func readCommand(line string) command {
 	c := command{line: line}
 	c.bare, c.folder = normal(strings.TrimSpace(rest))
 	if strings.ContainsAny(rest, `'"`) && hasAny(rest, lists["before a script"].Words) {
-		rest = scripts.ReplaceAllString(rest, "$1 ")
+		rest = patterns["script"][0].line.ReplaceAllString(rest, "$1 ")
 	}
 	for by := "start"; by != "" && rest != ""; {
 		var simple string
@@ -43,7 +40,8 @@ func readCommand(line string) command {
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
 		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
-		hides := lists["hiding"].Has(program) || hasAny(simple, lists["hiding option"].Words) || strings.HasPrefix(strings.TrimLeft(simple, " \n({"), "! ")
+		turned := strings.HasPrefix(strings.TrimLeft(simple, " \n({"), "! ")
+		hides := turned || lists["hiding"].Has(program) || hasAny(simple, lists["hiding option"].Words)
 		c.hidden = c.hidden || !c.filtered && (hides || !last && by != "&&" && (by != "|" || !c.pipefail))
 	}
 	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")

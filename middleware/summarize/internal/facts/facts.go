@@ -97,11 +97,7 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.put(decided, e)
 		return
 	}
-	if program, _, _ := strings.Cut(c.line, " "); lists["editor"].Has(program) {
-		if file := patterns["edited"][0].line.FindStringSubmatch(r.Text); file != nil && file[1] != "" {
-			c = &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
-		}
-	}
+	c = c.asEdit(r.Text)
 	res := resultOf(r, c)
 	what, by := c.inWords(), c.Name
 	if c.kind == runs {
@@ -130,6 +126,16 @@ func (s *Set) addResult(r message.ToolResult) {
 		line := text.Line(strings.TrimPrefix(by+": ", ": ")+fault, longestLine)
 		s.put(errors, entry{key: cmp.Or(what, line), text: line})
 	}
+}
+
+// asEdit returns a call, or the same call as one that writes a file, if its command is that of an editor that shows the file.
+func (c *call) asEdit(result string) *call {
+	if program, _, _ := strings.Cut(c.line, " "); lists["editor"].Has(program) {
+		if file := patterns["edited"][0].line.FindStringSubmatch(result); len(file) > 1 && file[1] != "" {
+			return &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
+		}
+	}
+	return c
 }
 
 // addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
@@ -164,7 +170,7 @@ func (s *Set) addFiles(names []string, access section) {
 func (s *Set) addSaved(name, result string) {
 	saved := strings.Join(patterns["saved"][0].line.FindAllString(shorten.Head(result, readOfCommand), -1), " ")
 	if files := patterns["file"][0].line.FindAllString(saved, -1); files != nil {
-		e := entry{key: name, detail: strings.Join(files, ", ") + "\n" + cmp.Or(s.lists[done][name], &entry{}).detail} // a line for each call
+		e := entry{key: name, detail: strings.Join(files, ", ") + "\n" + cmp.Or(s.lists[done][name], &entry{}).detail} // a line a call
 		n, all := strconv.Itoa(strings.Count(e.detail, "\n")), strings.ReplaceAll(strings.TrimSpace(e.detail), "\n", ", ")
 		e.text = text.Line(name+" × "+n+" → "+all, longestSaid)
 		s.put(done, e)
@@ -212,7 +218,8 @@ func (s *Set) identifiers(most int) (lines []string) {
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
 			key := keyOf(i, t)
 			line := key + i.Text
-			if found[i.Text] || n < s.set[bareKey(i.Label)] || len(line) > longest || text.Line(line, longest) != line || strings.ContainsAny(line, "{}<>;") {
+			whole := len(line) <= longest && text.Line(line, longest) == line
+			if found[i.Text] || n < s.set[bareKey(i.Label)] || !whole || strings.ContainsAny(line, "{}<>;") {
 				continue
 			}
 			found[i.Text] = true

@@ -117,9 +117,7 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	}
 	switch {
 	case c.acts:
-		if line, hint, o.tested = failureIn(output); o.code != "0" || c.hidden {
-			line = cmp.Or(line, hint)
-		}
+		line, hint, o.tested = failureIn(output)
 	case c.line == "" && c.kind != reads:
 		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
 		if strings.Trim(first, "{[ \r") == "" {
@@ -127,15 +125,16 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		}
 		line, _, _ = failureIn(first) // the rest may be contents
 	}
+	certain := o.code == "0" && !c.hidden
 	switch {
 	case o.state != unknown:
-	case broken, line != "", o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
+	case broken, line != "", hint != "" && !certain, o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
 		o.state = failed
-	case o.code == "0" && !c.hidden && hint == "":
+	case certain && hint == "":
 		o.state = passed
 	}
 	if o.state >= failed {
-		o.fault = cmp.Or(faultIn(output, broken), line)
+		o.fault = cmp.Or(faultIn(output, broken), line, hint)
 	}
 	return o
 }
@@ -214,8 +213,8 @@ func exitCode(lines []string) (code string, several bool) {
 	return code, false
 }
 
-func hasAny(text string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+func hasAny(said string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(said, part) })
 }
 
 // decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.

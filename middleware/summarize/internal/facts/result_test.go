@@ -28,7 +28,7 @@ func TestPatterns(t *testing.T) {
 				how, _ := decisionIn(p.example)
 				require.Equal(t, kind, english.outcomes[how], "%s is known by its example", p.line)
 			default:
-				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit", "outcome", "number", "hump", "escape", "edited", "saved", "file"}, kind)
+				require.Contains(t, []string{"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit", "outcome", "number", "hump", "escape", "edited", "saved", "file", "script"}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}
