@@ -41,8 +41,8 @@ func readCommand(line string) command {
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
 		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
 		turned := strings.HasPrefix(strings.TrimLeft(simple, " \n({"), "! ")
-		hides := turned || lists["hiding"].Has(program) || hasAny(simple, lists["hiding option"].Words)
-		c.hidden = c.hidden || !c.filtered && (hides || !last && by != "&&" && (by != "|" || !c.pipefail))
+		hides := !last && by != "&&" && (by != "|" || !c.pipefail) || turned || lists["hiding"].Has(program)
+		c.hidden = c.hidden || !c.filtered && (hides || hasAny(simple, lists["hiding option"].Words))
 	}
 	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")
 	return c

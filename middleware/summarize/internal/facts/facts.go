@@ -130,7 +130,7 @@ func (s *Set) addResult(r message.ToolResult) {
 
 // asEdit returns a call, or the same call as one that writes a file, if its command is that of an editor that shows the file.
 func (c *call) asEdit(result string) *call {
-	if program, _, _ := strings.Cut(c.line, " "); lists["editor"].Has(program) {
+	if program, _, found := strings.Cut(c.line, " "); found && lists["editor"].Has(program) {
 		if file := patterns["edited"][0].line.FindStringSubmatch(result); len(file) > 1 && file[1] != "" {
 			return &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
 		}
