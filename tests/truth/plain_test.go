@@ -54,16 +54,36 @@ func (p *report) variedPastes(tb testing.TB) {
 				continue
 			}
 			before, after := half[0], half[1]
-			if i%2 > 0 { // twice as long
+			switch i % 4 { // twice as long, with another text around it, or both
+			case 1:
 				before, after = before+after, before+after
+			case 2:
+				other := halves[(k+5)%len(halves)]
+				before, after = other[0]+before, after+other[1]
+			case 3:
+				first, last := halves[(k+2)%len(halves)], halves[(k+5)%len(halves)]
+				before, after = first[0]+first[1]+before, after+last[0]+last[1]
 			}
 			p.add("in the middle of varied text, in a line", o, isKept(tb, "See below.\n\n"+before+o.text+"\n"+after, o, i))
 			p.add("in the middle of varied text, as a paragraph", o, isKept(tb, "See below.\n\n"+strings.TrimSpace(before)+"\n\n"+o.text+"\n\n"+strings.TrimSpace(after), o, i))
+			t := talkOf(tb, "en", i, dense)
+			t.said[ofUser/3] = "See below.\n\n" + before + o.text + "\n" + after
+			p.add("in the middle of varied text, in a dense talk", o, t.has(tb, o.text))
 			if testing.Verbose() {
 				p.add("(by material) "+names[k], o, isKept(tb, "See below.\n\n"+before+o.text+"\n"+after, o, i))
 			}
 		}
 	}
+}
+
+// has reports whether a text remains after a fold of the talk with the defaults.
+func (t long) has(tb testing.TB, text string) bool {
+	tb.Helper()
+	h := []message.Message{message.System("You help customers.")}
+	for i, said := range t.said {
+		h = append(h, message.User(said), message.Assistant(message.Text{Text: t.answers[i%2]}))
+	}
+	return strings.Contains(folded(tb, append(h, message.User("Bye!"))), text)
 }
 
 // docstrings adds orders between pasted functions, on a line of their own with three quotes around them.

@@ -1,8 +1,6 @@
 package quotes
 
 import (
-	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -106,54 +104,19 @@ func (p *picker) want(m message) {
 		}
 	}
 	isLong := !m.resumed && size > whole
+	first, last := gaps(all)
 	for i := range all {
 		s := &all[i]
 		atEnd := i == 0 || i == len(all)-1 || before+s.cost <= end || size-before <= end
-		s.wanted = (!isLong || atEnd || s.mark == Standing) && strings.TrimSpace(s.text) != gap
+		s.inside = isLong && !atEnd || m.resumed && first < i && i < last
+		s.wanted = (!s.inside || m.resumed || s.mark == Standing) && !isGap(s.text)
 		before += s.cost
+	}
+	if isLong || first < last {
+		compare(all)
 	}
 	if isLong {
 		wantStrange(all)
-	}
-}
-
-// wantStrange marks the passages most of whose words occur nowhere else in their message: a paste repeats its words, and
-// what the user adds to it has others, in any language. If there is room left, rules follow.
-func wantStrange(all []passage) {
-	const least = 0.4 // of the words
-	inAll := map[string]int{}
-	for _, s := range all {
-		countWords(inAll, s.text)
-	}
-	var strange []*passage
-	for i := range all {
-		s, own, n := &all[i], map[string]int{}, 0
-		countWords(own, s.text)
-		for w, k := range own {
-			if inAll[w] == k {
-				n++
-			}
-		}
-		s.strange = float64(n) / float64(max(1, len(own)))
-		if !s.wanted && !s.code && (s.strange >= least || judge(s.text) == rule) {
-			strange = append(strange, s)
-		}
-	}
-	slices.SortStableFunc(strange, func(a, b *passage) int { return cmp.Compare(b.strange, a.strange) })
-	room := middle
-	for _, s := range strange {
-		if s.wanted = s.cost <= room; s.wanted {
-			room -= s.cost
-		}
-	}
-}
-
-var word = regexp.MustCompile(`\p{Han}|[\p{L}\p{M}'’-]+`)
-
-// countWords adds the words, and the Chinese characters, of a text.
-func countWords(n map[string]int, said string) {
-	for _, w := range word.FindAllString(strings.ToLower(said), -1) {
-		n[w]++
 	}
 }
 

@@ -52,7 +52,10 @@ type passage struct {
 	wanted, taken bool    // it is kept if all fits, and as it fits
 	mark          string  // before it, or ""
 	cost          int     // in tokens
-	strange       float64 // the share of its words that occur nowhere else in its message
+	inside        bool    // it is in the middle of a long message
+	strange       float64 // how much it differs from the rest of its message; see [compare]
+	own           bool    // it does so in more than its words
+	language      string
 	rank          rank
 	refers        bool // it is not understood without the passage before it
 }

@@ -17,7 +17,8 @@ type rank int
 
 const (
 	unknown rank = iota // not judged: all fits
-	other               // code, a question, what is to be done once, any other sentence
+	chat                // code, a courtesy, a question, what is to be done once, what is like the paste that it is in
+	other               // any other passage
 	hint                // it has a word that many orders have
 	long                // a request of more than 20 tokens
 	request             // it asks for something, or has a value
@@ -28,20 +29,28 @@ const (
 // judge finds the rank of a passage, which is that of its highest sentence, and whether it refers to the one before it.
 func (p *picker) judge(i int) {
 	s := &p.all[i]
-	switch s.rank = other; {
+	switch s.rank = chat; {
 	case s.mark == Standing:
 		s.rank = order
 	case !s.code && s.mark == "":
 		for sentence := range text.Pieces(s.text) {
 			s.rank = max(s.rank, judge(sentence))
 		}
-		if s.rank == request && s.cost > brief {
+		switch {
+		case s.own && s.rank > chat:
+			s.rank = max(s.rank, request)
+		case s.inside && s.rank < rule && !s.own:
+			s.rank = chat
+		case s.inside && !s.own, s.rank == request && s.cost > brief:
 			s.rank = long
 		}
 	}
 	if i > p.said[s.of].from && !s.code && !p.all[i-1].code && !strings.HasSuffix(p.all[i-1].text, "\n\n") {
 		said := read(s.text)
 		s.refers = said.begins("link") || said.has("pronoun")
+		if !strings.ContainsFunc(s.text, unicode.IsLetter) {
+			s.refers, s.rank = true, p.all[i-1].rank
+		}
 	}
 }
 
@@ -77,11 +86,11 @@ func judge(piece string) rank {
 	s := read(said)
 	isQuestion := endsIn(said, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 	switch {
-	case isQuestion && !s.begins("polite") || s.begins("once"):
-		return other
+	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || IsCourtesy(said):
+		return chat
 	case s.has("rule") || strings.Count(string(s), " ") > 3 && s.begins("imperative"): // three words
 		return rule
-	case s.has("request") || s.has("imperative") || s.has("numeral") || endsIn(said, "!", "！") || values.MatchString(said):
+	case isQuestion || s.has("request") || s.has("imperative") || s.has("numeral") || endsIn(said, "!", "！") || values.MatchString(said):
 		return request
 	case s.has("hint"):
 		return hint
