@@ -53,7 +53,7 @@ func compare(all []passage) {
 		if stands(all, i) {
 			s.strange, s.own = s.strange+less, true
 		}
-		if said := read(s.text); said.has("person") || said.begins("imperative") {
+		if said := read(s.text); said.has("person") || said.begins("imperative") || endsIn(s.text, "?", "？") && said.has("polite") {
 			s.strange, s.own = s.strange+less, true
 		}
 	}

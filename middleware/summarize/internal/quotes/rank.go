@@ -41,7 +41,9 @@ func (p *picker) judge(i int) {
 			s.rank = max(s.rank, request)
 		case s.inside && s.rank < rule && !s.own:
 			s.rank = chat
-		case s.inside && !s.own, s.rank == request && s.cost > brief:
+		case s.inside && !s.own:
+			s.rank = request
+		case s.rank == request && s.cost > brief:
 			s.rank = long
 		}
 	}
