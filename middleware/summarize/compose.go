@@ -104,6 +104,11 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 				said.Add(t.Text)
 			}
 		}
+		for r := range msg.Results() {
+			if answer := facts.Answer(r.Text); answer != "" {
+				said.Add(answer)
+			}
+		}
 		found.Add(m.fold.Originals[i : i+1])
 	}
 	counter := m.fold.View.Meter().Counter
@@ -141,16 +146,25 @@ type written struct {
 	tally text.Tally
 }
 
+// begins reports whether a text begins as a summary does.
+func (e *editor) begins(said string) bool {
+	return text.IsRecord(said) || e.Header != "" && strings.HasPrefix(said, e.Header)
+}
+
 // read returns what an earlier fold has written: that of a piece, or that of a message of the history, if the caller passes a
 // view as the history. It returns nil for any other piece, for the messages of a custom strategy, and for a summary that the
 // caller has changed.
 func (e *editor) read(p piece, v *middleware.View) *written {
-	said := ""
-	switch m := v.At(p.First); {
-	case p.isSummary() && e.Strategy.kind != custom && len(p.earlier.Messages) == 1 && len(p.earlier.Messages[0].Parts) == 1:
-		said = p.earlier.Messages[0].Text()
-	case !p.isSummary() && p.First == p.Last && m.Role == e.Role && len(m.Parts) == 1 && text.IsRecord(strings.TrimPrefix(m.Text(), e.Header)):
-		said = m.Text()
+	msgs := v.Messages()[p.First : p.Last+1]
+	if p.isSummary() {
+		msgs = p.earlier.Messages
+	}
+	if e.Strategy.kind == custom || len(msgs) != 1 || len(msgs[0].Parts) != 1 {
+		return nil
+	}
+	said := msgs[0].Text()
+	if !p.isSummary() && (msgs[0].Role != e.Role || !e.begins(said)) {
+		return nil
 	}
 	sections, last := text.SectionsOf(strings.TrimPrefix(said, e.Header))
 	w := &written{sections, text.TallyOf(last)}

@@ -31,23 +31,22 @@ func plainOrders(tb testing.TB, langs ...string) (os []order) {
 }
 
 // varied returns the materials of pastes.txtar, each as two halves.
-func varied(tb testing.TB) (names []string, halves [][2]string) {
+func varied(tb testing.TB) (halves [][2]string) {
 	tb.Helper()
 	archive, err := txtar.ParseFile("testdata/pastes.txtar")
 	require.NoError(tb, err)
 	for _, f := range archive.Files {
 		lines := strings.SplitAfter(string(f.Data), "\n")
 		half := len(lines) / 2
-		names = append(names, f.Name)
 		halves = append(halves, [2]string{strings.Join(lines[:half], ""), strings.Join(lines[half:], "")})
 	}
-	return names, halves
+	return halves
 }
 
 // variedPastes adds orders in the middle of material whose sentences are all different: in a line of their own, and as a paragraph.
 func (p *report) variedPastes(tb testing.TB) {
 	tb.Helper()
-	names, halves := varied(tb)
+	halves := varied(tb)
 	for i, o := range sample(plainOrders(tb, plainLanguages...)) {
 		for k, half := range halves {
 			if (i+k)%3 > 0 { // each order in three materials, each material with a third of the orders
@@ -69,9 +68,6 @@ func (p *report) variedPastes(tb testing.TB) {
 			t := talkOf(tb, "en", i, dense)
 			t.said[ofUser/3] = "See below.\n\n" + before + o.text + "\n" + after
 			p.add("in the middle of varied text, in a dense talk", o, t.has(tb, o.text))
-			if testing.Verbose() {
-				p.add("(by material) "+names[k], o, isKept(tb, "See below.\n\n"+before+o.text+"\n"+after, o, i))
-			}
 		}
 	}
 }
@@ -102,7 +98,7 @@ func (p *report) docstrings(tb testing.TB) {
 func (p *report) handedOver(tb testing.TB) {
 	tb.Helper()
 	const folds, each = 5, 5
-	_, halves := varied(tb)
+	halves := varied(tb)
 	for i, o := range sample(plainOrders(tb, plainLanguages...)) {
 		lang := "en"
 		if o.lang == "zh" {
@@ -113,9 +109,9 @@ func (p *report) handedOver(tb testing.TB) {
 			at := i % (folds * each / 2)
 			h := []message.Message{message.System("You help customers."), message.User("Hello!"), message.Assistant(message.Text{Text: t.answers[0]})}
 			whole := h
-			name := "handed over five times, talks of short messages"
+			name := "in talks of 25 short messages, each view the next history"
 			if pastes {
-				name = "handed over five times, talks with long pastes"
+				name = "in talks of 25 messages with long pastes, each view the next history"
 			}
 			for fold := range folds {
 				for k := range each {
@@ -136,9 +132,8 @@ func (p *report) handedOver(tb testing.TB) {
 				h = viewOf(tb, h)
 			}
 			p.add(name, o, strings.Contains(joined(h), o.text))
-			p.add("(the same in one fold) "+name, o, strings.Contains(folded(tb, whole), o.text))
-			p.add("(the last line counts all) "+name, o, strings.Contains(joined(h), fmt.Sprintf("%d messages compacted", len(whole)-len(h)+1)) ||
-				strings.Contains(joined(h), fmt.Sprintf("已压缩 %d 条消息", len(whole)-len(h)+1)))
+			require.Contains(tb, folded(tb, whole), o.text, "one fold of the whole history")
+			require.Regexp(tb, fmt.Sprintf(`\((%[1]d messages compacted|已压缩 %[1]d 条消息)`, len(whole)-len(h)+1), joined(h), "the last line counts the messages of all folds")
 		}
 	}
 }
@@ -168,11 +163,9 @@ func TestPlainOrders(t *testing.T) {
 	}
 	var p report
 	for _, lang := range plainLanguages {
-		os := plainOrders(t, lang)
-		for i := range sample(os) {
-			o := os[i]
+		for i, o := range sample(plainOrders(t, lang)) {
 			for _, at := range []int{ofUser / 4, ofUser / 2, ofUser * 4 / 5} {
-				p.add("one in a talk of 80 dense messages", o, talkOf(t, lang, i, dense).keeps(t, map[int]string{at: o.text})[at])
+				p.add("without a word that gives them away, in talks of 80 dense messages", o, talkOf(t, lang, i, dense).keeps(t, map[int]string{at: o.text})[at])
 			}
 		}
 	}
@@ -181,4 +174,11 @@ func TestPlainOrders(t *testing.T) {
 	p.handedOver(t)
 	t.Log(p.lost())
 	t.Log("\n" + p.table())
+	p.atLeast(t, 92)
+	if !isWhole() {
+		return
+	}
+	for name, r := range p.results {
+		row(t, "orders "+name, r.used.String(), r.held.String())
+	}
 }

@@ -1,0 +1,79 @@
+package summarize_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/summarize"
+)
+
+// A caller that keeps the view, and passes it as the next history, loses no words of the user, and the last line counts all
+// messages.
+func TestViewAsHistory(t *testing.T) {
+	t.Parallel()
+	for name, opts := range map[string]summarize.Options{
+		"by default": {Keep: 1}, "with a header": {Keep: 1, Header: "[Notes]"}, "of an assistant": {Keep: 1, Role: message.RoleAssistant},
+	} {
+		h := []message.Message{message.System("You help."), message.User("Hello!"), message.Assistant(message.Text{Text: strings.Repeat("Welcome to the desk. ", 30)})}
+		for fold := range 5 {
+			for i := range 3 {
+				h = append(h, message.User(fmt.Sprintf("In room %d the lamp is as old as the house, which nobody minds.", 10*fold+i)),
+					message.Assistant(message.Text{Text: strings.Repeat("I have written that down. ", 30)}))
+			}
+			h = viewOf(t, summarize.New(summarize.ByRules(), opts), h)
+		}
+		all := ""
+		for _, m := range h {
+			all += m.Text() + "\n"
+		}
+		for fold := range 5 {
+			for i := range 3 {
+				require.Equal(t, 1, strings.Count(all, fmt.Sprintf("In room %d the lamp", 10*fold+i)), "%s: words of fold %d", name, fold)
+			}
+		}
+		require.Contains(t, all, "(29 messages compacted: 14 of the user, 15 of the assistant", name)
+		require.Equal(t, 1, strings.Count(all, "messages compacted"), name)
+	}
+}
+
+func viewOf(t *testing.T, mw middleware.Middleware, h []message.Message) []message.Message {
+	t.Helper()
+	view, _ := fold(t, mw, h)
+	return view
+}
+
+// The writer updates the summary in such a view: it is no message of the user.
+func TestViewAsHistoryIsUpdated(t *testing.T) {
+	t.Parallel()
+	var folds []summarize.Fold
+	w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
+		folds = append(folds, *f)
+		return "The logs were read.", nil
+	})
+	h := history(10)
+	for range 2 {
+		h = viewOf(t, summarize.New(w, summarize.Options{Keep: 1}), h)
+		h = append(h, history(10)[1:]...)
+	}
+	require.Len(t, folds, 2)
+	require.Equal(t, []string{"The logs were read."}, folds[1].Earlier)
+}
+
+// What the user said about a call is between the words that the user said before and after it.
+func TestRefusalInOrder(t *testing.T) {
+	t.Parallel()
+	h := []message.Message{message.User("Fix the log."), message.Assistant(message.Text{Text: strings.Repeat("I read the log. ", 60)}), message.User("Push it.")}
+	h = append(h, message.Assistant(message.ToolCall{ID: "1", Name: "Bash", Arguments: `{"command":"git push"}`}),
+		message.Result("1", "Bash", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\noh wait, it&#39;s Friday"),
+		message.User("Then write a note."), message.Assistant(message.Text{Text: "Written."}), message.User("Bye."))
+	view := viewOf(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1}), h)
+	s := summaryIn(t, view, h).Text()
+	require.Contains(t, s, "\n- Push it.\n- oh wait, it's Friday\n- Then write a note.\n")
+	require.Contains(t, s, "→ refused by the user: oh wait, it's Friday")
+}
