@@ -5,109 +5,76 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
-// isGap reports whether something is left out here.
-func isGap(line string) bool { return strings.TrimSpace(line) == gap }
-
-// gaps returns the positions of the first and the last passage of a message that say that something is left out, or -1.
-func gaps(all []passage) (first, last int) {
-	first, last = -1, -1
-	for i := range all {
-		if isGap(all[i].text) {
-			first, last = cmp.Or(max(first, 0), i), i
-		}
-	}
-	return first, last
-}
-
-// compare finds what distinguishes each passage from the others of a message, since a long one is mostly pasted: words that
-// occur nowhere else in it, another language, a paragraph of its own, and that it speaks to someone.
+// compare finds how much each passage of a long message, most of which is pasted, differs from the others: by words that occur
+// nowhere else in it, by its language, since it stands between blank lines or code, and since it speaks to someone.
 func compare(all []passage) {
-	const foreign, less = 1, 0.3 // are added to the share of words
-	inAll, spoken, n := map[string]int{}, map[string]int{}, 0
-	for i := range all {
-		countWords(inAll, all[i].text)
-		if s := &all[i]; !s.code {
-			s.language = language(s.text)
-			spoken[s.language]++
-			n++
+	const foreign, less, quarter = 1, 0.3, 4 // are added to the share of words; a language of more passages is not foreign
+	inAll, spoken := map[string]int{}, map[string]int{}
+	languages := make([]string, len(all))
+	for i, s := range all {
+		countWords(inAll, s.text)
+		if !s.code {
+			languages[i] = language(s.text)
 		}
+		spoken[languages[i]]++
 	}
 	for i := range all {
-		s, own, only := &all[i], map[string]int{}, 0
-		countWords(own, s.text)
-		for w, k := range own {
+		s, words, own := &all[i], map[string]int{}, 0
+		countWords(words, s.text)
+		for w, k := range words {
 			if inAll[w] == k {
-				only++
+				own++
 			}
 		}
-		s.strange = float64(only) / float64(max(1, len(own)))
+		s.strange = float64(own) / float64(max(1, len(words)))
 		if s.code {
 			continue
 		}
-		if 4*spoken[s.language] < n && s.language != "" {
-			s.strange, s.own = s.strange+foreign, true
+		said := read(s.text)
+		speaks := said.has("person") || said.begins("imperative") || endsIn(s.text, "?", "？") && said.has("polite")
+		isForeign := languages[i] != "" && quarter*spoken[languages[i]] < len(all)-spoken[""]
+		if s.own = isForeign; isForeign {
+			s.strange += foreign
 		}
-		if stands(all, i) {
-			s.strange, s.own = s.strange+less, true
-		}
-		if said := read(s.text); said.has("person") || said.begins("imperative") || endsIn(s.text, "?", "？") && said.has("polite") {
+		if speaks || stands(all, i) {
 			s.strange, s.own = s.strange+less, true
 		}
 	}
 }
 
-// stands reports whether a passage stands alone: between blank lines, or between code or lists.
+// stands reports whether a passage is alone between blank lines, or between code or lists.
 func stands(all []passage, i int) bool {
 	if i == 0 || i == len(all)-1 || all[i].list {
 		return false
 	}
-	before, after := &all[i-1], &all[i+1]
-	isBlank := strings.HasSuffix(before.text, "\n\n") && strings.HasSuffix(all[i].text, "\n\n") && !strings.HasPrefix(all[i].text, "#")
+	s, before, after := &all[i], &all[i-1], &all[i+1]
+	isBlank := strings.HasSuffix(before.text, "\n\n") && strings.HasSuffix(s.text, "\n\n") && s.text[0] != '#'
 	return isBlank || (before.code || before.list) && (after.code || after.list)
 }
 
-// language returns the script of most letters, or for Latin letters the language of most of the words that are in a list. It
-// returns "" if it is not known.
-func language(said string) string {
-	scripts := map[string]int{}
-	for _, r := range said {
-		switch {
-		case !unicode.IsLetter(r) || unicode.Is(unicode.Latin, r):
-		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-			scripts["kana"] += 3
-		case unicode.Is(unicode.Han, r):
-			scripts["Han"]++
-		case unicode.Is(unicode.Hangul, r):
-			scripts["Hangul"]++
-		default:
-			scripts["other"]++
-		}
-	}
-	if len(scripts) == 0 {
-		words := " " + strings.Join(word.FindAllString(strings.ToLower(said), -1), " ") + " "
-		for _, l := range []string{"de", "en", "es", "fr", "it", "pt"} {
-			for _, w := range lists["words "+l] {
-				scripts[l] += strings.Count(words, w)
+// language returns the list of frequent words of which a text has most, or "" if it has none, or as many of two.
+func language(said string) (best string) {
+	words, most := " "+strings.Join(word.FindAllString(strings.ToLower(said), -1), " ")+" ", 0
+	for name, items := range lists {
+		n := 0
+		for _, w := range items {
+			if strings.HasPrefix(name, "words ") {
+				n += strings.Count(words, w)
 			}
 		}
-	}
-	best, most := "", 0
-	for _, l := range []string{"kana", "Han", "Hangul", "other", "de", "en", "es", "fr", "it", "pt"} {
-		switch n := scripts[l]; {
-		case n > most:
-			best, most = l, n
-		case n == most:
+		if n > most {
+			best, most = name, n
+		} else if n == most {
 			best = ""
 		}
 	}
 	return best
 }
 
-// wantStrange marks what is strange in the middle of a long message, as far as there is room for it: a paste repeats its
-// words, and what the user adds to it has others. Rules follow.
+// wantStrange marks what is strange in the middle of a long message, and rules, as far as there is room for them: a paste
+// repeats its words, and what the user adds to it has others.
 func wantStrange(all []passage) {
 	const least = 0.4
 	var strange []*passage

@@ -95,24 +95,30 @@ func (p *picker) markOrders() {
 // want marks what is wanted of a message: of a long one both ends, and what is strange in its middle.
 func (p *picker) want(m message) {
 	all := p.all[m.from:m.to]
-	size, before := 0, 0
+	size, before, gaps, seen := 0, 0, 0, 0
 	for i := range all {
-		all[i].cost = p.count(all[i].text)
-		size += all[i].cost
-		if i == 0 || all[i].mark != "" {
-			all[i].cost += p.count(bullet + all[i].mark)
+		s := &all[i]
+		s.cost = p.count(s.text)
+		size += s.cost
+		if i == 0 || s.mark != "" {
+			s.cost += p.count(bullet + s.mark)
+		}
+		if s.isGap = strings.TrimSpace(s.text) == gap; s.isGap {
+			gaps++
 		}
 	}
 	isLong := !m.resumed && size > whole
-	first, last := gaps(all)
 	for i := range all {
 		s := &all[i]
+		if s.isGap {
+			seen++
+		}
 		atEnd := i == 0 || i == len(all)-1 || before+s.cost <= end || size-before <= end
-		s.inside = isLong && !atEnd || m.resumed && first < i && i < last
-		s.wanted = (!s.inside || m.resumed || s.mark == Standing) && !isGap(s.text)
+		s.inside = isLong && !atEnd || m.resumed && 0 < seen && seen < gaps
+		s.wanted = (!isLong || atEnd || s.mark == Standing) && !s.isGap
 		before += s.cost
 	}
-	if isLong || first < last {
+	if isLong || gaps > 1 {
 		compare(all)
 	}
 	if isLong {

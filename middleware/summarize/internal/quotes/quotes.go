@@ -55,7 +55,7 @@ type passage struct {
 	inside        bool    // it is in the middle of a long message
 	strange       float64 // how much it differs from the rest of its message; see [compare]
 	own           bool    // it does so in more than its words
-	language      string
+	isGap         bool    // it says that something is left out
 	rank          rank
 	refers        bool // it is not understood without the passage before it
 }
