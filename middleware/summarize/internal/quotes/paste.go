@@ -10,36 +10,40 @@ import (
 // compare finds how much each passage of a long message, most of which is pasted, differs from the others: by words that occur
 // nowhere else in it, by its language, since it stands between blank lines or code, and since it speaks to someone.
 func compare(all []passage) {
-	const foreign, less, quarter = 1, 0.3, 4 // are added to the share of words; a language of more passages is not foreign
-	inAll, spoken := map[string]int{}, map[string]int{}
-	languages := make([]string, len(all))
+	const quarter = 4                                                        // of the passages: a language of more is not foreign
+	added := [...]float64{0.3, 0.3, 1}                                       // to the share of words
+	in, last, spoken := map[string]int{}, map[string]int{}, map[string]int{} // in how many passages a word is, and the last one
+	words, languages := make([][]string, len(all)), make([]string, len(all))
 	for i, s := range all {
-		countWords(inAll, s.text)
+		words[i] = word.FindAllString(strings.ToLower(s.text), -1)
+		for _, w := range words[i] {
+			if last[w] <= i {
+				in[w], last[w] = in[w]+1, i+1
+			}
+		}
 		if !s.code {
-			languages[i] = language(s.text)
+			languages[i] = language(words[i])
 		}
 		spoken[languages[i]]++
 	}
 	for i := range all {
-		s, words, own := &all[i], map[string]int{}, 0
-		countWords(words, s.text)
-		for w, k := range words {
-			if inAll[w] == k {
+		s, own := &all[i], 0
+		for _, w := range words[i] {
+			if in[w] == 1 {
 				own++
 			}
 		}
-		s.strange = float64(own) / float64(max(1, len(words)))
+		s.strange = float64(own) / float64(max(1, len(words[i])))
 		if s.code {
 			continue
 		}
 		said := read(s.text)
 		speaks := said.has("person") || said.begins("imperative") || endsIn(s.text, "?", "？") && said.has("polite")
 		isForeign := languages[i] != "" && quarter*spoken[languages[i]] < len(all)-spoken[""]
-		if s.own = isForeign; isForeign {
-			s.strange += foreign
-		}
-		if speaks || stands(all, i) {
-			s.strange, s.own = s.strange+less, true
+		for reason, is := range []bool{speaks, stands(all, i), isForeign} {
+			if is {
+				s.strange, s.own = s.strange+added[reason], true
+			}
 		}
 	}
 }
@@ -55,14 +59,12 @@ func stands(all []passage, i int) bool {
 }
 
 // language returns the list of frequent words of which a text has most, or "" if it has none, or as many of two.
-func language(said string) (best string) {
-	words, most := " "+strings.Join(word.FindAllString(strings.ToLower(said), -1), " ")+" ", 0
+func language(words []string) (best string) {
+	said, most := " "+strings.Join(words, " ")+" ", 0
 	for name, items := range lists {
 		n := 0
-		for _, w := range items {
-			if strings.HasPrefix(name, "words ") {
-				n += strings.Count(words, w)
-			}
+		for k := 0; k < len(items) && strings.HasPrefix(name, "words "); k++ {
+			n += strings.Count(said, items[k])
 		}
 		if n > most {
 			best, most = name, n
@@ -92,11 +94,5 @@ func wantStrange(all []passage) {
 	}
 }
 
+// word matches a word, or a Chinese character.
 var word = regexp.MustCompile(`\p{Han}|[\p{L}\p{M}'’-]+`)
-
-// countWords adds the words, and the Chinese characters, of a text.
-func countWords(n map[string]int, said string) {
-	for _, w := range word.FindAllString(strings.ToLower(said), -1) {
-		n[w]++
-	}
-}

@@ -88,7 +88,7 @@ func judge(piece string) rank {
 	s := read(said)
 	isQuestion := endsIn(said, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 	switch {
-	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || IsCourtesy(said):
+	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || s.isCourtesy():
 		return chat
 	case s.has("rule") || strings.Count(string(s), " ") > 3 && s.begins("imperative"): // three words
 		return rule
@@ -133,12 +133,17 @@ func (s sentence) begins(list string) bool {
 }
 
 // IsCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
-func IsCourtesy(said string) bool {
-	s := string(read(said))
+func IsCourtesy(said string) bool { return read(said).isCourtesy() }
+
+func (s sentence) isCourtesy() bool {
+	const longest = 80 // bytes
+	left := string(s)
 	for _, item := range lists["courtesy"] {
-		s = strings.ReplaceAll(s, item, " ")
+		if len(s) <= longest {
+			left = strings.ReplaceAll(left, item, " ")
+		}
 	}
-	return strings.TrimSpace(s) == ""
+	return strings.TrimSpace(left) == ""
 }
 
 func endsIn(s string, marks ...string) bool {
