@@ -27,13 +27,11 @@ func compare(all []passage) {
 		spoken[languages[i]]++
 	}
 	for i := range all {
-		s, own := &all[i], 0
-		for _, w := range words[i] {
-			if in[w] == 1 {
-				own++
-			}
+		s, others := &all[i], slices.DeleteFunc(slices.Clone(words[i]), func(w string) bool { return in[w] == 1 })
+		s.strange = 1 - float64(len(others))/float64(max(1, len(words[i])))
+		if len(words[i]) == 0 {
+			s.strange = 0
 		}
-		s.strange = float64(own) / float64(max(1, len(words[i])))
 		if s.code {
 			continue
 		}
