@@ -28,10 +28,7 @@ func compare(all []passage) {
 	}
 	for i := range all {
 		s, others := &all[i], slices.DeleteFunc(slices.Clone(words[i]), func(w string) bool { return in[w] == 1 })
-		s.strange = 1 - float64(len(others))/float64(max(1, len(words[i])))
-		if len(words[i]) == 0 {
-			s.strange = 0
-		}
+		s.strange = float64(len(words[i])-len(others)) / float64(max(1, len(words[i])))
 		if s.code {
 			continue
 		}
