@@ -203,7 +203,7 @@ func (j job) withOrders(ctx context.Context) (section text.Sections, ruled error
 		turns = j.saidByUser()
 	}
 	if len(turns) == 0 {
-		return j.section, nil
+		return j.byCode, nil
 	}
 	found, err := modelwriter.Call(ctx, 0, func(ctx context.Context) (string, error) { // a panic may be that of a counter
 		r := j.request(ctx, turns, j.quoteTokens(), true)
@@ -215,7 +215,7 @@ func (j job) withOrders(ctx context.Context) (section text.Sections, ruled error
 		return modelwriter.Write(ctx, r)
 	})
 	if err != nil || found == "" {
-		return j.section, err
+		return j.byCode, err
 	}
 	return j.sectionsOf(ctx, slices.Concat(j.orders, strings.Split(found, "\n")), j.room), nil
 }

@@ -172,6 +172,6 @@ func (e *editor) planPrepared(v *middleware.View, p *prepared) *middleware.Plan 
 		return nil
 	}
 	plan := e.planOf([]*task{p.task})
-	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.fresh()), "message"))
+	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.newlyCovered()), "message"))
 	return plan
 }

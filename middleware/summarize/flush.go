@@ -91,7 +91,7 @@ func (t *task) flush(ctx context.Context) {
 	}
 	v := t.fold.View
 	var all []placed
-	for _, c := range t.fresh() {
+	for _, c := range t.newlyCovered() {
 		all = append(all, placed{place{t.key.scope, t.ids[c.at]}, v.History()[c.at]})
 	}
 	if v.Request().Dry() {

@@ -119,7 +119,7 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *pre
 		if ctx.Err() != nil {
 			return nil
 		}
-		if len(t.fresh()) > 0 && t.worthwhile() {
+		if len(t.newlyCovered()) > 0 && t.worthwhile() {
 			out = append(out, t)
 		}
 	}
@@ -134,7 +134,7 @@ func (e *editor) planOf(tasks []*task) *middleware.Plan {
 	var err error
 	fresh, earlier := 0, 0
 	for i, t := range tasks {
-		fresh += len(t.fresh())
+		fresh += len(t.newlyCovered())
 		earlier += len(t.fold.Earlier)
 		plan.Edits = append(plan.Edits, middleware.Edit{
 			Kind:     journal.Fold,

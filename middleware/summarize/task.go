@@ -16,7 +16,7 @@ import (
 type covered struct {
 	at      int      // its position
 	fate    fate     // what becomes of it
-	summary *written // what it says, if the caller has made an earlier summary part of the history; otherwise nil
+	summary *written // what it says, if it is an earlier summary itself, since the caller passes a view as the history
 }
 
 // fate is what becomes of a message that a summary covers.
@@ -118,8 +118,8 @@ func requests(h []message.Message) (first, newest string) {
 	return "", ""
 }
 
-// fresh returns the messages that no earlier summary covers.
-func (m *material) fresh() []covered {
+// newlyCovered returns the messages that no earlier summary covers: fresh, prewritten and dropped ones.
+func (m *material) newlyCovered() []covered {
 	out := make([]covered, 0, len(m.covers))
 	for _, c := range m.covers {
 		if c.fate != known {
@@ -152,18 +152,20 @@ type task struct {
 	material
 
 	room     int           // tokens of the user's words and the facts, at most
-	section  text.Sections // the user's words and the facts
+	byCode   text.Sections // the user's words and the facts
 	estimate int           // tokens of the summary
 	ready    *product      // the summary, if it was prepared; otherwise nil
 }
 
-// task returns the task of a material. The summary may become shorter than what it replaces, and its words as long as those
-// of an earlier one. In a small fold, the facts come first. If the context is done, the task is not complete.
+// task returns the task of a material. The words get at most SummaryTokens, at most half of the messages that they are about,
+// and no more than what makes the summary a quarter shorter than what it replaces; but the words of earlier summaries keep
+// their length. If little is replaced, the user's words and the facts get their room first. If the context is done, the task is
+// not complete.
 func (m *material) task(ctx context.Context) *task {
 	const half, quarter = 2, 4
 	t := &task{material: *m}
 	f := &t.fold
-	earlier, read := 0, 0 // tokens
+	earlier, newTokens := 0, 0
 	for _, w := range f.Earlier {
 		earlier += m.count(w)
 	}
@@ -172,19 +174,19 @@ func (m *material) task(ctx context.Context) *task {
 		if watch.Done() {
 			return t
 		}
-		read += f.View.Meter().Message(msg)
+		newTokens += f.View.Meter().Message(msg)
 	}
 	t.room = m.quoteTokens() + m.FactTokens
 	if m.before/quarter < t.room {
-		t.room = min(t.room, max(m.before/half, m.earlier+read/half))
+		t.room = min(t.room, max(m.before/half, m.earlier+newTokens/half))
 	}
 	if m.Strategy.kind != custom {
-		t.section = m.sectionsOf(ctx, m.orders, t.room)
+		t.byCode = m.sectionsOf(ctx, m.orders, t.room)
 	}
-	shortest := t.section
+	shortest := t.byCode
 	shortest.Words = "…"
 	frame := f.View.Meter().Message(m.compose(m.language.Headings().Model, shortest, m.counts))
-	words := min(read/half, m.before-m.before/quarter-frame)
+	words := min(newTokens/half, m.before-m.before/quarter-frame)
 	f.Tokens = min(m.SummaryTokens, max(earlier, words))
 	t.estimate = frame + f.Tokens
 	return t

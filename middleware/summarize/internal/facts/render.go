@@ -78,9 +78,8 @@ func (w *wording) line(e *entry) string {
 }
 
 // write returns a heading with the newest lines of sections that fit, or "" if none does. Each section leaves to those after
-// it what they keep: an eighth of the room, if they need it.
+// it what they keep: an equal share of the room, if they need it.
 func (o Options) write(heading string, w *wording, all [sections][]string) string {
-	const part = 8
 	cost := func(line string) int { return max(o.Counter.Count(line), 1) + 1 } // a counter may round down, or join neighbours
 	room := o.Tokens - cost(heading)
 	var kept [sections]int
@@ -97,7 +96,7 @@ func (o Options) write(heading string, w *wording, all [sections][]string) strin
 			kept[i], most, room = kept[i]+1, most-n, room-n
 		}
 	}
-	share := room / part
+	share := room / int(sections)
 	for i := range all {
 		take(i, share)
 	}
