@@ -3,6 +3,7 @@ package tests
 import (
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -175,20 +176,22 @@ func play(t *testing.T, mw middleware.Middleware, msgs []message.Message, force,
 	return calls
 }
 
-// eachTalk runs a check for each middleware, conversation and amount of room.
+// eachTalk runs a check for each middleware and conversation, in one amount of room, or in each of them in a soak.
 func eachTalk(t *testing.T, check func(t *testing.T, newMiddleware func() middleware.Middleware, play func(middleware.Middleware) []played)) {
 	t.Helper()
-	for name, newMiddleware := range conforming() {
+	all, rooms := conforming(), []string{"roomy", "forced", "tight"}
+	for i, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for talk, msgs := range talks() {
-				for _, room := range []string{"roomy", "forced", "tight"} {
-					if race.Enabled && room != "tight" { // one goroutine
+			msgs := talks()
+			for k, talk := range slices.Sorted(maps.Keys(msgs)) {
+				for n, room := range rooms {
+					if (i+k+n)%soak.Every(len(rooms)) > 0 || race.Enabled && room != "tight" { // one goroutine
 						continue
 					}
 					t.Run(talk+", "+room, func(t *testing.T) {
-						check(t, newMiddleware, func(mw middleware.Middleware) []played {
-							return play(t, mw, msgs, room == "forced", room == "tight")
+						check(t, all[name], func(mw middleware.Middleware) []played {
+							return play(t, mw, msgs[talk], room == "forced", room == "tight")
 						})
 					})
 				}
