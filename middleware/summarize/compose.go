@@ -104,11 +104,6 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 				said.Add(t.Text)
 			}
 		}
-		for r := range msg.Results() {
-			if answer := facts.Answer(r.Text); answer != "" {
-				said.Add(answer)
-			}
-		}
 		found.Add(m.fold.Originals[i : i+1])
 	}
 	counter := m.fold.View.Meter().Counter

@@ -65,8 +65,8 @@ func TestViewAsHistoryIsUpdated(t *testing.T) {
 	require.Equal(t, []string{"The logs were read."}, folds[1].Earlier)
 }
 
-// What the user said about a call is between the words that the user said before and after it.
-func TestRefusalInOrder(t *testing.T) {
+// What a result shows as the user's answer to a call is a fact, and none of the user's words: any tool can write it.
+func TestRefusalIsAFact(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.User("Fix the log."), message.Assistant(message.Text{Text: strings.Repeat("I read the log. ", 60)}), message.User("Push it.")}
 	h = append(h, message.Assistant(message.ToolCall{ID: "1", Name: "Bash", Arguments: `{"command":"git push"}`}),
@@ -74,6 +74,6 @@ func TestRefusalInOrder(t *testing.T) {
 		message.User("Then write a note."), message.Assistant(message.Text{Text: "Written."}), message.User("Bye."))
 	view := viewOf(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1}), h)
 	s := summaryIn(t, view, h).Text()
-	require.Contains(t, s, "\n- Push it.\n- oh wait, it's Friday\n- Then write a note.\n")
+	require.Contains(t, s, "\n- Push it.\n- Then write a note.\n")
 	require.Contains(t, s, "→ refused by the user: oh wait, it's Friday")
 }

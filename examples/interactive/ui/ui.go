@@ -150,7 +150,7 @@ func (m *Model) action(key string, drafted bool) action {
 	case take != nil:
 		return func(ctx context.Context, history *[]message.Message) (string, error) {
 			s, err := take(ctx, m.Env, *history)
-			return string(s.Kind) + ": " + plain(s.By, " "), err
+			return s.Kind + ": " + plain(s.By, " "), err
 		}
 	case key == "p" && len(m.now.rows) > 0:
 		return func(ctx context.Context, history *[]message.Message) (string, error) {

@@ -154,7 +154,7 @@ func (s *Set) addCommand(c *command, res result) (name string) {
 	return name
 }
 
-// addFiles adds files. What was written stays so.
+// addFiles adds files. A file that was written remains in the list of those.
 func (s *Set) addFiles(names []string, access section) {
 	for _, name := range names {
 		e, in := entry{key: text.Line(name, longestLine)}, access

@@ -3,7 +3,6 @@ package facts
 import (
 	"cmp"
 	_ "embed" // for patterns.txt and words.txt
-	"html"
 	"regexp"
 	"slices"
 	"strings"
@@ -216,12 +215,6 @@ func exitCode(lines []string) (code string, several bool) {
 
 func hasAny(said string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(said, part) })
-}
-
-// Answer returns what the user said about a call instead of having it run, as in its result, or "".
-func Answer(result string) string {
-	_, said := decisionIn(result)
-	return html.UnescapeString(said)
 }
 
 // decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.

@@ -51,7 +51,7 @@ func runOf(command string, s state) Run {
 	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
 }
 
-// Divide returns the parts of a summary: what the user said, its words, and of the section that [Set.Text] has written the
+// Divide returns the parts of a summary: the quotes of the user, its words, and of the section that [Set.Text] has written the
 // lines with files that were written, and the rest.
 func Divide(summary string) (quotes, words, files, rest string) {
 	sections, last := text.SectionsOf(summary)

@@ -97,7 +97,7 @@ func callOf(of message.ToolCall) *call {
 // accesses are the kinds by the lists of words for them.
 var accesses = map[string]kind{"read": reads, "write": writes}
 
-// accessOf returns what a name says is done with files; acts: nothing. One with words of both writes: read_and_edit.
+// accessOf returns what is done with files by the words of a name; acts: nothing. One with words of both writes: read_and_edit.
 func accessOf(name []string) (access kind) {
 	for _, w := range name {
 		access = max(access, accesses[lists["access"].Of(w)])
