@@ -19,7 +19,7 @@ import (
 var within = message.Internals(inside.Key{})
 
 // Export converts messages to those of eino, so that [Import] returns equal messages
-// again, as [message.JoinTexts] returns them: some servers accept only a string. Times and
+// again, with texts alone joined to one: some servers accept only a string. Times and
 // hints are left out, but for the hint Breakpoint, which becomes the mark of eino-ext's model
 // for Claude. Signed thinking at the beginning of an answer is written as that model writes it. The
 // result shares no memory with the messages but strings. An error is of kind

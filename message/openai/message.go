@@ -24,7 +24,7 @@ type Message struct {
 // error: results of two calls in one message, encrypted thinking, text after a tool
 // call. The tool name and the error flag of a result are left out: the format has no
 // fields for them. Time, usage and hints are not content. Several texts become one string,
-// as by [message.JoinTexts].
+// on separate lines.
 func New(m message.Message) (Message, error) {
 	raw, err := write(within.JoinTexts(m))
 	if err != nil {

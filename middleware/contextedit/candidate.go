@@ -145,7 +145,7 @@ func (s *survey) addThinking(i int, m message.Message, newest int) {
 	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) {
 		return
 	}
-	if p := s.view.Protected(i); p.Whole || p.Text || p.Newest {
+	if s.isProtected(i) {
 		return
 	}
 	for range m.Results() {
@@ -246,14 +246,17 @@ func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 	return true
 }
 
+// isProtected reports whether message i is protected for another reason than the tools of its calls and results.
+func (s *survey) isProtected(i int) bool {
+	p := s.view.Protected(i)
+	return p.Whole || p.Text || p.Newest
+}
+
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
 	wanted := o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
-	if !wanted || c.call < 0 {
-		return 0
-	}
-	if p := s.view.Protected(c.call); p.Whole || p.Text || p.Newest {
+	if !wanted || c.call < 0 || s.isProtected(c.call) {
 		return 0
 	}
 	if c.recalled {

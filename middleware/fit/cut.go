@@ -29,12 +29,14 @@ func (d *draft) pieces(of func(at, k int) bool) []piece {
 	for i := range d.now {
 		by := d.view.Protected(i)
 		for k, p := range d.now[i].Parts {
-			switch {
-			case by.Whole || !of(i, k) || !d.canCut(i, k):
-			case by == (middleware.Protection{}):
-				old = append(old, piece{i, k, false, payload.Of(&message.Message{Parts: []message.Part{p}})})
-			default:
-				protected = append(protected, piece{i, k, true, payload.Of(&message.Message{Parts: []message.Part{p}})})
+			if by.Whole || !of(i, k) || !d.canCut(i, k) {
+				continue
+			}
+			one := piece{i, k, by != (middleware.Protection{}), payload.Of(&message.Message{Parts: []message.Part{p}})}
+			if one.isProtected {
+				protected = append(protected, one)
+			} else {
+				old = append(old, one)
 			}
 		}
 	}

@@ -175,10 +175,5 @@ func TestPlainOrders(t *testing.T) {
 	t.Log(p.lost())
 	t.Log("\n" + p.table())
 	p.atLeast(t, 90)
-	if !isWhole() {
-		return
-	}
-	for name, r := range p.results {
-		row(t, "orders "+name, r.used.String(), r.held.String())
-	}
+	p.rows(t)
 }
