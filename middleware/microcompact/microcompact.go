@@ -104,6 +104,7 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
 	// these cases, the first survey only counts.
 	s := o.survey(ctx, v, 0, o.batch(v) == Batch{} && v.Env().Archive == nil && !when.IsEconomy(o.Trigger, v))
+	s.settle()
 	if !s.isDue() {
 		return nil, nil
 	}
@@ -150,6 +151,8 @@ type survey struct {
 	archive store.Store
 	editing bool // edits are made, otherwise payloads are only counted
 	least   int  // the first position to edit
+	from    int  // where it begins
+	first   int  // of the first round with something to do, or the end
 	end     int  // of the old rounds
 	call    int  // position of the assistant message of the current round, or -1
 
@@ -202,10 +205,9 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 	}
 	s := &survey{
 		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing, least: least,
-		end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
+		from: from, first: from, end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
 	}
-	starts := 0                 // number of rounds so far
-	begin, first := from, s.end // of the round, and of the first round with something to do
+	starts, begin, first := 0, from, s.end // number of rounds so far; of the round; of the first round with something to do
 	for i := from; i < s.end; i++ {
 		if s.watch.Done() {
 			return s
@@ -229,11 +231,17 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 			first = min(first, begin)
 		}
 	}
-	if first > from && least == 0 {
-		v.Store(o, settled{v, first})
-	}
+	s.first = first
 	s.since(from)
 	return s
+}
+
+// settle makes later surveys begin where this one, the first of a call, has found something to do. A second one, which knows
+// the handles, may find less: if it counted, a process that has made it would decide otherwise than one that has not.
+func (s *survey) settle() {
+	if s.first > s.from {
+		s.view.Store(s.editor, settled{s.view, s.first})
+	}
 }
 
 // since finds out with which message each piece came into an old round. Before, Since of a piece is the number of rounds
