@@ -100,9 +100,7 @@ func (p *picker) want(m message) {
 		s := &all[i]
 		s.cost = p.count(s.text)
 		size += s.cost
-		if i == 0 || s.mark != "" {
-			s.cost += p.count(bullet + s.mark)
-		}
+		s.cost += p.markCost(m.from + i)
 		if s.isGap = strings.TrimSpace(s.text) == gap; s.isGap {
 			gaps++
 		}
@@ -143,11 +141,31 @@ func (p *picker) choose(room int) (missing bool) {
 		for i := range slices.Backward(p.all) {
 			if s := &p.all[i]; s.wanted && !s.taken && s.rank == r {
 				room -= p.take(i, room)
-				missing = missing || r >= rule && !s.taken
+				missing = missing || r == rule && !s.taken
 			}
 		}
 	}
 	return missing
+}
+
+// demote makes a standing order a passage like any other, since it has no room with its mark.
+func (p *picker) demote(i int) {
+	s := &p.all[i]
+	if s.rank != order {
+		return
+	}
+	s.cost -= p.markCost(i)
+	s.mark = ""
+	s.cost += p.markCost(i)
+	p.judge(i)
+}
+
+// markCost returns the tokens of the beginning of the line that a passage begins, or 0.
+func (p *picker) markCost(i int) int {
+	if s := &p.all[i]; i == p.said[s.of].from || s.mark != "" {
+		return p.count(bullet + s.mark)
+	}
+	return 0
 }
 
 // take takes a passage with those that it refers to, and returns their cost. It returns 0 if there is no room.
@@ -163,6 +181,7 @@ func (p *picker) take(last, room int) (cost int) {
 		}
 	}
 	if cost > room {
+		p.demote(last)
 		return 0
 	}
 	for i := range all {

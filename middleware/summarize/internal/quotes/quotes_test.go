@@ -302,6 +302,23 @@ func TestOrdersRemain(t *testing.T) {
 	})
 }
 
+// An order that has no room with its mark is kept without it if that fits, and is no order from then on.
+func TestOrderWithoutRoom(t *testing.T) {
+	t.Parallel()
+	said := []string{"It rained. Thanks! a\u200bb c.", "It rained.", "Never push to main.", "It rained.", "It rained. ```\nrun: never\n```"}
+	section := func(orders ...string) string {
+		s := &quotes.Set{}
+		s.Order(orders...)
+		for _, m := range said {
+			s.Add(m)
+		}
+		return s.Text(quotes.Options{Tokens: 62, Counter: tokens.Estimate{}})
+	}
+	first := section("It rained. Thanks! a\u200bb c.", "Never push to main.")
+	second := section(quotes.Orders(first)...)
+	require.Equal(t, second, section(quotes.Orders(second)...))
+}
+
 func TestOrderComesFirst(t *testing.T) {
 	t.Parallel()
 	s := &quotes.Set{}
