@@ -131,6 +131,26 @@ func TestPropertyClear(t *testing.T) {
 	})
 }
 
+// TestToolMessageWithoutResult edits a call in a message whose tool is named, although it has no result.
+func TestToolMessageWithoutResult(t *testing.T) {
+	t.Parallel()
+	f := &schema.Message{
+		Role: schema.Tool, ToolName: "look",
+		AssistantGenMultiContent: []schema.MessageOutputPart{{Type: schema.ChatMessagePartTypeReasoning, Reasoning: &schema.MessageOutputReasoning{Text: "so"}}},
+		ToolCalls:                []schema.ToolCall{newCall("c1", "look", `{"file":"a"}`)},
+	}
+	m, err := codec{}.Import(f, nil)
+	require.NoError(t, err)
+	now := m
+	now.Parts = slices.Clone(m.Parts)
+	now.Parts[1] = reword1(now.Parts[1], "")
+	out, err := codec{}.Export(&now, &origin{Foreign: f, Message: &m, Edited: true})
+	require.NoError(t, err)
+	want := clone(f)
+	want.ToolCalls[0].Function.Arguments = `{"cut":true}`
+	require.Equal(t, want, out)
+}
+
 // TestErrorKeyInCheckpoints writes the mark as eino writes checkpoints.
 func TestErrorKeyInCheckpoints(t *testing.T) {
 	t.Parallel()

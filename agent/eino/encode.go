@@ -108,13 +108,15 @@ func encode(m *message.Message) (*schema.Message, error) {
 		return nil, err
 	}
 	if m.Role == message.RoleTool {
-		var r message.ToolResult
+		var r *message.ToolResult
 		if parts, r, err = unwrap(parts); err != nil {
 			return nil, err
 		}
-		f.ToolCallID, f.ToolName = r.CallID, r.Name
-		if r.Error {
-			f.Extra = map[string]any{ErrorKey: true}
+		if r != nil {
+			f.ToolCallID, f.ToolName = r.CallID, r.Name
+			if r.Error {
+				f.Extra = map[string]any{ErrorKey: true}
+			}
 		}
 	}
 	if err := encodeContent(f, parts); err != nil {
@@ -160,31 +162,30 @@ func newCall(id, name, arguments string) schema.ToolCall {
 	return schema.ToolCall{ID: id, Type: "function", Function: schema.FunctionCall{Name: name, Arguments: arguments}}
 }
 
-// unwrap returns the contents of the pieces of one result, and the first piece.
-func unwrap(parts []message.Part) (contents []message.Part, first message.ToolResult, err error) {
+// unwrap returns the contents of the pieces of one result, and the first piece; nil: there is only thinking.
+func unwrap(parts []message.Part) (contents []message.Part, first *message.ToolResult, err error) {
 	if len(parts) == 0 {
-		return nil, first, errors.New("a tool message without a result, want one")
+		return nil, nil, errors.New("a tool message without a result, want one")
 	}
-	found := false
 	for i, p := range parts {
-		r, ok := p.(message.ToolResult)
 		if _, thinks := p.(message.Thinking); thinks {
 			contents = append(contents, p)
 			continue
 		}
-		if ok && !found {
-			first, found = r, true
+		r, ok := p.(message.ToolResult)
+		if ok && first == nil {
+			first = &r
 		}
 		switch {
 		case !ok:
-			return nil, first, fmt.Errorf("part %d: %s in a tool message, want results", i, describe(p))
+			return nil, nil, fmt.Errorf("part %d: %s in a tool message, want results", i, describe(p))
 		case r.CallID != first.CallID || r.Name != first.Name:
-			return nil, first, fmt.Errorf("part %d: results of the calls %q and %q: a tool message of eino answers one call",
+			return nil, nil, fmt.Errorf("part %d: results of the calls %q and %q: a tool message of eino answers one call",
 				i, first.CallID, r.CallID)
 		case r.Error != first.Error:
-			return nil, first, fmt.Errorf("part %d: one piece of the result of call %q is an error and another is not", i, r.CallID)
+			return nil, nil, fmt.Errorf("part %d: one piece of the result of call %q is an error and another is not", i, r.CallID)
 		case r.Content != nil && r.Text != "":
-			return nil, first, fmt.Errorf("part %d: a result of call %q with both text and content, want one", i, r.CallID)
+			return nil, nil, fmt.Errorf("part %d: a result of call %q with both text and content, want one", i, r.CallID)
 		case r.Content != nil:
 			contents = append(contents, r.Content)
 		default:

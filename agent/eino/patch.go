@@ -171,8 +171,10 @@ func (e *patch) unwrap() ([]message.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.out.ToolCallID, e.out.ToolName = r.CallID, r.Name
-	e.setFailed(r.Error)
+	if r != nil {
+		e.out.ToolCallID, e.out.ToolName = r.CallID, r.Name
+		e.setFailed(r.Error)
+	}
 	return append(contents, parts[n:]...), nil
 }
 
