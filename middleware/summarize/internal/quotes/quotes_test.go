@@ -302,6 +302,29 @@ func TestOrdersRemain(t *testing.T) {
 	})
 }
 
+// A polite question may ask for something that lasts, or for one answer, which is worth less when there is no room for both.
+func TestPoliteQuestions(t *testing.T) {
+	t.Parallel()
+	lasting := []string{
+		"Could you check with me before you delete anything?", "Can you give me the totals in euros?", "Can you look at nothing but the tests folder?",
+		"能不能改之前先给我看看？", "能把结果都用表格给我看看吗？", "Könntest du mir vor dem Ausrollen Bescheid sagen?", "Pourrais-tu me montrer le plan avant de commencer ?",
+	}
+	once := []string{
+		"Can you show me the part where the rows are counted?", "Could you please look at the third error?", "Could you explain why it fails?",
+		"能给我看看统计行数的那一段吗？", "可以看一下第三个报错吗？", "Kannst du mir sagen, welche Datei das war?", "Pourrais-tu expliquer pourquoi ça échoue ?",
+	}
+	for _, want := range lasting {
+		for _, newer := range once {
+			count := tokens.Estimate{}.Count
+			both := of(want, newer).Text(quotes.Options{Tokens: 1000, Counter: tokens.Estimate{}})
+			room := count(both) + count("\n- (there is more, for which there is no room)") - 5
+			got := in(of(want, newer).Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}}))
+			require.Contains(t, got, want, "beside %q", newer)
+			require.NotContains(t, got, newer)
+		}
+	}
+}
+
 // An order that has no room with its mark is kept without it if that fits, and is no order from then on.
 func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()

@@ -92,7 +92,9 @@ func judge(piece string) rank {
 		return chat
 	case s.has("rule") || strings.Count(string(s), " ") > 3 && s.begins("imperative"): // three words
 		return rule
-	case isQuestion && !s.has("single") || s.has("request") || s.has("imperative") || s.has("numeral"), endsIn(said, "!", "！"),
+	case isQuestion && s.has("single") && !s.has("condition"):
+		return hint
+	case isQuestion, s.has("request") || s.has("imperative") || s.has("numeral"), endsIn(said, "!", "！"),
 		values.MatchString(said):
 		return request
 	case s.has("hint"):
