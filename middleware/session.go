@@ -206,8 +206,12 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !slices.Equal(found.Pins, st.Pins) {
 		st.result = edit.Result{}
 	}
-	s.held = found.Held(s.log.Question())
-	s.pin(found.Pins)
+	if len(found.Steps) > 0 {
+		s.held = found.Held(s.log.Question())
+	}
+	if len(found.Pins) > 0 {
+		s.pin(found.Pins)
+	}
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
