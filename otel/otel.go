@@ -26,8 +26,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 )
 
-// Scope is the name of the tracer and of the meter.
-const Scope = "github.com/laconic-go/laconic/otel"
+// library is the name of the tracer and of the meter.
+const library = "github.com/laconic-go/laconic/otel"
 
 // Options set where spans and metrics go. The zero value is the global providers.
 type Options struct {
@@ -52,11 +52,11 @@ func New(o Options) (middleware.Middleware, error) {
 	if o.Meters == nil {
 		o.Meters = otel.GetMeterProvider()
 	}
-	m, err := newInstruments(o.Meters.Meter(Scope))
+	m, err := newInstruments(o.Meters.Meter(library))
 	if err != nil {
 		return nil, fmt.Errorf("otel: make instruments: %w", err)
 	}
-	r := &reporter{Options: o, tracer: o.Tracers.Tracer(Scope), instruments: m}
+	r := &reporter{Options: o, tracer: o.Tracers.Tracer(library), instruments: m}
 	around, observe := middleware.Around(r.around), middleware.Observe(r.observe)
 	return func(next middleware.Model) middleware.Model { return r.request(observe(around(next))) }, nil
 }

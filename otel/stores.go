@@ -34,7 +34,7 @@ func newWatch(what string, o Options) (watch, error) {
 	if o.Meters == nil {
 		o.Meters = otel.GetMeterProvider()
 	}
-	h, err := o.Meters.Meter(Scope).Float64Histogram("laconic."+what+".duration", metric.WithUnit("s"),
+	h, err := o.Meters.Meter(library).Float64Histogram("laconic."+what+".duration", metric.WithUnit("s"),
 		metric.WithDescription("Duration of reads and writes of the "+what+"."), metric.WithExplicitBucketBoundaries(durationBuckets...))
 	if err != nil {
 		return watch{}, fmt.Errorf("otel: make instruments: %w", err)
