@@ -24,7 +24,7 @@ func summarizeKeys(o *summarize.Options) []key {
 		{"summary_tokens", set(&o.SummaryTokens, whole(1))},
 		{"quote_tokens", set(&o.QuoteTokens, node.orNone)},
 		{"fact_tokens", set(&o.FactTokens, node.orNone)},
-		{"layout", set(&o.Layout, choice(summarize.Seed))},
+		{"layout", set(&o.Layout, choice("seed"))},
 		{"inventions", set(&o.Inventions, choice("remove", "reject", "report"))},
 		{"role", set(&o.Role, choice(message.RoleUser, message.RoleSystem, message.RoleAssistant))},
 		{"language", set(&o.Language, choice("en", "zh"))},

@@ -45,7 +45,7 @@ func TestAdopted(t *testing.T) {
 // What rules write is brought up to date as well.
 func TestAdoptedByRules(t *testing.T) {
 	t.Parallel()
-	mw := middleware.With(middleware.Env{HistoryIsView: true}, summarize.New(summarize.ByRules(), summarize.Options{Layout: summarize.Seed}))
+	mw := middleware.With(middleware.Env{HistoryIsView: true}, summarize.New(summarize.ByRules(), summarize.Options{Layout: "seed"}))
 	h := slices.Insert(work(120), 4, message.Assistant(message.Text{Text: "The root cause is a stale lock."}))
 	view, _ := fold(t, mw, h[:81])
 	first := summaryIn(t, view, h).Text()

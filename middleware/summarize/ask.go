@@ -87,7 +87,7 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	r.Live.Messages, r.Live.Tools, r.Live.Model = v.Messages(), live.Tools, live.Model
 	r.First, r.Focus = j.fold.First, j.fold.Question
 	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
-	r.Seed, r.Structured = j.Layout == Seed, j.Strategy.kind == structured
+	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.kind == structured
 	if w.record != nil {
 		r.Writer = j.author(w.record)
 	}

@@ -42,7 +42,7 @@ func (m *material) compose(header string, s text.Sections, counts text.Tally) me
 	s.Words = text.Defused(s.Words)
 	lines := []string{cmp.Or(m.Header, header)}
 	switch {
-	case m.Layout == Seed:
+	case m.Layout == inTopics:
 		lines = append(lines, s.Words, s.Quotes, s.Facts)
 	case s.Words != "" && s.Quotes != "":
 		lines = append(lines, s.Quotes, headings.Words, s.Words, s.Facts)

@@ -15,11 +15,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
-// Seed is the value of Options.Layout for summaries by rules in topics and conclusions.
-const Seed = "seed"
-
-// KeepNone is the value of Options.Keep that keeps none, as `none` does in a chain file.
-const KeepNone = -1
+// inTopics is the value of Options.Layout for summaries by rules in topics and conclusions.
+const inTopics = "seed"
 
 // Options define what is folded, when, and into what. The zero value folds all but the
 // newest six messages into one summary of at most 2,000 tokens, when 0.85 of the window
@@ -51,7 +48,7 @@ type Options struct {
 
 	// What is kept: the newest messages, in whole units.
 
-	Keep       int // messages; 0: 6, or none if another keep is given; [KeepNone], or negative: none
+	Keep       int // messages; 0: 6, or none if another keep is given; negative: none
 	KeepRounds int // rounds, with all after them; 0: as the other keeps
 	KeepTurns  int // user messages with all that follows them; 0: as the other keeps
 	KeepTokens int // tokens, at most; 0: as the other keeps
@@ -81,7 +78,7 @@ type Options struct {
 	QuoteTokens int
 
 	// Layout is the order and the form of a summary. "": what the user said; the words; the
-	// facts. By rules, the words are the state of the work. [Seed]: the words first, which by
+	// facts. By rules, the words are the state of the work. "seed": the words first, which by
 	// rules are topics, conclusions and technical context.
 	Layout string
 

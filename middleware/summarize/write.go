@@ -132,7 +132,7 @@ func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 	o := rulewriter.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
 	o.Done = new(shorten.NewWatch(ctx)).Done
 	headings, write := t.language.Headings(), rulewriter.State
-	if t.Layout == Seed {
+	if t.Layout == inTopics {
 		write = rulewriter.Summary
 	}
 	if s.Words = write(t.originals(), o); s != (text.Sections{}) {

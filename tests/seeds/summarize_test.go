@@ -279,7 +279,7 @@ func TestD5(t *testing.T) {
 	})
 
 	// With fallback, rules.
-	view, events := folded(t, h, broken, summarize.Options{Keep: 6, Layout: summarize.Seed})
+	view, events := folded(t, h, broken, summarize.Options{Keep: 6, Layout: "seed"})
 	require.Len(t, view, 8)
 	require.Contains(t, view[1].Text(), "Topics: ")
 	require.NotContains(t, view[1].Text(), "secret-trace-4711", "an error text never gets into the view")
@@ -400,7 +400,7 @@ func TestE2(t *testing.T) {
 		}
 	}
 	facts := func(model middleware.Model, s summarize.Strategy) string {
-		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1, Layout: summarize.Seed}), h, summarize.Name)
+		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1, Layout: "seed"}), h, summarize.Name)
 		require.Len(t, view, 8)
 		return view[1].Text()
 	}
@@ -462,7 +462,7 @@ func TestD3(t *testing.T) {
 	// Code that tells no language is no part of a summary, and makes it worth one.
 	in[1].Parts = append(in[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
 	first, last := message.User("先说第一件事。"), message.User("还有什么?")
-	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, Layout: summarize.Seed, QuoteTokens: -1, FactTokens: -1})
+	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, Layout: "seed", QuoteTokens: -1, FactTokens: -1})
 
 	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), summarize.Name)
 	require.Len(t, view, 3)
