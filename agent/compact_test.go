@@ -175,7 +175,7 @@ func TestCompactOnce(t *testing.T) {
 			require.NoError(t, err)
 			if first == nil {
 				first = sent.Messages
-				require.Contains(t, resultsOf(first, "read"), contextedit.DefaultPlaceholder)
+				require.Contains(t, resultsOf(first, "read"), "[cleared]")
 			}
 			require.Equal(t, first, sent.Messages, "the same bytes")
 		}

@@ -148,10 +148,10 @@ func requireCleared(t require.TestingT, history, shown []message.Message, keep i
 		require.GreaterOrEqual(t, results, keep, "%s: message %d: the newest %d results stay", who, i, keep)
 		for k, p := range shown[i].Parts {
 			was, is := history[i].Parts[k].(message.ToolResult), p.(message.ToolResult)
-			require.Equal(t, contextedit.DefaultPlaceholder, is.Text, "%s: message %d", who, i)
+			require.Equal(t, "[cleared]", is.Text, "%s: message %d", who, i)
 			is.Text = was.Text
 			require.Equal(t, was, is, "%s: message %d: call, name and error flag stay", who, i)
-			require.Greater(t, tokens.Estimate{}.Count(was.Text), tokens.Estimate{}.Count(contextedit.DefaultPlaceholder), "%s: message %d: clearing makes it shorter", who, i)
+			require.Greater(t, tokens.Estimate{}.Count(was.Text), tokens.Estimate{}.Count("[cleared]"), "%s: message %d: clearing makes it shorter", who, i)
 			results++
 		}
 	}

@@ -64,7 +64,7 @@ func (p *provider) call(_ context.Context, req *middleware.Request, _ middleware
 			part = n * sharedText(&p.before.Messages[i], &m) / max(1, len(resultText(&m)))
 		}
 		for r := range m.Results() {
-			if r.Text == contextedit.DefaultPlaceholder {
+			if r.Text == "[cleared]" {
 				p.cleared++
 			}
 		}

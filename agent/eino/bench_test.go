@@ -67,7 +67,7 @@ func (m *mute) Generate(_ context.Context, in []*schema.Message, _ ...model.Opti
 // cleared returns how many results are cleared in the newest request.
 func (m *mute) cleared() (n int) {
 	for _, in := range m.asked {
-		if in.Content == contextedit.DefaultPlaceholder {
+		if in.Content == "[cleared]" {
 			n++
 		}
 	}

@@ -102,7 +102,7 @@ func TestToolCompacts(t *testing.T) {
 		if m.ToolName == agent.CompactTool {
 			answers = append(answers, m.Content)
 		}
-		if m.Content == contextedit.DefaultPlaceholder {
+		if m.Content == "[cleared]" {
 			cleared++
 		}
 	}
@@ -111,7 +111,7 @@ func TestToolCompacts(t *testing.T) {
 	require.Greater(t, cleared, 5)
 	for _, in := range inner.asked[:len(inner.asked)-1] {
 		for _, m := range in {
-			require.NotEqual(t, contextedit.DefaultPlaceholder, m.Content, "nothing is cleared before")
+			require.NotEqual(t, "[cleared]", m.Content, "nothing is cleared before")
 		}
 	}
 }

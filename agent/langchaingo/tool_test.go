@@ -110,7 +110,7 @@ func TestToolCompacts(t *testing.T) {
 		cleared := func(view []message.Message) (n int) {
 			for _, m := range view {
 				for r := range m.Results() {
-					if r.Text == contextedit.DefaultPlaceholder {
+					if r.Text == "[cleared]" {
 						n++
 					}
 				}

@@ -29,7 +29,7 @@ func New(opts Options) middleware.Middleware {
 	}
 	opts.Only = slices.Clone(opts.Only)
 	opts.ClearInputsOf = slices.Clone(opts.ClearInputsOf)
-	opts.Placeholder = cmp.Or(opts.Placeholder, DefaultPlaceholder)
+	opts.Placeholder = cmp.Or(opts.Placeholder, defaultPlaceholder)
 	e := &editor{byDefault: opts.Trigger == nil && opts.ClearAtLeast == 0}
 	opts.Trigger = cmp.Or[middleware.Trigger](opts.Trigger, when.EconomyOr(when.Window()))
 	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {

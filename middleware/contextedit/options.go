@@ -10,8 +10,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// DefaultPlaceholder is the default of [Options.Placeholder].
-const DefaultPlaceholder = "[cleared]"
+// defaultPlaceholder is the default of [Options.Placeholder].
+const defaultPlaceholder = "[cleared]"
 
 // Options configure the middleware. The zero value clears all results except the
 // newest five when three quarters of the window are filled.
@@ -78,7 +78,7 @@ type Options struct {
 	// turns, as OpenAI's Responses do.
 	ClearThinking bool
 
-	// Placeholder is the text of a cleared result. "": DefaultPlaceholder. With an
+	// Placeholder is the text of a cleared result. "": "[cleared]". With an
 	// archive, [store.Placeholder] adds the handle.
 	Placeholder string
 

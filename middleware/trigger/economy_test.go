@@ -76,7 +76,7 @@ func worth(text int, sizes []int, keep int, read, write float64) (edits []int) {
 	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
 	h := of(text, sizes...)
 	count := func(i int) int { return meter.Message(h[i]) }
-	placeholder := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
+	placeholder := meter.Message(message.Result("c000", "read", "[cleared]"))
 	cleared, sum := make([]bool, len(sizes)), make([]float64, len(sizes))
 	for n := 1; n <= len(sizes); n++ {
 		best, start := -1.0, 0
@@ -273,7 +273,7 @@ func TestEconomics(t *testing.T) {
 	_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
 	require.NoError(t, err)
 	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
-	left := meter.Message(message.Result("c000", "read", contextedit.DefaultPlaceholder))
+	left := meter.Message(message.Result("c000", "read", "[cleared]"))
 	freed := meter.Message(h[3]) + meter.Message(h[5]) - 2*left
 	again := 2*left + meter.Message(h[4]) + meter.Message(h[6]) + meter.Message(h[7]) // the newest round is not in the cache
 	require.Equal(t, report.Economics{

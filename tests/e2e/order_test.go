@@ -61,7 +61,7 @@ func TestOrderOfParallelResults(t *testing.T) {
 			}
 			cleared := 0
 			for i := range sent {
-				cleared += strings.Count(fmt.Sprint(sent[i].Parts), contextedit.DefaultPlaceholder)
+				cleared += strings.Count(fmt.Sprint(sent[i].Parts), "[cleared]")
 			}
 			require.Greater(t, cleared, 10)
 			for seed := range 4 {
