@@ -133,6 +133,7 @@ func ExampleFile_With() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("kept in the journal:", journal.Bytes() > 0)
-	// Output: kept in the journal: true
+	found, err := journal.Find(context.Background(), "tenant 7", message.ID{}, message.IDs(history))
+	fmt.Println("kept in the journal:", found.At >= 0, err)
+	// Output: kept in the journal: true <nil>
 }

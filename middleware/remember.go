@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -132,7 +133,7 @@ func writeView(v *View) []journal.Write {
 	} else if len(records) == 0 {
 		return nil
 	}
-	e.Rev = e.Sum()
+	e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
 	conversation := v.session.log.Conversation
 	if v.session.log.Name.IsZero() {
 		conversation = ids[0]

@@ -17,6 +17,9 @@ import (
 	"github.com/laconic-go/laconic/wire"
 )
 
+// inJournal is what package journal gives to packages of this module only.
+var inJournal = journal.Internals(inside.Key{})
+
 // chain is a chain file that was loaded, and what it opened.
 type chain struct {
 	file     *chainfile.File
@@ -48,7 +51,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	if file.Journal == nil {
 		file.Journal = journal.NewMemory(0)
 	}
-	_, journalInMemory := file.Journal.(*journal.Memory)
+	_, journalInMemory := inJournal.InMemory(file.Journal)
 	_, archiveInMemory := file.Archive.(*store.Memory)
 	if outlives := !journalInMemory || file.Archive != nil && !archiveInMemory; g.randomSecret && outlives {
 		return nil, errors.Join(errors.New("gateway: the journal or the archive outlives the process, and would not be found again: "+
@@ -58,7 +61,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 		c.archives = func(scope string) store.Store { return file.In(scope).Archive }
 	}
 	if before != nil {
-		if _, ok := before.file.Journal.(*journal.Memory); ok && journalInMemory {
+		if _, ok := inJournal.InMemory(before.file.Journal); ok && journalInMemory {
 			file.Journal = before.file.Journal
 		}
 		if _, ok := before.file.Archive.(*store.Memory); ok && archiveInMemory {

@@ -21,3 +21,21 @@ func (internals) SumOf(r *Record) message.ID { return r.sum() }
 
 // SameThinking reports whether both are the same; each may be nil.
 func (internals) SameThinking(t, o *Thinking) bool { return t.equal(o) }
+
+// RevisionOf returns the revision that belongs to the content of an entry. What a record has in common with the one before it
+// is hashed once.
+func (internals) RevisionOf(e *Entry) message.ID { return e.revision() }
+
+// MaxDepth returns how many entries an entry builds on at most, one on top of the other.
+func (internals) MaxDepth() int { return maxDepth }
+
+// InMemory reports whether a journal is one of [NewMemory], and returns about how many bytes it keeps.
+func (internals) InMemory(j Journal) (bytes int, ok bool) {
+	m, ok := j.(*memory)
+	if !ok {
+		return 0, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes, true
+}

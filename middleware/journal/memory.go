@@ -10,9 +10,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Memory is a [Journal] in memory. When it is full, it drops the entries that were
-// not used for the longest time.
-type Memory struct {
+// memory is a [Journal] in memory.
+type memory struct {
 	mu      sync.Mutex
 	limit   int
 	bytes   int
@@ -34,27 +33,20 @@ type kept struct {
 	bytes        int
 }
 
-// NewMemory returns an empty journal that keeps about limit bytes; 0: 64 MiB. It keeps the
-// newest entry and those that it builds on even if they are larger. What several entries
-// share is counted for each of them. It panics if limit is negative.
-func NewMemory(limit int) *Memory {
+// NewMemory returns an empty journal in memory that keeps about limit bytes; 0: 64 MiB. When it is full, it drops the
+// entries that were not used for the longest time. It keeps the newest entry and those that it builds on even if they are
+// larger. What several entries share is counted for each of them. It panics if limit is negative.
+func NewMemory(limit int) Journal {
 	if limit < 0 {
 		panic("journal: NewMemory: limit is negative, want bytes, or 0 for 64 MiB")
 	}
-	return &Memory{
+	return &memory{
 		limit: cmp.Or(limit, 64<<20), entries: map[key]*list.Element{}, heads: map[key]*list.Element{}, recent: list.New(),
 	}
 }
 
-// Bytes returns about how many bytes are kept.
-func (m *Memory) Bytes() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.bytes
-}
-
 // Find implements [Journal].
-func (m *Memory) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (Found, error) {
+func (m *memory) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (Found, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.heads) == 0 {
@@ -69,8 +61,8 @@ func (m *Memory) Find(_ context.Context, scope string, _ message.ID, ids []messa
 }
 
 // use makes an entry and those that it builds on the most recently used ones, and returns them.
-func (m *Memory) use(el *list.Element) (chain []Entry) {
-	for el != nil && len(chain) <= MaxDepth {
+func (m *memory) use(el *list.Element) (chain []Entry) {
+	for el != nil && len(chain) <= maxDepth {
 		k := keptIn(el)
 		m.recent.MoveToFront(el)
 		chain = append(chain, k.entry)
@@ -83,7 +75,7 @@ func (m *Memory) use(el *list.Element) (chain []Entry) {
 }
 
 // Put implements [Journal].
-func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, error) {
+func (m *memory) Put(_ context.Context, scope string, writes []Write) (Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var first *list.Element
@@ -108,7 +100,7 @@ func (m *Memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 }
 
 // put stores one entry and returns the one that its ID points at afterwards; nil: none.
-func (m *Memory) put(scope string, w Write) *list.Element {
+func (m *memory) put(scope string, w Write) *list.Element {
 	at := key{scope, w.ID}
 	there := m.heads[at]
 	if h := w.Head; h != (Head{}) && (there == nil || keptIn(there).entry.Rev != w.Entry.Rev) {
@@ -143,7 +135,7 @@ func (m *Memory) put(scope string, w Write) *list.Element {
 }
 
 // Delete implements [Journal].
-func (m *Memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
+func (m *memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for at, el := range m.entries {
@@ -154,7 +146,7 @@ func (m *Memory) Delete(_ context.Context, scope string, conversations ...messag
 	return nil
 }
 
-func (m *Memory) drop(el *list.Element) {
+func (m *memory) drop(el *list.Element) {
 	k := keptIn(el)
 	m.recent.Remove(el)
 	delete(m.entries, key{k.scope, k.entry.Rev})

@@ -1,16 +1,21 @@
 package journal_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
+
+// within is what the package gives to packages of this module only.
+var within = journal.Internals(inside.Key{})
 
 func id(n byte) message.ID { return message.ID{n} }
 
@@ -64,7 +69,9 @@ func TestMemoryScopesDoNotMeet(t *testing.T) {
 	found, err = m.Find(ctx, "tenant a", message.ID{}, []message.ID{id(1)})
 	require.NoError(t, err)
 	require.Empty(t, found.Entries, "a deleted scope")
-	require.Zero(t, m.Bytes())
+	bytes, memory := within.InMemory(m)
+	require.True(t, memory)
+	require.Zero(t, bytes)
 }
 
 func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
@@ -83,7 +90,8 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 		}
 		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: e}})
 		require.NoError(t, err)
-		require.LessOrEqual(t, m.Bytes(), limit)
+		bytes, _ := within.InMemory(m)
+		require.LessOrEqual(t, bytes, limit)
 		require.Equal(t, min(2, int(n)), find(n), "the newest entry stays, with its base")
 	}
 	require.Equal(t, 1, find(1), "an entry that all others build on")
@@ -177,11 +185,13 @@ func TestEntryJSONLosesNothing(t *testing.T) {
 }
 
 func ExampleNewMemory() {
-	memory := journal.NewMemory(1 << 20)
-	chain := middleware.With(middleware.Env{Journal: memory, Scope: "tenant 1"} /* middlewares */)
-	_ = chain
-	fmt.Println(memory.Bytes(), "bytes")
-	// Output: 0 bytes
+	shared := journal.NewMemory(1 << 20)
+	first := middleware.With(middleware.Env{Journal: shared, Scope: "tenant 1"} /* middlewares */)
+	second := middleware.With(middleware.Env{Journal: shared, Scope: "tenant 1"} /* the same ones */)
+	_, _ = first, second // what one of them has edited, the other one sends in the same way
+	found, err := shared.Find(context.Background(), "tenant 1", message.ID{}, nil)
+	fmt.Println(len(found.Entries), "entries", err)
+	// Output: 0 entries <nil>
 }
 
 // TestRevisionsOfWhereEditsHold has edits that differ only in the requests for which they hold.
@@ -191,7 +201,7 @@ func TestRevisionsOfWhereEditsHold(t *testing.T) {
 	sum := func(change func(r *journal.Record)) message.ID {
 		second := record
 		change(&second)
-		return (&journal.Entry{Edits: []*journal.Record{&record, &second}}).Sum()
+		return within.RevisionOf(&journal.Entry{Edits: []*journal.Record{&record, &second}})
 	}
 	same := sum(func(*journal.Record) {})
 	for name, change := range map[string]func(r *journal.Record){

@@ -115,7 +115,7 @@ func (e *Entry) Check() error {
 	if err := checkSteps(e.Steps); err != nil {
 		return err
 	}
-	if e.Sum() != e.Rev {
+	if e.revision() != e.Rev {
 		return errors.New("the content does not belong to the revision")
 	}
 	return nil
@@ -223,9 +223,9 @@ func (r *Record) contains(run message.Run) bool {
 	return slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last })
 }
 
-// Sum returns the revision that belongs to the content of the entry. What a record has
+// revision returns the revision that belongs to the content of the entry. What a record has
 // in common with the one before it is hashed once.
-func (e *Entry) Sum() message.ID {
+func (e *Entry) revision() message.ID {
 	const chunk = 4 << 10
 	h := sha256.New()
 	b := make([]byte, 0, 2*chunk)

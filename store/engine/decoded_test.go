@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -22,7 +23,7 @@ func folds(tb testing.TB, e *Engine, n int) (rows []Row) {
 			Middleware: "m", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 2 + i}},
 			Messages: []message.Message{message.User(fmt.Sprintf("What has happened before message %d, in a sentence.", i))},
 		}}}
-		en.Rev = en.Sum()
+		en.Rev = journal.Internals(inside.Key{}).RevisionOf(&en)
 		base = en.Rev
 		data, err := json.Marshal(en)
 		require.NoError(tb, err)
@@ -79,7 +80,7 @@ func BenchmarkDecode(b *testing.B) {
 	e, err := New(nil, Options{})
 	require.NoError(b, err)
 	defer e.codec.close() //nolint:errcheck // of a test
-	rows := folds(b, e, journal.MaxDepth)
+	rows := folds(b, e, journal.Internals(inside.Key{}).MaxDepth())
 	for _, name := range []string{"first", "again"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

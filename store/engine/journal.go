@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
+
+// inJournal is what package journal gives to packages of this module only.
+var inJournal = journal.Internals(inside.Key{})
 
 // entries is the journal.
 type entries struct{ *Engine }
@@ -40,7 +44,7 @@ func (j entries) findOnce(ctx context.Context, scope string, first message.ID, i
 				count(ctx, len(rows[i].Data))
 			}
 			found, err := j.codec.toEntries(scope, rows)
-			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
+			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= inJournal.MaxDepth() {
 				err = fmt.Errorf("entry %s: %w: %s", last.Rev, errBase, last.Base)
 			}
 			if err == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store/engine"
@@ -25,7 +26,7 @@ func rewrite(base message.ID, text string) journal.Entry {
 		Middleware: "test", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}},
 		Parts: []message.Part{message.ToolResult{CallID: "c", Text: text}},
 	}}}
-	e.Rev = e.Sum()
+	e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
 	return e
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -103,9 +104,9 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 				var writes []journal.Write
 				for n := range entries {
 					en := rewrite(message.ID{}, fmt.Sprintf("[result %d of conversation %d cleared: recall kqvmzhtwrcxa]", n, c))
-					if n%journal.MaxDepth > 0 {
+					if n%journal.Internals(inside.Key{}).MaxDepth() > 0 {
 						en.Base = writes[n-1].Entry.Rev
-						en.Rev = en.Sum()
+						en.Rev = journal.Internals(inside.Key{}).RevisionOf(&en)
 					}
 					writes = append(writes, journal.Write{ID: position(c, 2*n), Conversation: position(c, 0), Entry: en})
 				}
@@ -134,7 +135,7 @@ func largeFind(b *testing.B, e *engine.Engine, scope string, rows int, filled fu
 			found, err := e.Journal().Find(ctx, scope, message.ID{}, ids)
 			times = append(times, time.Since(begin))
 			require.NoError(b, err)
-			require.Len(b, found.Entries, (len(ids)-1)/2%journal.MaxDepth+1)
+			require.Len(b, found.Entries, (len(ids)-1)/2%journal.Internals(inside.Key{}).MaxDepth()+1)
 			begin = time.Now()
 			_, err = memory.Find(ctx, scope, message.ID{}, ids)
 			inMemory = append(inMemory, time.Since(begin))

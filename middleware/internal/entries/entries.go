@@ -158,8 +158,8 @@ func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 			found = found[:i+1]
 		case base == known.Entry.Rev:
 			found, s = found[:i+1], known
-		case i == journal.MaxDepth:
-			return s, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
+		case i == inJournal.MaxDepth():
+			return s, fmt.Errorf("builds on more than %d entries", inJournal.MaxDepth())
 		case i+1 == len(found) || found[i+1].Rev != base:
 			return s, errors.New("builds on an entry that is missing")
 		default:
@@ -345,12 +345,12 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, 
 	}
 	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made), Pins: base.Pins}
 	_, dry := l.Journal.(*Overlay)
-	if ok && own && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
+	if ok && own && base.At >= 0 && base.Entry.Depth+1 < inJournal.MaxDepth() && !dry {
 		e.Base, e.Depth, e.Edits, e.Pins = base.Entry.Rev, base.Entry.Depth+1, delta.Records(), nil
 	} else {
 		e.Steps = l.latest(append(slices.Clip(base.Steps), e.Steps...))
 	}
-	e.Rev = e.Sum()
+	e.Rev = inJournal.RevisionOf(&e)
 	w = journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev
@@ -422,7 +422,7 @@ func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
 // builds on nothing in the other one.
 type Overlay struct {
 	Below journal.Journal
-	Top   *journal.Memory
+	Top   journal.Journal
 }
 
 // Find implements [journal.Journal].

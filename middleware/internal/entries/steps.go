@@ -323,7 +323,7 @@ func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journ
 		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: l.thinkingAfter(s, all, at),
 		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
 	}
-	e.Rev = e.Sum()
+	e.Rev = inJournal.RevisionOf(&e)
 	return journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}, changes
 }
 
