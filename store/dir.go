@@ -17,8 +17,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Dir is a [Store] of files in a folder, without a limit. [OpenDir] returns its scope "".
-// Several processes may share the folder. It is safe for concurrent use.
+// Dir is a [Store] of files in a folder, without a limit. Several processes may share the
+// folder. It is safe for concurrent use.
 //
 // Each content is one file. Its name is the handle, its folder is named by a hash of
 // the scope; no name contains a part of a content. A file appears complete and
@@ -30,9 +30,9 @@ import (
 // Files have mode 0600, folders 0700. Put needs no memory in addition to its
 // argument, Get as much as the content.
 type Dir struct {
-	keys   scope
-	folder string // of the scope
-	disk   *disk
+	Store // its scope ""
+
+	disk *disk
 }
 
 // OpenDir opens a folder as a store, and creates it if it does not exist. It
@@ -50,40 +50,63 @@ func OpenDir(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open: %w", err)
 	}
-	d := (&Dir{disk: &disk{root: root}}).scope("")
-	_ = d.disk.sweep(func(_ string, age time.Duration) bool { return age > tempAge }) // the folder may be read-only
-	return d, nil
+	d := &disk{root: root}
+	_ = d.sweep(func(_ string, age time.Duration) bool { return age > tempAge }) // the folder may be read-only
+	return &Dir{Store: d.scope(""), disk: d}, nil
 }
 
 // Scope returns one scope as a store. Scope("") has the contents of [OpenDir].
-func (d *Dir) Scope(name string) Store { return d.scope(name) }
-
-func (d *Dir) scope(name string) *Dir {
-	hash := sha256.Sum256([]byte("laconic scope 1 " + name))
-	first, second := word(hash, 0), word(hash, 1)
-	return &Dir{
-		keys:   newScope(nil, name),
-		folder: string(first[:]) + string(second[:]),
-		disk:   d.disk,
-	}
-}
+func (d *Dir) Scope(name string) Store { return d.disk.scope(name) }
 
 // Close releases the folder. It does not wait for running calls, which may fail.
 func (d *Dir) Close() error { return d.disk.root.Close() }
 
+// Delete removes all contents of a scope or, if conversations are named, those that belong
+// to no other conversation; the zero ID is that of contents without a conversation. What
+// killed processes left of them is removed, too. If Delete fails or is interrupted, some
+// may remain, and Delete can be called again. Contents that are put during the call may be
+// kept or removed.
+func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	s := d.disk.scope(scope)
+	var err error
+	if len(conversations) == 0 {
+		err = d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, s.folder+".") })
+		err = errors.Join(err, d.disk.root.RemoveAll(s.folder), d.disk.syncFolder("."))
+	} else {
+		err = s.forget(ctx, conversations)
+	}
+	if err != nil {
+		return fmt.Errorf("store: delete: %w", err)
+	}
+	return nil
+}
+
+// dirScope is one scope of a Dir.
+type dirScope struct {
+	keys   scope
+	folder string
+	disk   *disk
+}
+
+func (d *disk) scope(name string) *dirScope {
+	hash := sha256.Sum256([]byte("laconic scope 1 " + name))
+	first, second := word(hash, 0), word(hash, 1)
+	return &dirScope{keys: newScope(nil, name), folder: string(first[:]) + string(second[:]), disk: d}
+}
+
 // Handle implements [Store].
-func (d *Dir) Handle(h message.ContentHash) Handle { return d.keys.Handle(h) }
+func (s *dirScope) Handle(h message.ContentHash) Handle { return s.keys.Handle(h) }
 
 // Put implements [Store].
-func (d *Dir) Put(ctx context.Context, conversation message.ID, contents []Named) error {
-	if err := d.put(ctx, conversation, contents); err != nil {
+func (s *dirScope) Put(ctx context.Context, conversation message.ID, contents []Named) error {
+	if err := s.put(ctx, conversation, contents); err != nil {
 		return fmt.Errorf("store: put: %w", err)
 	}
 	return nil
 }
 
 // put lists the handles first: no file is forgotten by Delete, whenever the process ends.
-func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named) error {
+func (s *dirScope) put(ctx context.Context, conversation message.ID, contents []Named) error {
 	once := make([]*Named, 0, len(contents))
 	of := make(map[Handle]*Named, len(contents))
 	for i := range contents {
@@ -102,7 +125,7 @@ func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named
 	if err := ctx.Err(); err != nil || len(once) == 0 {
 		return err
 	}
-	if err := d.disk.list(d.folder, conversation.String(), once); err != nil {
+	if err := s.disk.list(s.folder, conversation.String(), once); err != nil {
 		return err
 	}
 	var wrote atomic.Bool
@@ -110,14 +133,14 @@ func (d *Dir) put(ctx context.Context, conversation message.ID, contents []Named
 		if once[i].alone() {
 			return nil
 		}
-		w, err := d.write(ctx, once[i])
+		w, err := s.write(ctx, once[i])
 		if w {
 			wrote.Store(true)
 		}
 		return err
 	})
 	if wrote.Load() {
-		err = errors.Join(err, d.disk.syncFolder(d.folder))
+		err = errors.Join(err, s.disk.syncFolder(s.folder))
 	}
 	return err
 }
@@ -151,25 +174,25 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 // write writes the file of a content unless it is there, and reports whether it did.
 // Another process may write in between: the same content, or one of the same 52 bits of
 // hash in the same moment.
-func (d *Dir) write(ctx context.Context, n *Named) (bool, error) {
-	there, err := d.has(ctx, n)
+func (s *dirScope) write(ctx context.Context, n *Named) (bool, error) {
+	there, err := s.has(ctx, n)
 	if there || err != nil {
 		return false, err
 	}
-	temp, err := d.disk.temp(ctx, d.folder+"."+n.Handle.String(), header(n.Content.Type), n.Content.Data)
+	temp, err := s.disk.temp(ctx, s.folder+"."+n.Handle.String(), header(n.Content.Type), n.Content.Data)
 	if err != nil {
 		return false, err
 	}
-	if err := d.disk.rename(temp, d.pathOf(n.Handle)); err != nil {
-		_ = d.disk.remove(temp)
+	if err := s.disk.rename(temp, s.pathOf(n.Handle)); err != nil {
+		_ = s.disk.remove(temp)
 		return false, err
 	}
 	return true, nil
 }
 
 // has reports whether the file of a content is there and undamaged.
-func (d *Dir) has(ctx context.Context, n *Named) (bool, error) {
-	file, size, err := d.disk.open(d.pathOf(n.Handle))
+func (s *dirScope) has(ctx context.Context, n *Named) (bool, error) {
+	file, size, err := s.disk.open(s.pathOf(n.Handle))
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -180,7 +203,7 @@ func (d *Dir) has(ctx context.Context, n *Named) (bool, error) {
 	if same, err := hasContent(ctx, file, size, n.Content); same || err != nil {
 		return same, err
 	}
-	switch _, err := d.read(ctx, n.Handle); {
+	switch _, err := s.read(ctx, n.Handle); {
 	case err == nil:
 		return false, conflict(n.Handle)
 	case errors.Is(err, ErrDamaged), errors.Is(err, ErrNotFound):
@@ -191,8 +214,8 @@ func (d *Dir) has(ctx context.Context, n *Named) (bool, error) {
 }
 
 // Get implements [Store].
-func (d *Dir) Get(ctx context.Context, h Handle) (Content, error) {
-	c, err := d.read(ctx, h)
+func (s *dirScope) Get(ctx context.Context, h Handle) (Content, error) {
+	c, err := s.read(ctx, h)
 	if err != nil {
 		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
 	}
@@ -200,18 +223,18 @@ func (d *Dir) Get(ctx context.Context, h Handle) (Content, error) {
 }
 
 // read reads the file of a handle and checks it.
-func (d *Dir) read(ctx context.Context, h Handle) (Content, error) {
+func (s *dirScope) read(ctx context.Context, h Handle) (Content, error) {
 	if h.IsZero() {
 		return Content{}, ErrNotFound
 	}
-	name := d.pathOf(h)
-	file, size, err := d.disk.open(name)
+	name := s.pathOf(h)
+	file, size, err := s.disk.open(name)
 	if err != nil {
 		return Content{}, err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	c, err := readFile(ctx, file, size)
-	if err == nil && d.Handle(c.Hash()) != h {
+	if err == nil && s.Handle(c.Hash()) != h {
 		err = fmt.Errorf("%w: it has another hash", ErrDamaged)
 	}
 	if err != nil {
@@ -220,61 +243,41 @@ func (d *Dir) read(ctx context.Context, h Handle) (Content, error) {
 	return c, nil
 }
 
-func (d *Dir) pathOf(h Handle) string { return d.folder + "/" + h.String() }
-
-// Delete removes all contents of a scope or, if conversations are named, those that belong
-// to no other conversation; the zero ID is that of contents without a conversation. What
-// killed processes left of them is removed, too. If Delete fails or is interrupted, some
-// may remain, and Delete can be called again. Contents that are put during the call may be
-// kept or removed.
-func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	d = d.scope(scope)
-	var err error
-	if len(conversations) == 0 {
-		err = d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, d.folder+".") })
-		err = errors.Join(err, d.disk.root.RemoveAll(d.folder), d.disk.syncFolder("."))
-	} else {
-		err = d.forget(ctx, conversations)
-	}
-	if err != nil {
-		return fmt.Errorf("store: delete: %w", err)
-	}
-	return nil
-}
+func (s *dirScope) pathOf(h Handle) string { return s.folder + "/" + h.String() }
 
 // forget removes the contents of conversations, and their lists after that.
-func (d *Dir) forget(ctx context.Context, conversations []message.ID) error {
-	gone, lists, err := d.owned(conversations)
+func (s *dirScope) forget(ctx context.Context, conversations []message.ID) error {
+	gone, lists, err := s.owned(conversations)
 	if err != nil || len(lists) == 0 {
 		return err
 	}
-	err = d.disk.sweep(func(name string, _ time.Duration) bool {
-		h, err := ParseHandle(strings.TrimPrefix(name[:strings.LastIndex(name, ".")], d.folder+"."))
+	err = s.disk.sweep(func(name string, _ time.Duration) bool {
+		h, err := ParseHandle(strings.TrimPrefix(name[:strings.LastIndex(name, ".")], s.folder+"."))
 		return err == nil && gone[h]
 	})
 	if err != nil {
 		return err
 	}
 	for h := range gone {
-		if err := errors.Join(ctx.Err(), d.disk.remove(d.pathOf(h))); err != nil {
+		if err := errors.Join(ctx.Err(), s.disk.remove(s.pathOf(h))); err != nil {
 			return err
 		}
 	}
-	if err := d.disk.syncFolder(d.folder); err != nil {
+	if err := s.disk.syncFolder(s.folder); err != nil {
 		return err
 	}
 	for _, list := range lists {
-		if err := d.disk.remove(list); err != nil {
+		if err := s.disk.remove(list); err != nil {
 			return err
 		}
 	}
-	return d.disk.syncFolder(d.folder)
+	return s.disk.syncFolder(s.folder)
 }
 
 // owned returns the handles that are only in the lists of some conversations, and these
 // lists.
-func (d *Dir) owned(conversations []message.ID) (only map[Handle]bool, lists []string, err error) {
-	entries, err := fs.ReadDir(d.disk.root.FS(), d.folder)
+func (s *dirScope) owned(conversations []message.ID) (only map[Handle]bool, lists []string, err error) {
+	entries, err := fs.ReadDir(s.disk.root.FS(), s.folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
@@ -284,12 +287,12 @@ func (d *Dir) owned(conversations []message.ID) (only map[Handle]bool, lists []s
 		if id.UnmarshalText([]byte(e.Name())) != nil {
 			continue
 		}
-		list, into := d.folder+"/"+e.Name(), kept
+		list, into := s.folder+"/"+e.Name(), kept
 		if slices.Contains(conversations, id) {
 			into = only
 			lists = append(lists, list)
 		}
-		handles, err := d.disk.listed(list)
+		handles, err := s.disk.listed(list)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -26,3 +26,12 @@ func (internals) Check(n *Named) error { return n.check() }
 
 // Scope returns a scope by its name: [HandleIn] for many contents, and the names under which a store may keep them.
 func (internals) Scope(secret []byte, name string) scope { return newScope(secret, name) }
+
+// InMemory reports whether a store is a [Memory] or a scope of one.
+func (internals) InMemory(s Store) bool {
+	switch s.(type) {
+	case *Memory, *memoryScope:
+		return true
+	}
+	return false
+}

@@ -12,14 +12,14 @@ import (
 
 const defaultMemory = 64 << 20 // bytes
 
-// Memory is a [Store] in memory. [NewMemory] returns its scope "". When it is full it
-// removes the contents that were neither put nor read for the longest time; contents of
-// one Put that are larger than the limit are an error. It keeps and returns the strings it
-// was given without copying them. It is safe for concurrent use.
+// Memory is a [Store] in memory. When it is full it removes the contents that were neither
+// put nor read for the longest time. After an error of Put nothing of the contents is kept;
+// contents of one Put that are larger than the limit are an error. It keeps and returns the
+// strings it was given without copying them. It is safe for concurrent use.
 type Memory struct {
-	name string
-	keys scope
-	in   *memory
+	Store // its scope ""
+
+	in *memory
 }
 
 // NewMemory returns an empty store that keeps at most limit bytes, for all scopes
@@ -33,47 +33,11 @@ func NewMemory(limit int) *Memory {
 	}
 	in := &memory{limit: limit, kept: map[place]*item{}}
 	in.recent.prev, in.recent.next = &in.recent, &in.recent
-	return &Memory{keys: newScope(nil, ""), in: in}
+	return &Memory{Store: in.scope(""), in: in}
 }
 
 // Scope returns one scope as a store. Scope("") has the contents of [NewMemory].
-func (m *Memory) Scope(name string) Store {
-	return &Memory{name: name, keys: newScope(nil, name), in: m.in}
-}
-
-// Handle implements [Store].
-func (m *Memory) Handle(h message.ContentHash) Handle { return m.keys.Handle(h) }
-
-// Put implements [Store]. After an error nothing of the contents is kept.
-func (m *Memory) Put(ctx context.Context, conversation message.ID, contents []Named) error {
-	for i := range contents {
-		if err := contents[i].check(); err != nil {
-			return fmt.Errorf("store: put: %w", err)
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: put: %w", err)
-	}
-	if err := m.in.put(m.name, conversation, contents); err != nil {
-		return fmt.Errorf("store: put: %w", err)
-	}
-	return nil
-}
-
-// Get implements [Store].
-func (m *Memory) Get(ctx context.Context, h Handle) (Content, error) {
-	if err := ctx.Err(); err != nil {
-		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
-	}
-	m.in.mu.Lock()
-	defer m.in.mu.Unlock()
-	it := m.in.kept[place{m.name, h}]
-	if it == nil {
-		return Content{}, fmt.Errorf("store: get %s: %w", h, ErrNotFound)
-	}
-	m.in.touch(it)
-	return it.content, nil
-}
+func (m *Memory) Scope(name string) Store { return m.in.scope(name) }
 
 // Delete removes all contents of a scope or, if conversations are named, those that belong
 // to no other conversation; the zero ID is that of contents without a conversation.
@@ -96,6 +60,47 @@ func (m *Memory) Delete(_ context.Context, scope string, conversations ...messag
 	return nil
 }
 
+// memoryScope is one scope of a Memory.
+type memoryScope struct {
+	name string
+	keys scope
+	in   *memory
+}
+
+// Handle implements [Store].
+func (s *memoryScope) Handle(h message.ContentHash) Handle { return s.keys.Handle(h) }
+
+// Put implements [Store].
+func (s *memoryScope) Put(ctx context.Context, conversation message.ID, contents []Named) error {
+	for i := range contents {
+		if err := contents[i].check(); err != nil {
+			return fmt.Errorf("store: put: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store: put: %w", err)
+	}
+	if err := s.in.put(s.name, conversation, contents); err != nil {
+		return fmt.Errorf("store: put: %w", err)
+	}
+	return nil
+}
+
+// Get implements [Store].
+func (s *memoryScope) Get(ctx context.Context, h Handle) (Content, error) {
+	if err := ctx.Err(); err != nil {
+		return Content{}, fmt.Errorf("store: get %s: %w", h, err)
+	}
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	it := s.in.kept[place{s.name, h}]
+	if it == nil {
+		return Content{}, fmt.Errorf("store: get %s: %w", h, ErrNotFound)
+	}
+	s.in.touch(it)
+	return it.content, nil
+}
+
 // memory is what all scopes of a Memory have in common.
 type memory struct {
 	limit int
@@ -105,6 +110,10 @@ type memory struct {
 	kept   map[place]*item
 	recent item // head of a ring: next is the newest, prev the oldest
 	puts   int  // how often put was called
+}
+
+func (m *memory) scope(name string) *memoryScope {
+	return &memoryScope{name: name, keys: newScope(nil, name), in: m}
 }
 
 // place is the key of a content.

@@ -20,6 +20,7 @@ import (
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
@@ -84,7 +85,7 @@ func (m *served) run(ctx context.Context, args []string, std stdio) (err error) 
 	if m.scope != nil {
 		file = file.In(*m.scope)
 	}
-	if _, memory := file.Archive.(*store.Memory); memory || file.Archive == nil {
+	if file.Archive == nil || store.Internals(inside.Key{}).InMemory(file.Archive) {
 		return fmt.Errorf("%s: the key archive names no folder and no database, so nothing can be read", m.chain)
 	}
 	out := &output{to: std.out}

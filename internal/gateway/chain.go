@@ -17,8 +17,11 @@ import (
 	"github.com/laconic-go/laconic/wire"
 )
 
-// inJournal is what package journal gives to packages of this module only.
-var inJournal = journal.Internals(inside.Key{})
+// What packages journal and store give to packages of this module only.
+var (
+	inJournal = journal.Internals(inside.Key{})
+	inStore   = store.Internals(inside.Key{})
+)
 
 // chain is a chain file that was loaded, and what it opened.
 type chain struct {
@@ -52,7 +55,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 		file.Journal = journal.NewMemory(0)
 	}
 	_, journalInMemory := inJournal.InMemory(file.Journal)
-	_, archiveInMemory := file.Archive.(*store.Memory)
+	archiveInMemory := inStore.InMemory(file.Archive)
 	if outlives := !journalInMemory || file.Archive != nil && !archiveInMemory; g.randomSecret && outlives {
 		return nil, errors.Join(errors.New("gateway: the journal or the archive outlives the process, and would not be found again: "+
 			"want a secret, of which the names of the scopes are made"), end())
@@ -64,7 +67,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 		if _, ok := inJournal.InMemory(before.file.Journal); ok && journalInMemory {
 			file.Journal = before.file.Journal
 		}
-		if _, ok := before.file.Archive.(*store.Memory); ok && archiveInMemory {
+		if archiveInMemory && inStore.InMemory(before.file.Archive) {
 			c.archives = before.archives
 		}
 	}
