@@ -190,13 +190,9 @@ func ExampleRules_Repair_origins() {
 	// tool 4 false
 }
 
-// The size of an image is read from its header.
-func ExampleMedia_Dimensions() {
-	header := "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x23\x28\x00\x00\x04\xb0\x08\x00\x00\x00\x00\xb3\x91\xbe\x5a"
-	screenshot := message.Media{Type: "image/png", Data: header}
-	fmt.Println(screenshot.Dimensions())
-	fmt.Println("at most", message.Anthropic.Limits(200_000).ImageSide)
+// The limits of a provider other than tokens.
+func ExampleRules_Limits() {
+	fmt.Println("the longer side of an image: at most", message.Anthropic.Limits(200_000).ImageSide)
 	// Output:
-	// 9000 1200 true
-	// at most 8000
+	// the longer side of an image: at most 8000
 }

@@ -70,3 +70,7 @@ func HashContent(mediaType, data string) ContentHash { return hashContent(mediaT
 func Content(msgs []Message, i int) []Violation { return contentOf(msgs, i) }
 
 func Pairing(msgs []Message) []Violation { return internals{}.Pairing(msgs) }
+
+func (m Message) IsCompaction() bool { return m.isCompaction() }
+
+func (m Media) Dimensions() (width, height int, ok bool) { return m.dimensions() }

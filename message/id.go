@@ -188,9 +188,6 @@ type Run struct {
 // Len returns the number of positions.
 func (r Run) Len() int { return r.Last - r.First + 1 }
 
-// Contains reports whether position i is in the run.
-func (r Run) Contains(i int) bool { return r.First <= i && i <= r.Last }
-
 // Unit is the smallest run of messages that may be removed without others: a round, or
 // one other message.
 type Unit struct {

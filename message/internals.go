@@ -60,3 +60,14 @@ func (internals) CallsOf(msgs []Message, i int) []int { return callsOf(msgs, i) 
 // accept only a string. A message with results is returned unchanged. The adapters do this with each message that a chain made
 // or edited; fit does it for all messages, and for results, with [OneText].
 func (internals) JoinTexts(m Message) Message { return joinTexts(m) }
+
+// IsCompaction reports whether the message is what a provider has made of earlier messages, which only the provider can read: a
+// message of the assistant with nothing but a compaction block of Anthropic, or a compaction item of OpenAI. It is no turn: a
+// conversation may begin with it, and an answer may follow it.
+func (internals) IsCompaction(m Message) bool { return m.isCompaction() }
+
+// Dimensions returns the size of an image in pixels from its header. It returns false if
+// the bytes are neither in Data nor in a data: URL, if they are not PNG, JPEG, GIF or
+// WebP, and if the header is broken or has a size of 0. It reads only the header, ignores
+// Type, and does not check the size against the image.
+func (internals) Dimensions(m Media) (width, height int, ok bool) { return m.dimensions() }

@@ -78,10 +78,10 @@ func (j *judge) visit(i int) {
 // turn checks the order of roles.
 func (j *judge) turn(i int) {
 	if j.last < 0 {
-		if j.want.has(firstNotUser) && j.msgs[i].Role != RoleUser && !j.msgs[i].IsCompaction() {
+		if j.want.has(firstNotUser) && j.msgs[i].Role != RoleUser && !j.msgs[i].isCompaction() {
 			j.report(firstNotUser, i, "")
 		}
-	} else if !j.msgs[j.last].IsCompaction() {
+	} else if !j.msgs[j.last].isCompaction() {
 		before, now := &j.msgs[j.last], &j.msgs[i]
 		if j.want.has(repeatedTurn) && sameTurn(before.Role, now.Role) {
 			j.report(repeatedTurn, i, "")

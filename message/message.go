@@ -17,7 +17,6 @@ package message
 
 import (
 	"iter"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -69,13 +68,6 @@ func (u Usage) Add(o Usage) Usage {
 		Output:         u.Output + o.Output,
 		Thinking:       u.Thinking + o.Thinking,
 	}
-}
-
-// LogValue returns the numbers as a group.
-func (u Usage) LogValue() slog.Value {
-	return slog.GroupValue(slog.Int("input", u.Input), slog.Int("cache_read", u.CacheRead), slog.Int("cache_write", u.CacheWrite),
-		slog.Int("cache_write_long", u.CacheWriteLong),
-		slog.Int("output", u.Output), slog.Int("thinking", u.Thinking))
 }
 
 // Hints control how editors treat a message. They are not content: they change neither
@@ -131,10 +123,8 @@ func (m Message) Calls() iter.Seq[ToolCall] { return only[ToolCall](m.Parts) }
 // several pieces is several values with the same call ID.
 func (m Message) Results() iter.Seq[ToolResult] { return only[ToolResult](m.Parts) }
 
-// IsCompaction reports whether the message is what a provider has made of earlier messages, which only the provider can read: a
-// message of the assistant with nothing but a compaction block of Anthropic, or a compaction item of OpenAI. It is no turn: a
-// conversation may begin with it, and an answer may follow it.
-func (m Message) IsCompaction() bool {
+// isCompaction is documented at internals.IsCompaction.
+func (m Message) isCompaction() bool {
 	if m.Role != RoleAssistant {
 		return false
 	}

@@ -78,11 +78,8 @@ func knownPart(p Part) bool {
 	return false
 }
 
-// Dimensions returns the size of an image in pixels from its header. It returns false if
-// the bytes are neither in Data nor in a data: URL, if they are not PNG, JPEG, GIF or
-// WebP, and if the header is broken or has a size of 0. It reads only the header, ignores
-// Type, and does not check the size against the image.
-func (m Media) Dimensions() (width, height int, ok bool) {
+// dimensions is documented at internals.Dimensions.
+func (m Media) dimensions() (width, height int, ok bool) {
 	width, height = m.header()
 	if width <= 0 || height <= 0 {
 		return 0, 0, false

@@ -39,7 +39,7 @@ func lastTurn(list []item) int {
 
 // open appends the first message that is not a system message.
 func (d *repairer) open(out []item, it item) []item {
-	if d.want.has(firstNotUser) && it.Role != RoleUser && !it.IsCompaction() {
+	if d.want.has(firstNotUser) && it.Role != RoleUser && !it.isCompaction() {
 		d.fix(firstNotUser, it.at, "", "%s was inserted before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
@@ -48,7 +48,7 @@ func (d *repairer) open(out []item, it item) []item {
 
 func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 	switch {
-	case before.IsCompaction():
+	case before.isCompaction():
 		return 0, false
 	case d.want.has(repeatedTurn) && sameTurn(before.Role, now.Role):
 		return repeatedTurn, true

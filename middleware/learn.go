@@ -180,9 +180,9 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 	for i := from; i < len(s.Body); i++ {
 		m := s.Body[i]
 		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
-		if reports && i > st.tokens.At && !st.unclear.Contains(i) {
+		if reports && i > st.tokens.At && (i < st.unclear.First || st.unclear.Last < i) {
 			if past == nil {
-				past = calibrate.PastOf(s.History, st.list, s.chain.meter.Once()+s.ToolTokens+s.LeadSum)
+				past = calibrate.PastOf(s.History, st.list, s.chain.meter.Request(nil, nil)+s.ToolTokens+s.LeadSum)
 			}
 			p := reportOf(*m.Usage)
 			p.At = i

@@ -173,7 +173,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 // been sent without edits in all calls.
 func (o *outgoing) unsent() (n int) {
 	v, s, was := o.view, o.view.session, o.before
-	all := s.chain.meter.Once() + v.tools + s.LeadSum + s.Sum
+	all := s.chain.meter.Request(nil, nil) + v.tools + s.LeadSum + s.Sum
 	answer := len(s.Body) - 1
 	for answer >= 0 && s.Body[answer].Role != message.RoleAssistant {
 		answer--

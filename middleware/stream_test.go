@@ -18,7 +18,7 @@ func TestStreamWhole(t *testing.T) {
 	t.Parallel()
 	resp := middleware.Response{Message: message.Assistant(message.Text{Text: "ab"}), Usage: message.Usage{Output: 2}, Stop: middleware.StopEnd}
 	counted := resp
-	counted.Cache.Prompt = tokens.Meter{}.Once()
+	counted.Cache.Prompt = tokens.Meter{}.Request(nil, nil)
 	cases := map[string]struct {
 		model middleware.Model
 		want  []middleware.Delta

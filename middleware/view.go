@@ -127,7 +127,7 @@ func (v *View) measure() {
 			}
 		}
 	}
-	counted := s.chain.meter.Once() + v.tools + v.result.Sum
+	counted := s.chain.meter.Request(nil, nil) + v.tools + v.result.Sum
 	charged, open, rate := cal.Estimate(counted, wide, v.model.priors)
 	size := Size{Tokens: charged, Counted: counted, rate: rate}
 	own := s.chain.encoding != "" && s.chain.encoding == v.model.Encoding && (cal.At == 0 || math.Abs(cal.Mean()-1) < 0.05)
@@ -221,7 +221,7 @@ func (v *View) Protected(i int) Protection {
 		p = edit.ProtectWhole
 	case s.Record == nil, s.Record.Kind != journal.Fold:
 		p = h.ProtectionAt(s.First)
-	case v.result.Messages[i].IsCompaction():
+	case within.IsCompaction(v.result.Messages[i]):
 		p = edit.ProtectWhole
 	default:
 		for _, run := range s.Record.Runs {

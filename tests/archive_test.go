@@ -185,7 +185,7 @@ func (l *lost) check() {
 // there was no room for one.
 func wasBare(e *journal.Record, at int) bool {
 	return slices.ContainsFunc(e.Covered, func(r *journal.Record) bool {
-		covers := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.Contains(at) })
+		covers := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.First <= at && at <= run.Last })
 		return r.Kind == journal.Fold && covers && (r.Middleware == fit.Name && len(r.Messages) == 0 || wasBare(r, at))
 	})
 }

@@ -372,11 +372,11 @@ func upTo(edits []*journal.Record, history []message.Message, n int) []*journal.
 	}
 	var out []*journal.Record
 	for _, e := range edits {
-		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(question) })
+		covers := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.First <= question && question <= r.Last })
 		loses := covers && !slices.ContainsFunc(e.Messages, history[max(question, 0)].Equal)
 		for i := unread; i < min(n, len(history)); i++ {
 			unanswered := i == unread || history[i].Role == message.RoleTool
-			within := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.Contains(i) })
+			within := slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.First <= i && i <= r.Last })
 			loses = loses || unanswered && within && !slices.ContainsFunc(e.Messages, history[i].Equal)
 		}
 		if e.Kind == journal.Rewrite {

@@ -285,7 +285,7 @@ func (c *refCall) holds(e *refEdit, beside []*refEdit) bool {
 		return false
 	}
 	for _, u := range message.Units(c.body) {
-		if e.kind != journal.Fold || !e.covers(u.First) || !u.Contains(e.last()) {
+		if e.kind != journal.Fold || !e.covers(u.First) || e.last() < u.First || e.last() > u.Last {
 			continue
 		}
 		for i := e.last() + 1; i <= u.Last; i++ {

@@ -49,7 +49,7 @@ type provider struct {
 
 // call is the model.
 func (p *provider) call(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	size := p.meter.Once() + p.meter.Tools(req.Tools)
+	size := p.meter.Request(nil, req.Tools)
 	same, common, part := p.before != nil, 0, 0
 	if same {
 		common = size

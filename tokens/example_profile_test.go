@@ -62,7 +62,7 @@ func ExampleMeter() {
 	for _, f := range []string{"o200k_base", "claude-4"} {
 		m, _ := tokens.MeterFor(f)
 		fmt.Printf("%s: %d messages, %d tools, %d once, %d in all\n", f,
-			m.Message(history[0])+m.Message(history[1]), m.Tools(tools), m.Once(), m.Request(history, tools))
+			m.Message(history[0])+m.Message(history[1]), m.Tools(tools), m.Request(nil, nil), m.Request(history, tools))
 	}
 	// Output:
 	// o200k_base: 19 messages, 34 tools, 3 once, 56 in all

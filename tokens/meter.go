@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -52,15 +53,10 @@ func (m Meter) Tools(tools []message.ToolDef) int {
 	return n
 }
 
-// Once counts what a request has in addition to its messages and tools.
-func (m Meter) Once() int {
-	complete(&m)
-	return m.Framing.PerRequest
-}
-
-// Request counts everything that one model call sends: the sum of [Meter.Once],
-// [Meter.Tools] and [Meter.Message] of each message. If old
-// thinking is free, that before the last user message is not counted.
+// Request counts everything that one model call sends: the sum of Framing.PerRequest,
+// [Meter.Tools] and [Meter.Message] of each message. If old thinking is free, that before
+// the last user message is not counted. Without messages and tools it is what each request has
+// in addition to them.
 func (m Meter) Request(msgs []message.Message, tools []message.ToolDef) int {
 	complete(&m)
 	n := m.Framing.PerRequest + m.Tools(tools)
@@ -154,7 +150,7 @@ func ofMedia(m *Meter, p message.Media) int {
 	case p.Data != "" && (kind == "text" || mime == "application/json"):
 		return m.Counter.Count(p.Data)
 	case kind == "image", kind == "":
-		width, height, _ := p.Dimensions()
+		width, height, _ := message.Internals(inside.Key{}).Dimensions(p)
 		return m.Framing.Images.cost(width, height)
 	case kind == "audio", kind == "video":
 		return m.Framing.PerAudio

@@ -19,7 +19,7 @@ func TestMeterZero(t *testing.T) {
 	require.Equal(t, full.Message(h[0]), tokens.Meter{}.Message(h[0]))
 	require.Equal(t, full.Part(h[0].Parts[0]), tokens.Meter{}.Part(h[0].Parts[0]))
 	require.Equal(t, full.Tools(tools), tokens.Meter{}.Tools(tools))
-	require.Equal(t, full.Once(), tokens.Meter{}.Once())
+	require.Equal(t, full.Request(nil, nil), tokens.Meter{}.Request(nil, nil))
 }
 
 func TestMeterFraming(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/foreign"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/native"
@@ -148,7 +149,7 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	if err != nil {
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: err}
 	}
-	c.compacted.Store(c.body.Format == codec.Messages && slices.ContainsFunc(req.Messages, message.Message.IsCompaction))
+	c.compacted.Store(c.body.Format == codec.Messages && slices.ContainsFunc(req.Messages, message.Internals(inside.Key{}).IsCompaction))
 	resp, err := c.send(text) //nolint:bodyclose // the client closes it
 	if err != nil {
 		return nil, foreign.Classify(ctx, req, err, foreign.KindOf)

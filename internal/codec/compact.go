@@ -62,7 +62,7 @@ func Compacted(f *Format, answer string) ([]message.Message, error) {
 	compacted := false
 	for _, it := range r.items {
 		m := it.message()
-		compacted = compacted || m.IsCompaction() && !jsonedit.Absent(sealOf(m))
+		compacted = compacted || within.IsCompaction(m) && !jsonedit.Absent(sealOf(m))
 		msgs = append(msgs, m)
 	}
 	if !compacted {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -105,7 +106,7 @@ func ofMedia(m message.Media) Load {
 	case "audio", "video":
 		return Load{}
 	case "image", "": // media without a type are sent as an image
-		width, height, _ := m.Dimensions()
+		width, height, _ := message.Internals(inside.Key{}).Dimensions(m)
 		return Load{Images: 1, ImageBytes: sent(m), ImageSide: max(width, height)}
 	}
 	return Load{Documents: 1, DocumentBytes: sent(m), AllDocumentBytes: sent(m)}

@@ -66,7 +66,7 @@ func (c *cache) size(tools []message.ToolDef) int {
 
 // price returns what a prompt costs now.
 func (c *cache) price(req *middleware.Request, at time.Time) spent {
-	size := c.meter.Once() + c.size(req.Tools)
+	size := c.meter.Request(nil, nil) + c.size(req.Tools)
 	read := 0
 	same := c.prompt != nil && slices.Equal(c.tools, req.Tools)
 	if same {

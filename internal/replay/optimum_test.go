@@ -67,7 +67,7 @@ func newHindsight(t *testing.T, talk *Conversation, keep int, o Options) *hindsi
 	_, err = tape.play(t.Context(), record, Classes()[0], o, false)
 	require.NoError(t, err)
 	cache := newCache(o)
-	h.base = cache.meter.Once() + cache.meter.Tools(talk.Tools)
+	h.base = cache.meter.Request(nil, nil) + cache.meter.Tools(talk.Tools)
 	sums := func(msgs []message.Message) []int {
 		all := make([]int, 1, len(msgs)+1)
 		for _, m := range msgs {

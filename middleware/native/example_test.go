@@ -28,8 +28,8 @@ func ExampleNew() {
 		return
 	}
 	fmt.Println(len(req.Messages), "messages became", len(out.Messages))
-	fmt.Println(out.Messages[0].IsCompaction())
+	fmt.Println(out.Messages[0].Parts[0].(message.Opaque).Data)
 	// Output:
 	// 41 messages became 3
-	// true
+	// {"content":"39 messages"}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -104,7 +105,7 @@ func TestFold(t *testing.T) {
 	low := trigger.Tokens(500)
 	got, events := run(t, middleware.Chain(with(provider{}), native.New(native.Options{Trigger: low, Keep: 4, Instructions: "names"})), history, middleware.Env{})
 	require.True(t, got[0].Equal(history[0]))
-	require.True(t, got[1].IsCompaction())
+	require.True(t, message.Internals(inside.Key{}).IsCompaction(got[1]))
 	require.Contains(t, got[1].Parts[0].(message.Opaque).Data, "names")
 	require.Len(t, got, 6)
 	require.True(t, got[2].Equal(history[len(history)-4]), "an answer is the first that is kept, and directly behind it")
@@ -157,7 +158,7 @@ func TestPinned(t *testing.T) {
 	history[21].Hints.Pinned = true
 	mw := middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(500), Keep: 2}))
 	got, _ := run(t, mw, history, middleware.Env{})
-	require.True(t, got[0].IsCompaction())
+	require.True(t, message.Internals(inside.Key{}).IsCompaction(got[0]))
 	require.True(t, got[1].Equal(history[21]), "%v", got[1])
 	var protection middleware.Protection
 	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {

@@ -36,7 +36,7 @@ func (c *Call) compacted(i int) *journal.Record {
 
 // partsOf returns the parts of message i of what was sent; none of a compaction that the provider has made.
 func (c *Call) partsOf(i int) []message.Part {
-	if m := c.Sent[i]; !m.IsCompaction() || c.View != nil && c.compacted(i) == nil {
+	if m := c.Sent[i]; !message.Internals(inside.Key{}).IsCompaction(m) || c.View != nil && c.compacted(i) == nil {
 		return m.Parts
 	}
 	return nil

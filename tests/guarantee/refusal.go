@@ -109,7 +109,7 @@ func without(history []message.Message, may []message.Unit, choice int) []messag
 	var left []message.Message
 	guarded := protections(history)
 	for i, m := range history {
-		k := slices.IndexFunc(may, func(u message.Unit) bool { return u.Contains(i) })
+		k := slices.IndexFunc(may, func(u message.Unit) bool { return u.First <= i && i <= u.Last })
 		if k < 0 || choice>>k&1 == 0 {
 			left = append(left, guarded[i].least(m))
 		}

@@ -143,7 +143,7 @@ func (h *History) lost(protected []int, product []message.Message) int {
 		if k < 0 {
 			return i
 		}
-		if !product[k].IsCompaction() {
+		if !within.IsCompaction(product[k]) {
 			k++
 		}
 		product = product[k:]
@@ -156,8 +156,8 @@ func (h *History) lost(protected []int, product []message.Message) int {
 // that the provider has read, except for what must stay as it is, unless that is an earlier compaction.
 func (h *History) StandsFor(m *message.Message, i int) bool {
 	b := h.Body[i]
-	if m.IsCompaction() {
-		return !h.Whole[i] || b.IsCompaction()
+	if within.IsCompaction(*m) {
+		return !h.Whole[i] || within.IsCompaction(*b)
 	}
 	if b.Equal(*m) {
 		return true

@@ -128,7 +128,7 @@ func (h *History) Freed(it Item) int {
 }
 
 func contains(runs []message.Run, i int) bool {
-	return slices.ContainsFunc(runs, func(r message.Run) bool { return r.Contains(i) })
+	return slices.ContainsFunc(runs, func(r message.Run) bool { return r.First <= i && i <= r.Last })
 }
 
 // maxUndo is how many folds inside one another are kept.

@@ -125,7 +125,7 @@ func (h *History) Stale(now, before List, leftOut Positions) int {
 func (l List) compacted(it Item) bool {
 	return slices.ContainsFunc(l, func(c Item) bool {
 		return c.Kind == journal.Fold && c.Runs[0].First <= it.Runs[0].First && it.last <= c.last &&
-			slices.ContainsFunc(c.Messages, message.Message.IsCompaction)
+			slices.ContainsFunc(c.Messages, within.IsCompaction)
 	})
 }
 
