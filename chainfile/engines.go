@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -72,10 +73,11 @@ const forms = inMemory + ", sqlite:PATH, postgres://…, redis://…"
 // await notes a database that Open opens. A scheme without a driver is an error of the file.
 func (f *File) await(n node, use func(*engine.Engine)) {
 	url := n.raw()
-	if scheme, _, _ := strings.Cut(url, ":"); !slices.Contains(engine.Schemes(), scheme) {
+	known := engine.Internals(inside.Key{}).Schemes()
+	if scheme, _, _ := strings.Cut(url, ":"); !slices.Contains(known, scheme) {
 		has := "none"
-		if all := engine.Schemes(); len(all) > 0 {
-			has = list(all)
+		if len(known) > 0 {
+			has = list(known)
 		}
 		n.failf("names a database for which the program has no driver (it has %s), want %s", has, forms)
 		return

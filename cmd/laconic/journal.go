@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store/engine"
@@ -154,7 +155,7 @@ func show(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio)
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)
 	for _, u := range kept {
-		all, err := e.Entries(ctx, u.Scope, u.Conversation)
+		all, err := engine.Internals(inside.Key{}).Entries(ctx, e, u.Scope, u.Conversation)
 		if err != nil {
 			return fmt.Errorf("scope %q, conversation %s: %w", u.Scope, u.Conversation, err)
 		}

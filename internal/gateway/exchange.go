@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/store/engine"
 	"github.com/laconic-go/laconic/wire"
 )
@@ -211,7 +212,7 @@ func classOf(err error) string {
 		return "connection_refused"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "connection_broken"
-	case errors.Is(err, engine.ErrNotConnected):
+	case engine.Internals(inside.Key{}).NotConnected(err):
 		return "not_connected"
 	}
 	return other

@@ -33,7 +33,7 @@ import (
 // A backend may have a method Lost(err error) error, which is called before each call with
 // nil, and after one that failed with its error. It asks no server. If it returns an error,
 // all that was kept is lost: a file was removed, or tables. The engine opens the URL again,
-// closes this backend, and returns the error as an [ErrLost].
+// closes this backend, and returns the error.
 //
 // # Round trips
 //
@@ -134,16 +134,13 @@ type Content struct {
 	Data   []byte   // at least one byte; see PutContents
 }
 
-// Overhead is the number of bytes that a row counts in addition to its data.
-const Overhead = 200
-
 // Usage is what a scope keeps of one conversation.
 type Usage struct {
 	Scope        string
 	Conversation message.ID // zero: contents that were put for no conversation
 	Entries      int        // of the journal
 	Contents     int        // of the archive
-	Bytes        int64      // of the data of both, compressed, with Overhead for each
+	Bytes        int64      // of the data of both, compressed, and 200 for each
 	Used         time.Time  // last use of any of them
 }
 

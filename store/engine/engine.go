@@ -49,11 +49,11 @@ type Engine struct {
 	endCalls context.CancelFunc
 }
 
-// ErrClosed is the error of calls after [Engine.Close].
-var ErrClosed = errors.New("engine: closed")
+// errClosed is the error of calls after [Engine.Close].
+var errClosed = errors.New("engine: closed")
 
-// ErrLost is the error of a call that finds that the database has lost everything.
-var ErrLost = errors.New("the database has lost everything")
+// errLost is the error of a call that finds that the database has lost everything.
+var errLost = errors.New("the database has lost everything")
 
 // ErrShared is the error of [Engine.Delete] for an ID that several conversations without a name
 // share. Give conversations names, or use [Engine.DeleteShared], which deletes all of them.
@@ -81,7 +81,7 @@ func New(b Backend, o Options) (*Engine, error) {
 
 // isAnswer reports errors of a database that works.
 func isAnswer(err error) bool {
-	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, ErrClosed, ErrLost} {
+	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, errClosed, errLost} {
 		if errors.Is(err, a) {
 			return true
 		}
@@ -90,7 +90,7 @@ func isAnswer(err error) bool {
 	return full
 }
 
-// Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [ErrNotConnected] before an engine with
+// Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [store.ErrNoAnswer] before an engine with
 // [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
@@ -148,17 +148,6 @@ func (e *Engine) List(ctx context.Context, scopes ...string) ([]Usage, error) {
 	return call(ctx, e, "list", "", func(ctx context.Context) ([]Usage, error) { return e.db().List(ctx, scopes...) })
 }
 
-// Entries returns the entries of a conversation, the oldest first. It reads all of them.
-func (e *Engine) Entries(ctx context.Context, scope string, conversation message.ID) ([]journal.Entry, error) {
-	return call(ctx, e, "entries", scope, func(ctx context.Context) ([]journal.Entry, error) {
-		rows, err := e.db().Entries(ctx, scope, conversation)
-		if err != nil {
-			return nil, err
-		}
-		return e.codec.toEntries(scope, rows)
-	})
-}
-
 // Resealed is the progress of [Engine.Reseal].
 type Resealed struct {
 	Rows    int // rows that were read
@@ -199,7 +188,7 @@ func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
 }
 
 // Close ends all running calls, waits for them and closes the connections. No goroutine of
-// the engine remains. Calls after it return [ErrClosed].
+// the engine remains. Calls after it return an error.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	already := e.closed
@@ -227,14 +216,14 @@ func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx 
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return result, ErrClosed
+		return result, errClosed
 	}
 	e.calls.Add(1)
 	e.mu.Unlock()
 	defer e.calls.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(e.end, func() { cancel(ErrClosed) })() //nolint:contextcheck // it is the context of the engine
+	defer context.AfterFunc(e.end, func() { cancel(errClosed) })() //nolint:contextcheck // it is the context of the engine
 	b := e.db()
 	if err := e.renew(ctx, b, nil); err != nil {
 		return result, err
@@ -242,8 +231,8 @@ func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx 
 	if result, err = do(ctx); err != nil {
 		err = cmp.Or(e.renew(ctx, b, err), err)
 	}
-	if err != nil && context.Cause(ctx) == ErrClosed { //nolint:errorlint // it is set above
-		err = ErrClosed
+	if err != nil && context.Cause(ctx) == errClosed { //nolint:errorlint // it is set above
+		err = errClosed
 	}
 	return result, err
 }
@@ -268,11 +257,11 @@ func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 	}
 	fresh, err := e.open(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", ErrLost, lost, err)
+		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", errLost, lost, err)
 	}
 	e.backend.Store(&fresh)
 	_ = b.Close() // it has lost its files
-	return fmt.Errorf("%w: %w; a new one is used", ErrLost, lost)
+	return fmt.Errorf("%w: %w; a new one is used", errLost, lost)
 }
 
 // limited makes a call within the limits of a guard.

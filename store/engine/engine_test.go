@@ -164,7 +164,7 @@ func TestOpenErrors(t *testing.T) {
 	require.PanicsWithValue(t, "engine: Register: the scheme failing is empty or has a driver already", func() {
 		Register("failing", func(context.Context, string) (Backend, error) { return nil, nil })
 	})
-	require.Contains(t, Schemes(), "failing")
+	require.Contains(t, imported(), "failing")
 }
 
 // down is a backend whose calls fail.

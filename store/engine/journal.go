@@ -23,7 +23,7 @@ type entries struct{ *Engine }
 // Find implements [journal.Journal].
 func (j entries) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (found journal.Found, err error) {
 	found, lost := j.findOnce(ctx, scope, first, ids)
-	if errors.Is(lost, ErrLost) { // what is there now has nothing, or what others have written since
+	if errors.Is(lost, errLost) { // what is there now has nothing, or what others have written since
 		found, err = j.findOnce(ctx, scope, first, ids)
 		found.Skipped = errors.Join(lost, found.Skipped)
 		return found, err

@@ -17,9 +17,9 @@ const (
 	lastRetry  = 10 * time.Second
 )
 
-// ErrNotConnected is the error of calls before an engine with [Options.Lazy] has its connection. It names why the last
+// errNotConnected is the error of calls before an engine with [Options.Lazy] has its connection. It names why the last
 // attempt failed.
-var ErrNotConnected = errors.New("not connected yet")
+var errNotConnected = errors.New("not connected yet")
 
 // lazy is a backend that connects in the background. Until then it keeps contents in memory, and all other calls fail. The
 // entries of the journal wait in the chains that made them, which write them as after an outage.
@@ -96,7 +96,7 @@ func (l *lazy) begin(ctx context.Context, b Backend) error {
 	}
 }
 
-// connected returns the backend. The error wraps [ErrNotConnected] and store.ErrNoAnswer.
+// connected returns the backend. The error wraps [errNotConnected] and store.ErrNoAnswer.
 func (l *lazy) connected() (Backend, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,9 +104,9 @@ func (l *lazy) connected() (Backend, error) {
 	case l.backend != nil:
 		return l.backend, nil
 	case l.failed != nil:
-		return nil, fmt.Errorf("engine: %w: %w: %w", ErrNotConnected, l.failed, store.ErrNoAnswer)
+		return nil, fmt.Errorf("engine: %w: %w: %w", errNotConnected, l.failed, store.ErrNoAnswer)
 	}
-	return nil, fmt.Errorf("engine: %w: %w", ErrNotConnected, store.ErrNoAnswer)
+	return nil, fmt.Errorf("engine: %w: %w", errNotConnected, store.ErrNoAnswer)
 }
 
 // do makes a call of the backend.
@@ -182,7 +182,7 @@ func (l *lazy) wait(w waiting) error {
 		n += len(w.contents[i].Data)
 	}
 	if l.bytes+n > maxWaiting {
-		return fmt.Errorf("engine: %w, and %d bytes of contents wait already: %w", ErrNotConnected, l.bytes, store.ErrNoAnswer)
+		return fmt.Errorf("engine: %w, and %d bytes of contents wait already: %w", errNotConnected, l.bytes, store.ErrNoAnswer)
 	}
 	l.bytes += n
 	l.waiting = append(l.waiting, w)

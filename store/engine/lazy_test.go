@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -53,7 +54,7 @@ func TestLazy(t *testing.T) {
 		defer func() { require.NoError(t, e.Close()) }()
 		synctest.Wait()
 		err = e.Ping(t.Context())
-		require.ErrorIs(t, err, engine.ErrNotConnected)
+		require.True(t, engine.Internals(inside.Key{}).NotConnected(err), err)
 		require.ErrorIs(t, err, store.ErrNoAnswer)
 		require.EqualError(t, err, "engine: not connected yet: engine: open host:1: connection refused by xxxxx@host: "+store.ErrNoAnswer.Error())
 
@@ -76,7 +77,7 @@ func TestLazy(t *testing.T) {
 		sent, events := first(history)
 		told := 0
 		for _, event := range events {
-			if errors.Is(event.Err, engine.ErrNotConnected) {
+			if engine.Internals(inside.Key{}).NotConnected(event.Err) {
 				told++
 			}
 		}
@@ -135,7 +136,7 @@ func TestLazyIsBounded(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.ErrorIs(t, err, engine.ErrNotConnected)
+	require.True(t, engine.Internals(inside.Key{}).NotConnected(err), err)
 	require.ErrorContains(t, err, "wait already")
 	require.NoError(t, e.Close())
 }

@@ -18,7 +18,7 @@ type Options struct {
 	// reclaimed by [Engine.Vacuum], or by the database itself.
 	TTL time.Duration
 
-	// Limit is about how many bytes a scope may keep: compressed data, and [Overhead] for
+	// Limit is about how many bytes a scope may keep: compressed data, and 200 bytes for
 	// each row. A write that would exceed it fails with a [FullError]; reads still work. 0: no limit.
 	Limit int64
 

@@ -121,8 +121,8 @@ func named(err error, address string) error {
 	return fmt.Errorf("engine: open %s: %w", u.Host, err)
 }
 
-// Schemes returns the schemes whose drivers are imported, sorted.
-func Schemes() []string {
+// imported returns the schemes whose drivers are imported, sorted.
+func imported() []string {
 	schemesMu.RLock()
 	defer schemesMu.RUnlock()
 	var all []string

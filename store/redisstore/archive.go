@@ -46,7 +46,7 @@ func (b *backend) PutContents(
 			if k < 0 {
 				k = len(calls)
 				calls = append(calls, partCall{part, []any{
-					bounds.TTL.Milliseconds(), atLeastOne(left(part), bounds), engine.Overhead, conversation[:],
+					bounds.TTL.Milliseconds(), atLeastOne(left(part), bounds), overhead, conversation[:],
 				}})
 			}
 			calls[k].args = append(calls[k].args, c.Handle, c.Key[:], c.Data)

@@ -168,7 +168,7 @@ func TestClusterDeletes(t *testing.T) {
 	require.Len(t, list, many-1)
 	for _, u := range list {
 		require.Equal(t, []int{1, 1}, []int{u.Entries, u.Contents}, "of conversation %s", u.Conversation)
-		require.EqualValues(t, 2*engine.Overhead+len("an entry")+len("text"), u.Bytes)
+		require.EqualValues(t, 2*redisstore.Overhead+len("an entry")+len("text"), u.Bytes)
 	}
 	require.NoError(t, b.Delete(t.Context(), "s"))
 	left := 0
@@ -182,7 +182,7 @@ func TestClusterLimits(t *testing.T) {
 	t.Parallel()
 	b, _ := openCluster(t)
 	const many = 30
-	each := int64(2*engine.Overhead + len("an entry") + len("text"))
+	each := int64(2*redisstore.Overhead + len("an entry") + len("text"))
 	bounds := engine.Bounds{TTL: time.Hour, Limit: many * each}
 	fill(t, b, bounds, many)
 	id, c := numbered(many)
@@ -203,7 +203,7 @@ func TestClusterLimits(t *testing.T) {
 	require.NoError(t, err)
 	ageParts(t, b, 61*time.Minute)
 	_, err = b.Put(t.Context(), "s", []engine.Write{{ID: id, First: id, Row: engine.Row{
-		Rev: first, Conversation: first, Data: make([]byte, bounds.Limit-engine.Overhead),
+		Rev: first, Conversation: first, Data: make([]byte, bounds.Limit-redisstore.Overhead),
 	}}}, bounds)
 	require.NoError(t, err, "what has expired on any node makes room")
 }

@@ -23,3 +23,5 @@ func Keys(b engine.Backend, scope string) string {
 func Parts(b engine.Backend, scope string) []string {
 	return b.(*backend).keys(scope)
 }
+
+const Overhead = overhead

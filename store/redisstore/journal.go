@@ -90,7 +90,7 @@ func (b *backend) put(
 	ctx context.Context, scope, part string, writes []engine.Write, bounds engine.Bounds, left int64,
 ) (winner engine.Row, err error) {
 	args := make([]any, 0, 3+8*len(writes))
-	args = append(args, bounds.TTL.Milliseconds(), atLeastOne(left, bounds), engine.Overhead)
+	args = append(args, bounds.TTL.Milliseconds(), atLeastOne(left, bounds), overhead)
 	for i := range writes {
 		w := &writes[i]
 		args = append(args, w.ID[:], w.Over[:], w.Row.Rev[:], w.Row.Conversation[:], w.Row.Base[:], w.Row.Data, w.Head.ID[:], w.Head.Rev[:])
@@ -126,7 +126,7 @@ func full(scope string, r *reply, bounds engine.Bounds, left int64) error {
 
 // Drop implements [engine.Backend].
 func (b *backend) Drop(ctx context.Context, scope string, rows []engine.Row) error {
-	args := []any{0, engine.Overhead}
+	args := []any{0, overhead}
 	for i := range rows {
 		args = append(args, rows[i].Conversation[:], rows[i].Rev[:], rows[i].Data)
 	}

@@ -148,7 +148,7 @@ func TestAFullScopeSaysSo(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	bounds := engine.Bounds{TTL: time.Hour, Limit: 1000}
-	size := func(data []byte) int64 { return engine.Overhead + int64(len(data)) }
+	size := func(data []byte) int64 { return redisstore.Overhead + int64(len(data)) }
 	put(t, b, bounds, engine.Write{ID: id(1), Row: row(11, 0)}, engine.Write{ID: id(2), Row: row(11, 0)})
 	putContents(t, b, bounds, 100, "a", "b", "c")
 	used := size(row(11, 0).Data) + 3*size(content("a").Data)
@@ -197,7 +197,7 @@ func TestListAndVacuum(t *testing.T) {
 	list, err = b.List(t.Context(), "s", "nothing")
 	require.NoError(t, err)
 	require.Len(t, list, 3)
-	size := int64(engine.Overhead + len(content("a").Data))
+	size := int64(redisstore.Overhead + len(content("a").Data))
 	of := map[message.ID]engine.Usage{}
 	for _, u := range list {
 		require.WithinDuration(t, time.Now(), u.Used, 20*time.Minute)
@@ -205,7 +205,7 @@ func TestListAndVacuum(t *testing.T) {
 		of[u.Conversation] = u
 	}
 	require.Equal(t, id(100), list[2].Conversation, "the newest comes first")
-	rows := 2 * int64(engine.Overhead+len(row(11, 0).Data))
+	rows := 2 * int64(redisstore.Overhead+len(row(11, 0).Data))
 	require.Equal(t, map[message.ID]engine.Usage{
 		id(100): {Scope: "s", Conversation: id(100), Entries: 2, Contents: 2, Bytes: rows + 2*size},
 		id(7):   {Scope: "s", Conversation: id(7), Contents: 1, Bytes: size},

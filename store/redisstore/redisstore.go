@@ -51,6 +51,8 @@ const (
 	manyParts = 2 // a scope is in partCount slots; what a cluster begins with
 )
 
+const overhead = 200 // bytes of a row in addition to its data; see [engine.Usage]
+
 const partCount = 32
 
 // backend is an [engine.Backend].

@@ -183,7 +183,7 @@ func TestConversationIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	list, err := b.List(t.Context(), "s")
 	require.NoError(t, err)
-	require.Equal(t, int64(len(rows)*(len("an entry")+engine.Overhead)), list[0].Bytes)
+	require.Equal(t, int64(len(rows)*(len("an entry")+redisstore.Overhead)), list[0].Bytes)
 	require.Equal(t, len(rows), list[0].Entries)
 }
 

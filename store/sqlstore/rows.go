@@ -16,11 +16,7 @@ import (
 
 const maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
 
-// The statements count the same overhead as all engines.
-const (
-	_ = uint(engine.Overhead - 200)
-	_ = uint(200 - engine.Overhead)
-)
+const overhead = 200 // bytes of a row in addition to its data, as in the statements; see [engine.Usage]
 
 // each returns a function that scans all rows of a result.
 func each(do func(scan func(...any) error) error) func(*sql.Rows, error) error {
@@ -174,7 +170,7 @@ and rev = $2 and data = $3`, []byte(scope), rows[i].Rev[:], rows[i].Data)
 		if err == nil {
 			n, _ := r.RowsAffected() // the drivers always know
 			_, err = tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes - $2 where name = $1`,
-				[]byte(scope), n*int64(len(rows[i].Data)+engine.Overhead))
+				[]byte(scope), n*int64(len(rows[i].Data)+overhead))
 		}
 		if err != nil {
 			return fmt.Errorf("sqlstore: drop: %w", err)

@@ -181,7 +181,7 @@ func TestLimit(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
 		b, ctx := d.backend(t), t.Context()
-		one := int64(len("entry 11")) + engine.Overhead
+		one := int64(len("entry 11")) + overhead
 		full := engine.Bounds{Limit: 2 * one}
 		put(t, b, 1, 0, entryRow(11, 0, 1), full)
 		put(t, b, 2, 0, entryRow(12, 11, 1), full)
@@ -202,13 +202,13 @@ func TestLimit(t *testing.T) {
 		require.NoError(t, b.PutContents(ctx, "s", message.ID{1}, []engine.Content{content(1), content(2)}, more))
 		require.NoError(t, b.PutContents(ctx, "s", message.ID{2}, []engine.Content{content(2), content(3)}, more))
 		use := d.use(t)
-		require.Equal(t, 2*one+3*(int64(len("content 1"))+engine.Overhead), use)
+		require.Equal(t, 2*one+3*(int64(len("content 1"))+overhead), use)
 		require.NoError(t, b.Delete(ctx, "s", message.ID{1}))
-		require.Equal(t, 2*(int64(len("content 1"))+engine.Overhead), d.use(t), "deleted bytes are free again")
+		require.Equal(t, 2*(int64(len("content 1"))+overhead), d.use(t), "deleted bytes are free again")
 		put(t, b, 3, 0, entryRow(13, 0, 1), engine.Bounds{Limit: 3*one + 20})
 		_, err = b.Vacuum(ctx, time.Hour)
 		require.NoError(t, err)
-		require.Equal(t, use-2*(int64(len("content 1"))+engine.Overhead)+int64(len("content 1"))-int64(len("entry 11")),
+		require.Equal(t, use-2*(int64(len("content 1"))+overhead)+int64(len("content 1"))-int64(len("entry 11")),
 			d.use(t)+0, "vacuum changes nothing here")
 	})
 }
@@ -276,7 +276,7 @@ func TestDelete(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 1)
 		require.Equal(t, message.ID{}, list[0].Conversation)
-		require.Equal(t, int64(len("content 3"))+engine.Overhead, list[0].Bytes)
+		require.Equal(t, int64(len("content 3"))+overhead, list[0].Bytes)
 		require.WithinDuration(t, time.Now(), list[0].Used, time.Hour)
 		require.NoError(t, b.Delete(ctx, "s"))
 		require.NoError(t, b.Delete(ctx, "nobody"))

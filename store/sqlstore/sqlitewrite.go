@@ -21,7 +21,7 @@ func (s *sqlite) Put(ctx context.Context, scope string, writes []engine.Write, b
 			return err
 		}
 		for i := range writes {
-			size += int64(len(writes[i].Row.Data)) + engine.Overhead
+			size += int64(len(writes[i].Row.Data)) + overhead
 		}
 		if b.Limit > 0 && use+size > b.Limit {
 			return &engine.FullError{Scope: scope, Use: use, Limit: b.Limit}
@@ -86,7 +86,7 @@ on conflict (scope, rev) do update set used = excluded.used, data = excluded.dat
 	if err != nil || !written { // the base is missing
 		return kept, err
 	}
-	p.bytes += int64(len(w.Row.Data)) + engine.Overhead - was
+	p.bytes += int64(len(w.Row.Data)) + overhead - was
 	_, err = p.exec(ctx, `insert into laconic_heads (scope, id, rev, conversation) values (?, ?, ?, ?)
 on conflict (scope, id) do update set rev = excluded.rev, conversation = excluded.conversation`,
 		p.scope, w.ID[:], w.Row.Rev[:], w.Row.Conversation[:])
@@ -174,7 +174,7 @@ on conflict (scope, handle) do update set used = excluded.used, data = excluded.
 	if err != nil {
 		return err
 	}
-	p.bytes += int64(len(c.Data)) + engine.Overhead - was
+	p.bytes += int64(len(c.Data)) + overhead - was
 	_, err = p.exec(ctx, `insert into laconic_links (scope, conversation, handle) values (?, ?, ?) on conflict do nothing`,
 		p.scope, conversation[:], c.Handle)
 	return err
