@@ -40,8 +40,8 @@ type Options struct {
 	PauseAfter int
 }
 
-// Validate returns an error for options that make no sense.
-func (o Options) Validate() error {
+// validate returns an error for options that make no sense.
+func (o Options) validate() error {
 	if o.MinCalls < 0 {
 		return fmt.Errorf("MinCalls is %d calls, want 0 or more", o.MinCalls)
 	}
@@ -78,7 +78,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	if name == "" || editor == nil {
 		panic("middleware: Editing: want a name and an editor")
 	}
-	if err := opts.Validate(); err != nil {
+	if err := opts.validate(); err != nil {
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
 	opts.Protect = slices.Clone(opts.Protect)

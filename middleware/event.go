@@ -53,7 +53,10 @@ type Event struct {
 
 	// Thinking is, of Edited and ThinkingLeftOut, the thinking that is left out, since the model accepts it only after
 	// what it was made with; see models.Table.ThinkingOf.
-	Thinking ThinkingLoss
+	Thinking struct {
+		Answers int // whose thinking is left out now and was not before
+		Tokens  int // of it
+	}
 
 	Call      *report.Call      // Called, and events of a model call for a summary: the numbers of the call; else nil
 	Economics *report.Economics // Edited: what the edits cost and save; else nil

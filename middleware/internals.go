@@ -172,3 +172,24 @@ func (internals) Log(ctx context.Context, env Env, msgs []message.Message) (entr
 
 // Refused reports whether the provider has refused the attempt before as too long.
 func (internals) Refused(v *View) bool { return v.req.tooLong }
+
+// Original returns message i of a view as it is in the history, or as it is if a fold has added it.
+func (internals) Original(v *View, i int) message.Message { return v.original(i) }
+
+// Protects reports whether a part of message i of a view is a call or a result of a protected tool; see [Env.Protect]. A result
+// may have another tool name than its call; either of them protects it.
+func (internals) Protects(v *View, i int, part message.Part) bool { return v.protects(i, part) }
+
+// Store keeps a value for the conversation of a view, under a key as those of a context. Load returns it in later calls as
+// long as the chain remembers the conversation: a value may save work, but nothing may depend on it. Of concurrent calls, the
+// last one wins. A dry run starts with the values, and what it stores has no effect outside.
+func (internals) Store(v *View, key, value any) { v.store(key, value) }
+
+// Load returns what was stored for the conversation of a view, or nil.
+func (internals) Load(v *View, key any) any { return v.load(key) }
+
+// CheckOptions returns an error for options of an editor that make no sense.
+func (internals) CheckOptions(o Options) error { return o.validate() }
+
+// CheckBudget returns an error for a window below 1, or a reserve that is negative or fills the window.
+func (internals) CheckBudget(b Budget) error { return b.validate() }

@@ -68,9 +68,8 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 	return Edit{Kind: journal.Fold, Runs: []message.Run{{First: first, Last: last}}, Messages: msgs}
 }
 
-// Trigger decides when an editor may edit. It must be safe for concurrent use. It decides by the view and the plan,
-// and by what the view gives: the time of [View.Env], and what was kept with [View.Store], which may only save work.
-// Apart from the time, equal calls get equal answers, so that a repeated call sends the same bytes.
+// Trigger decides when an editor may edit. It must be safe for concurrent use. It decides by the view, the plan, and
+// the time of [View.Env]. Apart from the time, equal calls get equal answers, so that a repeated call sends the same bytes.
 //
 // plan makes the plan when it is called for the first time, so a trigger that needs only
 // the view should not call it. It returns nil if there is nothing to do. why is what was
@@ -157,7 +156,7 @@ func sparesParts(v *View, e *Edit) error {
 		}
 	}
 	kept := func(parts []message.Part) []message.Part {
-		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.Protects(e.At, part) })
+		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.protects(e.At, part) })
 	}
 	if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
 		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)

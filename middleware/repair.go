@@ -176,11 +176,11 @@ func reportRepairs(ctx context.Context, done []repairs) int {
 func (r repairs) report(ctx context.Context) int {
 	type key struct{ name string }
 	v := r.before
-	had, _ := v.Load(key{r.name}).([]message.Fix)
+	had, _ := v.load(key{r.name}).([]message.Fix)
 	if v.req.dry != nil { // a draft has all events again
 		had = nil
 	}
-	v.Store(key{r.name}, r.fixes)
+	v.store(key{r.name}, r.fixes)
 	var fresh []message.Fix
 	first := unchanged
 	for i, f := range r.fixes {

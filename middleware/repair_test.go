@@ -279,9 +279,9 @@ func TestNotes(t *testing.T) {
 	type key struct{}
 	var found any
 	mw := middleware.Editing("notes", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		found = v.Load(key{})
+		found = core.Load(v, key{})
 		var value any = v.Len()
-		v.Store(key{}, value)
+		core.Store(v, key{}, value)
 		return nil, nil
 	}, middleware.Options{})
 	call := func(msgs []message.Message) any {

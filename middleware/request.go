@@ -80,8 +80,8 @@ type Budget struct {
 // Room returns the tokens that a request may have: the window less the reserve.
 func (b Budget) Room() int { return b.Window - b.Reserve }
 
-// Validate returns an error for a window below 1, or a reserve that is negative or fills the window.
-func (b Budget) Validate() error {
+// validate returns an error for a window below 1, or a reserve that is negative or fills the window.
+func (b Budget) validate() error {
 	if b.Window <= 0 {
 		return fmt.Errorf("Budget.Window is %d tokens, want more than 0", b.Window)
 	}

@@ -23,14 +23,14 @@ import (
 // the end, and the rest is as the provider has made it. The journal has it under the IDs of the history, so that a process
 // that was restarted and a replica leave out the same; if it has nothing, all thinking so far is left out.
 
-// ThinkingLoss is what a request loses of the thinking of earlier answers.
-type ThinkingLoss struct {
-	Answers int // whose thinking is left out now and was not before
-	Tokens  int // of it
+// thinkingLoss is what a request loses of the thinking of earlier answers; see [Event.Thinking].
+type thinkingLoss struct {
+	Answers int
+	Tokens  int
 }
 
 // String returns the numbers in words.
-func (l ThinkingLoss) String() string {
+func (l thinkingLoss) String() string {
 	if l.Answers == 1 {
 		return fmt.Sprintf("the thinking of 1 answer (%d tokens)", l.Tokens)
 	}
@@ -113,7 +113,7 @@ func (s *session) apply(l edit.List, before *edit.Result, from int) edit.Result 
 }
 
 // loss returns the thinking that is left out now and was not before.
-func (v *View) loss(now, before edit.Positions) (l ThinkingLoss) {
+func (v *View) loss(now, before edit.Positions) (l thinkingLoss) {
 	s, counted := v.session, 0
 	for _, r := range now {
 		for i := r.First; i <= r.Last && i < len(s.Body); i++ {

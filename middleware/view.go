@@ -72,8 +72,8 @@ func (v *View) span(i int) edit.Span {
 	return v.result.Spans[i]
 }
 
-// Original returns message i as it is in the history, or as it is if a fold has added it.
-func (v *View) Original(i int) message.Message {
+// original returns message i as it is in the history, or as it is if a fold has added it.
+func (v *View) original(i int) message.Message {
 	if s := v.span(i); s.First >= 0 && (s.Record == nil || s.Record.Kind == journal.Rewrite) {
 		return *v.session.Body[s.First]
 	}
@@ -208,7 +208,7 @@ type Protection struct {
 	Whole  bool // stays as it is: system messages, pinned messages, compactions of the provider
 	Text   bool // its text stays: the first and the last user message
 	Newest bool // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
-	Tool   bool // has parts that stay as they are; see [View.Protects]
+	Tool   bool // has calls or results of protected tools, which stay as they are; see [Env.Protect]
 }
 
 // Protected returns what may not happen to message i. A message that a fold has added is
@@ -232,7 +232,7 @@ func (v *View) Protected(i int) Protection {
 			}
 		}
 	}
-	protects := func(part message.Part) bool { return v.Protects(i, part) }
+	protects := func(part message.Part) bool { return v.protects(i, part) }
 	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
 		p |= edit.ProtectTool
 	}
@@ -241,9 +241,9 @@ func (v *View) Protected(i int) Protection {
 	}
 }
 
-// Protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result
+// protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result
 // may have another tool name than its call; either of them protects it.
-func (v *View) Protects(i int, part message.Part) bool {
+func (v *View) protects(i int, part message.Part) bool {
 	protect := v.req.protect
 	if len(protect) == 0 {
 		return false
@@ -384,13 +384,10 @@ func (v *View) shared(earlier *View) int {
 	return lead + sort.Search(len(spans), func(i int) bool { return spans[i].Last >= body })
 }
 
-// Store keeps a value for the conversation of the view, under a key as those of a context. [View.Load] returns it in
-// later calls as long as the chain remembers the conversation: a value may save work, but nothing may depend on it.
-// Of concurrent calls, the last one wins. A dry run starts with the values, and what it stores has no effect outside.
-func (v *View) Store(key, value any) { v.session.State.conversation.store(key, value) }
+// store keeps a value for the conversation of the view, and load returns it; see internals.Store.
+func (v *View) store(key, value any) { v.session.State.conversation.store(key, value) }
 
-// Load returns what was stored for the conversation of the view, or nil.
-func (v *View) Load(key any) any { return v.session.State.conversation.load(key) }
+func (v *View) load(key any) any { return v.session.State.conversation.load(key) }
 
 // Report gives an event to the observers of the call, or in a dry run to the draft. One of kind
 // [Misconfigured] is reported once per conversation.

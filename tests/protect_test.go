@@ -203,5 +203,8 @@ func TestEditorsMustSpareProtectedTools(t *testing.T) {
 	require.PanicsWithValue(t, "middleware: With: the entry Protect[1] is empty, want the name of a tool", func() {
 		middleware.With(middleware.Env{Protect: []string{"pay", ""}}, fit.New(fit.Options{}))
 	})
-	require.Error(t, middleware.Options{Protect: []string{""}}.Validate())
+	require.Panics(t, func() {
+		editor := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
+		middleware.Editing("x", editor, middleware.Options{Protect: []string{""}})
+	})
 }

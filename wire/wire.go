@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
@@ -219,7 +220,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	case own == nil && b.MaxTokens == 0:
 		return nil
 	}
-	if budget.Validate() != nil { // the window is not known, or the answer may fill it
+	if middleware.Internals(inside.Key{}).CheckBudget(budget) != nil { // the window is not known, or the answer may fill it
 		return own
 	}
 	return &budget

@@ -113,11 +113,11 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 	var left replacement
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = in.calls.Call(v.Original(c.call).Parts, c.callID)
+		call = in.calls.Call(core.Original(v, c.call).Parts, c.callID)
 	}
 	h := archived.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
-		h, left.result = v.Archive(c.at, in.results.Result(v.Original(c.at).Parts, c.callID)...)
+		h, left.result = v.Archive(c.at, in.results.Result(core.Original(v, c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input > 0 {

@@ -109,7 +109,7 @@ func (o Options) Validate() error {
 			o.ClearAtLeast, o.StopAfter))
 	}
 	errs = append(errs, o.validateTools())
-	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
+	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
 }
 
 // validateTools checks the lists of tools.

@@ -51,7 +51,7 @@ func addWhole(ids map[string]bool, v *middleware.View, i int) {
 		if now.Failed(parts, id) {
 			continue
 		}
-		if e == nil || slices.Equal(now.Result(parts, id), was.Result(v.Original(i).Parts, id)) {
+		if e == nil || slices.Equal(now.Result(parts, id), was.Result(core.Original(v, i).Parts, id)) {
 			ids[id] = true
 		}
 	}
@@ -73,7 +73,7 @@ type repeat struct {
 // different ones may look alike when an editor has shortened them.
 func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[string]bool) {
 	var repeated map[string]bool // by call ID
-	for _, part := range v.Original(i).Parts {
+	for _, part := range core.Original(v, i).Parts {
 		call, ok := part.(message.ToolCall)
 		if !ok {
 			continue

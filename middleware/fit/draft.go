@@ -167,7 +167,7 @@ func (d *draft) replace(at, k int, p message.Part) {
 
 // original returns part k of a message as the caller has it, if that is of the same type.
 func (d *draft) original(at, k int) message.Part {
-	now, was := d.now[at].Parts, d.view.Original(at).Parts
+	now, was := d.now[at].Parts, core.Original(d.view, at).Parts
 	if len(was) == len(now) && reflect.TypeOf(was[k]) == reflect.TypeOf(now[k]) {
 		return was[k]
 	}

@@ -59,7 +59,7 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 		}
 	}
 	j.rules, j.known = f.rulesOf(v)
-	before, _ := v.Load(memoryKey{f}).(*judgement)
+	before, _ := core.Load(v, memoryKey{f}).(*judgement)
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
 	}
@@ -81,7 +81,7 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 // memoryKey is the key of the newest judgement of a conversation.
 type memoryKey struct{ *fitter }
 
-func (f *fitter) remember(j *judgement) { j.view.Store(memoryKey{f}, j) }
+func (f *fitter) remember(j *judgement) { core.Store(j.view, memoryKey{f}, j) }
 
 // examine finds violations, called tools and the load of the messages that were not examined before.
 func (j *judgement) examine(before *judgement) {

@@ -85,7 +85,7 @@ type named struct{}
 // allNamed returns the declarations for a request without tools, for a model that binds its thinking to the declared tools:
 // all that the caller has declared in this process, and all others that the history calls. So they do not become fewer.
 func allNamed(v *middleware.View) []message.ToolDef {
-	tools, _ := v.Load(named{}).([]message.ToolDef)
+	tools, _ := core.Load(v, named{}).([]message.ToolDef)
 	return withOthers(tools, calledIn(v.History()))
 }
 
@@ -99,8 +99,8 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 			f.reportDeclared(ctx, v, declared)
 			req = core.Declare(req, declared)
 		case core.Thinking(v) == edit.ThinkingBound:
-			before, _ := v.Load(named{}).([]message.ToolDef)
-			v.Store(named{}, withOthers(req.Tools, before))
+			before, _ := core.Load(v, named{}).([]message.ToolDef)
+			core.Store(v, named{}, withOthers(req.Tools, before))
 		}
 		return next(ctx, req, emit)
 	}
@@ -109,10 +109,10 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 // reportDeclared reports the tools that are declared if they are not those of the call before.
 func (f *fitter) reportDeclared(ctx context.Context, v *middleware.View, declared []message.ToolDef) {
 	type key struct{ *fitter }
-	if before, _ := v.Load(key{f}).([]message.ToolDef); slices.Equal(before, declared) {
+	if before, _ := core.Load(v, key{f}).([]message.ToolDef); slices.Equal(before, declared) {
 		return
 	}
-	v.Store(key{f}, declared)
+	core.Store(v, key{f}, declared)
 	var names []string
 	for _, t := range declared {
 		names = append(names, t.Name)
@@ -145,7 +145,7 @@ func (f *fitter) once(v *middleware.View, what string) bool {
 		*fitter
 		what string
 	}
-	first := v.Load(key{f, what}) == nil
-	v.Store(key{f, what}, true)
+	first := core.Load(v, key{f, what}) == nil
+	core.Store(v, key{f, what}, true)
 	return first
 }

@@ -74,7 +74,7 @@ func clearing(of rank) func(*draft, int) {
 		for i, p := range parts {
 			r, _ := p.(message.ToolResult)
 			id := r.CallID
-			if d.done() || !d.index.Begins(parts, i) || d.view.Protects(at, p) || d.rankOf(at, parts, id) != of {
+			if d.done() || !d.index.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
 			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, d.handleOf(at, id))
@@ -100,13 +100,13 @@ func (d *draft) handleOf(at int, id string) store.Handle {
 		d.contents[h] = nil
 		return h
 	}
-	return d.archive(at, d.originals.Result(d.view.Original(at).Parts, id)...)
+	return d.archive(at, d.originals.Result(core.Original(d.view, at).Parts, id)...)
 }
 
 // shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
 func (d *draft) shortenArguments(at int) {
 	for k, p := range d.now[at].Parts {
-		if c, ok := p.(message.ToolCall); ok && !d.done() && !d.view.Protects(at, p) {
+		if c, ok := p.(message.ToolCall); ok && !d.done() && !core.Protects(d.view, at, p) {
 			rest := d.total - d.sizeOf(p)
 			d.replace(at, k, d.shortCall(at, c, true, func(c message.ToolCall) bool { return rest+d.sizeOf(c) <= d.stopAt }))
 		}
@@ -116,7 +116,7 @@ func (d *draft) shortenArguments(at int) {
 // shortCall returns a call with shorter arguments: see [shorten.Values]. They are cleared if they are no JSON object, and
 // without keepLines also if nothing else is enough.
 func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
-	h := d.archive(at, d.originals.Call(d.view.Original(at).Parts, c.ID))
+	h := d.archive(at, d.originals.Call(core.Original(d.view, at).Parts, c.ID))
 	with := func(arguments string) message.ToolCall {
 		short := c
 		short.Arguments = arguments
@@ -146,7 +146,7 @@ func (d *draft) dropThinking(at int) {
 // dropOldMedia replaces images, sounds and documents by notes.
 func (d *draft) dropOldMedia(at int) {
 	for k, p := range d.now[at].Parts {
-		if !d.view.Protects(at, p) && !d.done() {
+		if !core.Protects(d.view, at, p) && !d.done() {
 			d.dropMedia(at, k)
 		}
 	}
@@ -169,7 +169,7 @@ func recalledIn(ctx context.Context, v *middleware.View) recalls {
 	for i, m := range v.Messages() {
 		if m.Role != message.RoleTool {
 			if calls = (message.Message{}); shorten.ReadsArchive(m) {
-				calls = v.Original(i)
+				calls = core.Original(v, i)
 			}
 			continue
 		}

@@ -200,7 +200,7 @@ type settled struct {
 // nothing to do in an earlier call.
 func (o *editor) survey(ctx context.Context, v *middleware.View, least int, editing bool) *survey {
 	from := 0
-	if before, ok := v.Load(o).(settled); ok && core.Shared(v, before.view) >= before.first {
+	if before, ok := core.Load(v, o).(settled); ok && core.Shared(v, before.view) >= before.first {
 		from = before.first
 	}
 	s := &survey{
@@ -240,7 +240,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 // the handles, may find less: if it counted, a process that has made it would decide otherwise than one that has not.
 func (s *survey) settle() {
 	if s.first > s.from {
-		s.view.Store(s.editor, settled{s.view, s.first})
+		core.Store(s.view, s.editor, settled{s.view, s.first})
 	}
 }
 

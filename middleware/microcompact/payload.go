@@ -20,7 +20,7 @@ func original(v *middleware.View, i int) (parts []message.Part, isNew, ok bool) 
 	if e != nil && e.Kind != journal.Rewrite {
 		return nil, false, false
 	}
-	return v.Original(i).Parts, e != nil && e.Middleware == NewResults, true
+	return core.Original(v, i).Parts, e != nil && e.Middleware == NewResults, true
 }
 
 // shortenAnswer shortens arguments and texts of assistant message i, except for parts
@@ -64,7 +64,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 	by, before := s.view.Meter().Counter, len(s.archived)
 	switch p := p.(type) {
 	case message.ToolCall:
-		if s.Limit.Arguments <= 0 || s.view.Protects(i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
+		if s.Limit.Arguments <= 0 || core.Protects(s.view, i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
 			return p
 		}
 		short, ok := shortArguments(p.Arguments, s.Limit.Arguments, s.handle(i, p))
@@ -248,7 +248,7 @@ func (o *editor) asked(in *index, v *middleware.View, call int, callID string) s
 // isProtected reports whether message i has a result of a protected tool for a call.
 func (in *index) isProtected(v *middleware.View, i int, callID string) bool {
 	for _, r := range in.results.Pieces(v.At(i).Parts, callID) {
-		if v.Protects(i, r) {
+		if core.Protects(v, i, r) {
 			return true
 		}
 	}

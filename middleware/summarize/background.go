@@ -29,7 +29,7 @@ type advice struct {
 type adviceKey struct{ *editor }
 
 func (e *editor) adviceOf(v *middleware.View) *advice {
-	a, _ := v.Load(adviceKey{e}).(*advice)
+	a, _ := core.Load(v, adviceKey{e}).(*advice)
 	return a
 }
 
@@ -78,7 +78,7 @@ func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 		}
 		before.report(ctx, v)
 	}
-	v.Store(adviceKey{e}, now)
+	core.Store(v, adviceKey{e}, now)
 	return now
 }
 

@@ -175,10 +175,10 @@ func (o Options) Validate() error {
 		errs = append(errs, fmt.Errorf("the QuoteTokens are %d, so the Orders would have no room, want 0 or more", o.QuoteTokens))
 	}
 	errs = append(errs, o.Orders.err, o.Strategy.validate())
-	if err := (middleware.Options{Trigger: o.Soft}).Validate(); err != nil {
+	if err := core.CheckOptions(middleware.Options{Trigger: o.Soft}); err != nil {
 		errs = append(errs, fmt.Errorf("the trigger Soft: %w", err))
 	}
-	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
+	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
 }
 
 func (o Options) complete() Options {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/when"
@@ -500,10 +501,10 @@ func TestValidate(t *testing.T) {
 			t.Parallel()
 			opts := middleware.Options{Trigger: tt.of}
 			if tt.want == "" {
-				require.NoError(t, opts.Validate())
+				require.NoError(t, middleware.Internals(inside.Key{}).CheckOptions(opts))
 				return
 			}
-			require.EqualError(t, opts.Validate(), tt.want)
+			require.EqualError(t, middleware.Internals(inside.Key{}).CheckOptions(opts), tt.want)
 			require.PanicsWithValue(t, "middleware: Editing: x: "+tt.want, func() {
 				middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
 			})

@@ -115,7 +115,7 @@ type state struct {
 }
 
 func (t *trimmer) state(v *middleware.View) state {
-	s, _ := v.Load(t).(state)
+	s, _ := core.Load(v, t).(state)
 	s.level = cmp.Or(s.level, none)
 	return s
 }
@@ -147,7 +147,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 		}
 	}
 	if s != before {
-		v.Store(t, s)
+		core.Store(v, t, s)
 	}
 	return nil, nil
 }
