@@ -121,10 +121,10 @@ func (n node) strategy() (s summarize.Strategy) {
 			n.wrong("one strategy, as " + want)
 		}
 		n.read([]key{
-			{"only_last", func(n node) { s = summarize.OnlyLast(whole(1)(n)) }},
-			{"chunks", func(n node) { s = summarize.Chunks(whole(1)(n)) }},
-			{"since", func(n node) { s = summarize.Since(n.time()) }},
-			{"facts", func(n node) { s = summarize.Facts(n.concepts()...) }},
+			{"only_last", func(n node) { s = summarize.Strategy{OnlyLast: whole(1)(n)} }},
+			{"chunks", func(n node) { s = summarize.Strategy{Chunks: whole(1)(n)} }},
+			{"since", func(n node) { s = summarize.Strategy{Since: n.time()} }},
+			{"facts", func(n node) { s = summarize.Strategy{Facts: n.concepts()} }},
 		})
 		return s
 	}
@@ -132,11 +132,11 @@ func (n node) strategy() (s summarize.Strategy) {
 	case n.kind() != aText || name == "":
 		n.wrong(want)
 	case name == "whole":
-		return summarize.Whole()
+		return summarize.Strategy{}
 	case name == "whole_by_system":
-		return summarize.WholeBySystem()
+		return summarize.Strategy{BySystem: true}
 	case name == "structured":
-		return summarize.Structured()
+		return summarize.Strategy{Structured: true}
 	case name == "rules":
 		n.failf("is %q, which is a writer, want by: rules, and here %s", name, want)
 	default:

@@ -22,11 +22,11 @@ func TestSummarizeOptions(t *testing.T) {
 		"keep_turns: 2":             {KeepTurns: 2},
 		"keep_tokens: 3":            {KeepTokens: 3},
 		"preserve_memory: true":     {PreserveMemory: true},
-		"strategy: whole":           {Strategy: summarize.Whole()},
-		"strategy: whole_by_system": {Strategy: summarize.WholeBySystem()},
-		"strategy: structured":      {Strategy: summarize.Structured()},
-		"strategy: {only_last: 20}": {Strategy: summarize.OnlyLast(20)},
-		"strategy: {chunks: 10}":    {Strategy: summarize.Chunks(10)},
+		"strategy: whole":           {Strategy: summarize.Strategy{}},
+		"strategy: whole_by_system": {Strategy: summarize.Strategy{BySystem: true}},
+		"strategy: structured":      {Strategy: summarize.Strategy{Structured: true}},
+		"strategy: {only_last: 20}": {Strategy: summarize.Strategy{OnlyLast: 20}},
+		"strategy: {chunks: 10}":    {Strategy: summarize.Strategy{Chunks: 10}},
 		"summary_tokens: 800":       {SummaryTokens: 800},
 		"fact_tokens: none":         {FactTokens: -1},
 		"inventions: reject":        {Inventions: "reject"},
@@ -39,9 +39,9 @@ func TestSummarizeOptions(t *testing.T) {
 		"min_calls: 3":              {MinCalls: 3},
 		"strict: true":              {Strict: true},
 		"strategy: {facts: [{keyword: a, description: b, many: true}]}": {
-			Strategy: summarize.Facts(summarize.Concept{Keyword: "a", Description: "b", Many: true}),
+			Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "a", Description: "b", Many: true}}},
 		},
-		`strategy: {since: "2026-01-31T08:00:00Z"}`: {Strategy: summarize.Since(time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC))},
+		`strategy: {since: "2026-01-31T08:00:00Z"}`: {Strategy: summarize.Strategy{Since: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)}},
 	} {
 		var got summarize.Options
 		read(t, text, summarizeKeys(&got))

@@ -36,7 +36,7 @@ func TestSummaries(t *testing.T) {
 		"rejected": {writes: middleware.Response{Message: message.Assistant(message.Text{Text: "SUMMARY: I cannot help with that."}), Stop: middleware.StopEnd}},
 		"in chunks": {
 			writes:   middleware.Response{Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd},
-			strategy: summarize.Chunks(3),
+			strategy: summarize.Strategy{Chunks: 3},
 		},
 		"failing": {err: errors.New("503 SUMMARY")},
 	} {

@@ -92,8 +92,8 @@ func conforming() map[string]func() middleware.Middleware {
 		{Trigger: low, Keep: -1},
 		{Trigger: low, KeepRounds: 2},
 		{Trigger: low, Keep: 2, Role: message.RoleSystem},
-		{Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3)},
-		{Trigger: low, Keep: 2, Strategy: summarize.Chunks(4)},
+		{Trigger: low, Keep: 2, Strategy: summarize.Strategy{OnlyLast: 3}},
+		{Trigger: low, Keep: 2, Strategy: summarize.Strategy{Chunks: 4}},
 		{Trigger: low, Keep: 2, MinCalls: 3},
 	} {
 		all[fmt.Sprintf("summarize %d", i)] = func() middleware.Middleware { return summarize.New(summarize.ByFunc(write), o) }

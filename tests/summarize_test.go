@@ -104,8 +104,8 @@ func (a *account) choose() {
 	kind := d.roll("strategy", 5)
 	a.several = kind == 1 || kind == 2
 	o.Strategy = []summarize.Strategy{
-		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + d.roll("chunk", 5)), summarize.OnlyLast(1 + d.roll("last", 6)),
-		summarize.Since(time.Unix(int64(d.roll("since", len(a.history)+2)), 0)),
+		{}, {BySystem: true}, {Chunks: 1 + d.roll("chunk", 5)}, {OnlyLast: 1 + d.roll("last", 6)},
+		{Since: time.Unix(int64(d.roll("since", len(a.history)+2)), 0)},
 	}[kind]
 	o.Parallel = 1 + d.roll("parallel", 3)
 	o.Timeout, o.Language = -1, "en"

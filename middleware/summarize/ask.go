@@ -27,9 +27,9 @@ func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
 		return j.askFunc(ctx, w, f, r, "summariser")
 	}
 	r = j.inLive(r)
-	if j.Strategy.kind == byConcept {
+	if len(j.Strategy.Facts) > 0 {
 		about := r
-		for _, c := range j.Strategy.concepts {
+		for _, c := range j.Strategy.Facts {
 			about.Concepts = append(about.Concepts, modelwriter.Concept(c))
 		}
 		words, err := modelwriter.Write(ctx, about)
@@ -87,7 +87,7 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	r.Live.Messages, r.Live.Tools, r.Live.Model = v.Messages(), live.Tools, live.Model
 	r.First, r.Focus = j.fold.First, j.fold.Question
 	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
-	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.kind == structured
+	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.Structured
 	if w.record != nil {
 		r.Writer = j.author(w.record)
 	}
@@ -104,7 +104,7 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	if w.liveFirst {
 		r.Prefer = modelwriter.Suffix
 	}
-	if j.block.dropped > 0 || j.Strategy.kind == wholeBySystem || j.Strategy.kind == chunks { // not of all that is old
+	if j.block.dropped > 0 || j.Strategy.BySystem || j.Strategy.Chunks > 0 { // not of all that is old
 		if w.record == nil {
 			r.Writer = r.Main
 		}
@@ -121,7 +121,7 @@ func (j job) author(a *author) modelwriter.Author {
 	}
 	out.Known, _ = j.fold.View.Env().Models.Lookup(a.Model)
 	switch {
-	case j.Strategy.kind == structured:
+	case j.Strategy.Structured:
 		out.Sections = nil
 	case out.Sections == nil && j.fold.Tokens < fewTokens:
 		out.Sections = []string{}
@@ -155,7 +155,7 @@ func (j job) inventions(section text.Sections) modelwriter.Inventions {
 				others = append(append(others, a.Task), a.Sections...)
 			}
 		}
-		for _, c := range j.Strategy.concepts {
+		for _, c := range j.Strategy.Facts {
 			others = append(others, c.Keyword, c.Description)
 		}
 		for _, t := range f.View.Request().Tools {

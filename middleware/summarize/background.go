@@ -96,7 +96,7 @@ func newestFold(v *middleware.View) (id message.ID) {
 // is prepared.
 func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) bool {
 	var tasks []*task
-	if e.Background != nil && !v.Request().Dry() && e.Strategy.kind != custom && e.writer.asks() {
+	if e.Background != nil && !v.Request().Dry() && e.Strategy.Custom == nil && e.writer.asks() {
 		tasks = e.tasks(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)), nil)
 	}
 	if len(tasks) == 1 { // the next fold divides several at other messages

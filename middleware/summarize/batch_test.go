@@ -32,7 +32,7 @@ func TestChunksFailTogether(t *testing.T) {
 		}
 		h := []message.Message{message.User("Why?"), said(filler + "the first"), said(filler + "the second"), said(filler + "the third"), message.User("And now?")}
 		mw := summarize.New(summarize.ByFunc(s), summarize.Options{
-			Keep: 1, Strategy: summarize.Chunks(1), Parallel: 3, NoFallback: true, Timeout: -1,
+			Keep: 1, Strategy: summarize.Strategy{Chunks: 1}, Parallel: 3, NoFallback: true, Timeout: -1,
 		})
 		view, events := fold(t, mw, h)
 		require.Len(t, view, len(h), "nothing is folded")
@@ -59,7 +59,7 @@ func TestChunksAreToldInOrder(t *testing.T) {
 			return "It was read.", nil
 		}
 		h := []message.Message{message.User("Why?"), said(filler + "the first"), said(filler + filler + "the second"), message.User("And now?")}
-		mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: 1, Strategy: summarize.Chunks(1), Parallel: 2, Timeout: -1})
+		mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: 1, Strategy: summarize.Strategy{Chunks: 1}, Parallel: 2, Timeout: -1})
 		_, events := fold(t, mw, h)
 		told := kinds(events)
 		begun := slices.Index(told[1:], summarize.Summarizing) + 1

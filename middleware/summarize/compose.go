@@ -154,7 +154,7 @@ func (e *editor) read(p piece, v *middleware.View) *written {
 	if p.isSummary() {
 		msgs = p.earlier.Messages
 	}
-	if e.Strategy.kind == custom || len(msgs) != 1 || len(msgs[0].Parts) != 1 {
+	if e.Strategy.Custom != nil || len(msgs) != 1 || len(msgs[0].Parts) != 1 {
 		return nil
 	}
 	said := msgs[0].Text()

@@ -38,17 +38,17 @@ func TestConformance(t *testing.T) {
 			task(t.Context())
 			return true
 		}},
-		"by system messages":        {Trigger: low, Keep: 2, Strategy: summarize.WholeBySystem()},
-		"the last alone, strict":    {Trigger: low, Keep: 2, Strategy: summarize.OnlyLast(3), Strict: true},
-		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Since(time.Unix(0, 0)), Language: "zh"},
-		"in chunks, another header": {Trigger: low, Keep: 2, Strategy: summarize.Chunks(4), Header: "What was:"},
+		"by system messages":        {Trigger: low, Keep: 2, Strategy: summarize.Strategy{BySystem: true}},
+		"the last alone, strict":    {Trigger: low, Keep: 2, Strategy: summarize.Strategy{OnlyLast: 3}, Strict: true},
+		"the youngest, in Chinese":  {Trigger: low, Keep: 2, Strategy: summarize.Strategy{Since: time.Unix(0, 0)}, Language: "zh"},
+		"in chunks, another header": {Trigger: low, Keep: 2, Strategy: summarize.Strategy{Chunks: 4}, Header: "What was:"},
 		"not on each call":          {Trigger: low, Keep: 2, MinCalls: 3},
 		"important units kept": {Trigger: low, Keep: 2, KeepScored: 2, Score: func(v *middleware.View) func(message.Unit) float64 {
 			return func(u message.Unit) float64 { return float64(strings.Count(fmt.Sprint(v.At(u.First).Parts), "3")) }
 		}},
-		"custom": {Trigger: low, Keep: 2, Strategy: summarize.Custom(func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
+		"custom": {Trigger: low, Keep: 2, Strategy: summarize.Strategy{Custom: func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 			return []message.Message{message.User(fmt.Sprintf("%d messages were here.", len(f.Messages)))}, nil
-		})},
+		}}},
 	}
 	for name, opts := range race.Some(cases, "prepared", "in chunks, another header") {
 		t.Run(name, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 		"nobody":                    {},
 		"failing":                   {w: summarize.ByFunc(failing)},
 		"endless":                   {w: summarize.ByFunc(endless)},
-		"failing, in chunks":        {summarize.ByFunc(failing), summarize.Options{Strategy: summarize.Chunks(4)}},
-		"panicked, in chunks":       {summarize.ByFunc(panicked), summarize.Options{Strategy: summarize.Chunks(4)}},
+		"failing, in chunks":        {summarize.ByFunc(failing), summarize.Options{Strategy: summarize.Strategy{Chunks: 4}}},
+		"panicked, in chunks":       {summarize.ByFunc(panicked), summarize.Options{Strategy: summarize.Strategy{Chunks: 4}}},
 		"silent, without fallback":  {summarize.ByFunc(silent), summarize.Options{NoFallback: true}},
 		"failing, without fallback": {summarize.ByFunc(failing), summarize.Options{NoFallback: true}},
 	}, "panicked, in chunks") {

@@ -27,7 +27,7 @@ import (
 func TestRulesAskNobody(t *testing.T) {
 	t.Parallel()
 	h := history(8)
-	for _, s := range []summarize.Strategy{summarize.Whole(), summarize.Structured(), summarize.Facts(summarize.Concept{Keyword: "cache"})} {
+	for _, s := range []summarize.Strategy{{}, {Structured: true}, {Facts: []summarize.Concept{{Keyword: "cache"}}}} {
 		var first string
 		for _, w := range []summarize.Writer{summarize.ByRules(), {}} {
 			view, events := fold(t, summarize.New(w, summarize.Options{Strategy: s, NoFallback: true}), h)
@@ -66,12 +66,12 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		budget   *middleware.Budget
 		suffix   bool
 	}{
-		"all of it":             {summarize.Whole(), wide, true},
-		"in a known window":     {summarize.Whole(), narrow, false},
-		"the newest alone":      {summarize.OnlyLast(4), wide, false},
-		"the newest, and all":   {summarize.OnlyLast(100), wide, true},
-		"in parts":              {summarize.Chunks(6), wide, false},
-		"since a time, and all": {summarize.Since(time.Unix(1, 0)), wide, true},
+		"all of it":             {summarize.Strategy{}, wide, true},
+		"in a known window":     {summarize.Strategy{}, narrow, false},
+		"the newest alone":      {summarize.Strategy{OnlyLast: 4}, wide, false},
+		"the newest, and all":   {summarize.Strategy{OnlyLast: 100}, wide, true},
+		"in parts":              {summarize.Strategy{Chunks: 6}, wide, false},
+		"since a time, and all": {summarize.Strategy{Since: time.Unix(1, 0)}, wide, true},
 	} {
 		for _, own := range []bool{false, true} {
 			live := writer(good)
@@ -195,7 +195,7 @@ func said(text string) message.Message { return message.Assistant(message.Text{T
 func TestChunksOnce(t *testing.T) {
 	t.Parallel()
 	small := writer("It was read.")
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Strategy: summarize.Chunks(3), Keep: 2})
+	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Strategy: summarize.Strategy{Chunks: 3}, Keep: 2})
 	h := []message.Message{message.User("Why?")}
 	for range 6 {
 		h = append(h, said(filler))

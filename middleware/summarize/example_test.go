@@ -114,7 +114,7 @@ func ExampleOptions_quoteTokens() {
 }
 
 // A strategy of one's own keeps what it says is important, word for word.
-func ExampleCustom() {
+func ExampleStrategy() {
 	important := func(_ context.Context, f *summarize.Fold) ([]message.Message, error) {
 		var kept []message.Message
 		for _, m := range f.Messages {
@@ -124,7 +124,7 @@ func ExampleCustom() {
 		}
 		return kept, nil
 	}
-	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 1, Strategy: summarize.Custom(important)})
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 1, Strategy: summarize.Strategy{Custom: important}})
 	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
 	if err != nil {
 		log.Fatal(err)

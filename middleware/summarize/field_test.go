@@ -32,7 +32,7 @@ func TestFoldTearsNoCalls(t *testing.T) {
 				continue
 			}
 			for name, s := range map[string]summarize.Strategy{
-				"whole": summarize.Whole(), "chunks": summarize.Chunks(3), "last": summarize.OnlyLast(3), "by system": summarize.WholeBySystem(),
+				"whole": {}, "chunks": {Chunks: 3}, "last": {OnlyLast: 3}, "by system": {BySystem: true},
 			} {
 				view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: keep, Strategy: s}), h)
 				require.NoError(t, message.Check(view), "%s, %d parallel calls, %d kept", name, parallel, keep)
@@ -52,7 +52,7 @@ func TestFoldNeverInflates(t *testing.T) {
 			for _, mw := range []middleware.Middleware{
 				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1}),
 				summarize.New(summarize.By(talkative.Model(), summarize.Ask{}), summarize.Options{Keep: -1}),
-				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Chunks(2)}),
+				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Chunks: 2}}),
 			} {
 				view, events := fold(t, mw, h)
 				before, after := tokens.Meter{}.Request(h, nil), tokens.Meter{}.Request(view, nil)
@@ -171,7 +171,7 @@ func TestTaskStays(t *testing.T) {
 	for name, mw := range map[string]middleware.Middleware{
 		"by a model":        summarize.New(summarize.By(writer(good).Model(), summarize.Ask{}), summarize.Options{}),
 		"by rules":          summarize.New(summarize.ByRules(), summarize.Options{}),
-		"of the last alone": summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.OnlyLast(1)}),
+		"of the last alone": summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Strategy{OnlyLast: 1}}),
 	} {
 		for n := 100; n <= len(h); n += 100 {
 			view, _ := fold(t, mw, h[:n])

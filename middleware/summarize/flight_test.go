@@ -145,13 +145,13 @@ func TestTakesOverFromPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		gate := make(chan struct{})
-		mw := summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+		mw := summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
 			if asked.Add(1) == 1 {
 				<-gate
 				panic("a bug")
 			}
 			return []message.Message{message.User("There was more.")}, nil
-		})})
+		}}})
 		h := history(8)
 		views := make([][]message.Message, 2)
 		errs := make([]error, 2)

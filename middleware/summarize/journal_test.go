@@ -107,10 +107,10 @@ func TestArchived(t *testing.T) {
 	prepared := advised()
 	prepared.Background = inline
 	chunks, custom := advised(), advised()
-	chunks.Strategy = summarize.Chunks(8)
-	custom.Strategy = summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+	chunks.Strategy = summarize.Strategy{Chunks: 8}
+	custom.Strategy = summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
 		return []message.Message{message.User("There was more.")}, nil
-	})
+	}}
 	for name, opts := range map[string]summarize.Options{"prepared": prepared, "in chunks": chunks, "custom": custom} {
 		archive := store.NewMemory(0)
 		p := newProcess(middleware.Env{Archive: archive}, opts)
@@ -154,9 +154,9 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 func TestStrategyChanges(t *testing.T) {
 	t.Parallel()
 	env := middleware.Env{Journal: journal.NewMemory(0)}
-	custom := summarize.Options{Strategy: summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) {
+	custom := summarize.Options{Strategy: summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
 		return []message.Message{message.User("First remark."), message.Assistant(message.Text{Text: "Second remark."})}, nil
-	})}
+	}}}
 	h := history(16)
 	first := newProcess(env, custom)
 	view, _ := fold(t, first.mw, h[:20])

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ type Options struct {
 
 	// What the rest becomes.
 
-	Strategy      Strategy // divides what is folded into summaries; zero: [Whole]
+	Strategy      Strategy // divides what is folded into summaries; zero: one of all
 	SummaryTokens int      // the words of one summary, at most: a longer text is not accepted; 0: 2,000
 	FactTokens    int      // the facts next to the words, at most; 0: 600; negative: no facts
 	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
@@ -182,6 +183,7 @@ func (o Options) Validate() error {
 }
 
 func (o Options) complete() Options {
+	o.Strategy.Facts = slices.Clone(o.Strategy.Facts)
 	if o.Trigger = cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85)); o.Reserve > 0 {
 		o.Trigger = when.WithReserve(o.Reserve, o.Trigger)
 	}

@@ -36,15 +36,14 @@ func TestValidate(t *testing.T) {
 		`the trigger Soft: Trigger: trigger at 0 tokens, want more than 0`: {Soft: trigger.Tokens(0)},
 		`Trigger: trigger.Fraction(2), want more than 0 and at most 1`:     {Trigger: trigger.Fraction(2)},
 		`MinCalls is -1 calls, want 0 or more`:                             {MinCalls: -1},
-		`Strategy is chunks(0), want 1 message or more`:                    {Strategy: summarize.Chunks(0)},
-		`Strategy is only last(-2), want 1 message or more`:                {Strategy: summarize.OnlyLast(-2)},
-		`Strategy is Since the zero time, want a time`:                     {Strategy: summarize.Since(time.Time{})},
-		`Strategy is Facts without a concept, want one at least`:           {Strategy: summarize.Facts()},
-		`concept 0 has Keyword "" and Description "x"`:                     {Strategy: summarize.Facts(summarize.Concept{Description: "x"})},
+		`Strategy.Chunks is -1, want 1 message or more`:                    {Strategy: summarize.Strategy{Chunks: -1}},
+		`Strategy.OnlyLast is -2, want 1 message or more`:                  {Strategy: summarize.Strategy{OnlyLast: -2}},
+		`Strategy has 2 fields, want one or none`:                          {Strategy: summarize.Strategy{Since: time.Unix(1, 0), OnlyLast: 2}},
+		`Strategy.Facts is empty, want one concept at least`:               {Strategy: summarize.Strategy{Facts: []summarize.Concept{}}},
+		`concept 0 has Keyword "" and Description "x"`:                     {Strategy: summarize.Strategy{Facts: []summarize.Concept{{Description: "x"}}}},
 		`concept 1 has the Keyword "a" of another one`: {
-			Strategy: summarize.Facts(summarize.Concept{Keyword: "a"}, summarize.Concept{Keyword: "a"}),
+			Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "a"}, {Keyword: "a"}}},
 		},
-		`Strategy is Custom without a function, want one`: {Strategy: summarize.Custom(nil)},
 	} {
 		require.ErrorContains(t, opts.Validate(), want)
 		require.Panics(t, func() { summarize.New(summarize.ByRules(), opts) }, want)

@@ -73,7 +73,7 @@ type editor struct {
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	retried := e.Strategy.kind == chunks && v.EditedNow(Name) // other chunks would be paid for again
+	retried := e.Strategy.Chunks > 0 && v.EditedNow(Name) // other chunks would be paid for again
 	if retried || core.Repeated(v, Name) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}

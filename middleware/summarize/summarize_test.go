@@ -131,7 +131,7 @@ func TestInConversation(t *testing.T) {
 	// A part of the conversation is never asked for in the whole of it.
 	live = writer("Notes: the cache is stale.")
 	w := summarize.InConversation(live.Model(), summarize.Ask{PassParams: true, Sections: []string{}})
-	fold(t, summarize.New(w, summarize.Options{Strategy: summarize.Chunks(6)}), h)
+	fold(t, summarize.New(w, summarize.Options{Strategy: summarize.Strategy{Chunks: 6}}), h)
 	for _, r := range live.Requests() {
 		require.Less(t, len(r.Messages), 3, "a record")
 	}
@@ -145,9 +145,9 @@ func TestRecordHasTheTask(t *testing.T) {
 	h[1] = message.User(first)
 	h = append(h, message.User(newest))
 	for name, s := range map[string]summarize.Strategy{
-		"whole": summarize.Whole(), "by system": summarize.WholeBySystem(), "last": summarize.OnlyLast(4), "chunks": summarize.Chunks(4),
-		"facts": summarize.Facts(summarize.Concept{Keyword: "price"}), "structured": summarize.Structured(),
-		"since": summarize.Since(time.Unix(1, 0)),
+		"whole": {}, "by system": {BySystem: true}, "last": {OnlyLast: 4}, "chunks": {Chunks: 4},
+		"facts": {Facts: []summarize.Concept{{Keyword: "price"}}}, "structured": {Structured: true},
+		"since": {Since: time.Unix(1, 0)},
 	} {
 		for _, inConversation := range []bool{false, true} {
 			if inConversation && !slices.Contains([]string{"facts", "chunks", "last"}, name) {
@@ -330,12 +330,12 @@ func TestStrategies(t *testing.T) {
 		seen = f.Messages
 		return "It was read.", nil
 	}
-	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Since: time.Unix(15, 0)}}), h)
 	require.NoError(t, testkit.Same(h[14:], seen), "the round of message 15, and all behind it")
 	for i := range h {
 		h[i].Time = time.Time{}
 	}
-	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(15, 0))}), h)
+	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Since: time.Unix(15, 0)}}), h)
 	require.Len(t, seen, 18, "what has no time is not dropped")
 
 	important := func(_ context.Context, f *summarize.Fold) (kept []message.Message, err error) {
@@ -346,7 +346,7 @@ func TestStrategies(t *testing.T) {
 		}
 		return kept, nil
 	}
-	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Custom(important)}), h)
+	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Custom: important}}), h)
 	require.NoError(t, testkit.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
 }
 
@@ -359,7 +359,7 @@ func TestStructured(t *testing.T) {
 			Text: `{"topics":["the nightly build"],"entities":["build 100"],"decisions":["clear the cache"],"actions":[]}`,
 		}), Stop: middleware.StopEnd},
 	)
-	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Structured()}), h)
+	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Strategy{Structured: true}}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
 	require.NotEmpty(t, reasons(events), "what is no JSON is not taken")
 }
@@ -399,7 +399,7 @@ func TestParallelChunks(t *testing.T) {
 		return fmt.Sprintf("It begins with %.40q.", f.Messages[0].Text()), nil
 	}
 	h := history(12)
-	mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: -1, Strategy: summarize.Chunks(4), Parallel: 3})
+	mw := summarize.New(summarize.ByFunc(s), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Chunks: 4}, Parallel: 3})
 	view, _ := fold(t, mw, h)
 	require.Equal(t, int32(3), most.Load(), "as many at a time as may be")
 	require.Less(t, len(view), len(h)/2)
@@ -444,7 +444,7 @@ func TestAllDropped(t *testing.T) {
 	}
 	view, _ := fold(t, summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
 		return "", errors.New("nobody should be asked")
-	}), summarize.Options{Keep: -1, Strategy: summarize.Since(time.Unix(1000, 0))}), h)
+	}), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Since: time.Unix(1000, 0)}}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "(18 messages compacted: 0 of the user, 10 of the assistant; 18 of them left out)")
 }
 

@@ -92,16 +92,16 @@ func TestSummarizerGivesUp(t *testing.T) {
 		return "", ctx.Err()
 	}
 	givesUp := func(context.Context, *summarize.Fold) (string, error) { return "", context.Canceled }
-	custom := summarize.Custom(func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled })
+	custom := summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled }}
 	for name, c := range map[string]struct {
 		w    summarize.Writer
 		opts summarize.Options
 		says string
 	}{
 		"takes too long":            {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond}, "no answer within 1ns"},
-		"takes too long, in chunks": {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond, Strategy: summarize.Chunks(5)}, "no answer within 1ns"},
+		"takes too long, in chunks": {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond, Strategy: summarize.Strategy{Chunks: 5}}, "no answer within 1ns"},
 		"gives up":                  {summarize.ByFunc(givesUp), summarize.Options{}, "it gave up"},
-		"gives up, in chunks":       {summarize.ByFunc(givesUp), summarize.Options{Strategy: summarize.Chunks(5)}, "it gave up"},
+		"gives up, in chunks":       {summarize.ByFunc(givesUp), summarize.Options{Strategy: summarize.Strategy{Chunks: 5}}, "it gave up"},
 		"a strategy gives up":       {summarize.ByRules(), summarize.Options{Strategy: custom}, "it gave up"},
 	} {
 		c.opts.NoFallback, c.opts.Strict = true, true
@@ -140,7 +140,7 @@ func TestPanicIsAnAttempt(t *testing.T) {
 	for name, mw := range map[string]middleware.Middleware{
 		"a record":        summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{}),
 		"the live one":    summarize.New(summarize.InConversation(model, summarize.Ask{}), summarize.Options{}),
-		"facts":           summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: summarize.Facts(summarize.Concept{Keyword: "deadline"})}),
+		"facts":           summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "deadline"}}}}),
 		"of the caller":   summarize.New(summarize.ByFunc(summarizer), summarize.Options{}),
 		"without retries": summarize.New(summarize.By(model, summarize.Ask{Retries: -1}), summarize.Options{}),
 	} {

@@ -180,7 +180,7 @@ func (m *material) task(ctx context.Context) *task {
 	if m.before/quarter < t.room {
 		t.room = min(t.room, max(m.before/half, m.earlier+newTokens/half))
 	}
-	if m.Strategy.kind != custom {
+	if m.Strategy.Custom == nil {
 		t.byCode = m.sectionsOf(ctx, m.orders, t.room)
 	}
 	shortest := t.byCode

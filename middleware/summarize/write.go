@@ -84,7 +84,7 @@ func (j job) produce(ctx context.Context) (*product, error) {
 // write makes the summary by the first way that succeeds: the custom strategy, the
 // writer, rules, a note.
 func (j job) write(ctx context.Context) (*product, error) {
-	if j.Strategy.kind == custom {
+	if j.Strategy.Custom != nil {
 		return j.custom(ctx)
 	}
 	section, ruled := j.withOrders(ctx)
@@ -150,7 +150,7 @@ func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 
 // custom makes the summary by the caller's strategy.
 func (t *task) custom(ctx context.Context) (*product, error) {
-	msgs, err := modelwriter.Call(ctx, 0, func(ctx context.Context) ([]message.Message, error) { return t.Strategy.make(ctx, &t.fold) })
+	msgs, err := modelwriter.Call(ctx, 0, func(ctx context.Context) ([]message.Message, error) { return t.Strategy.Custom(ctx, &t.fold) })
 	if err != nil {
 		return nil, err
 	}

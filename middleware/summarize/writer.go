@@ -100,7 +100,7 @@ type Ask struct {
 	// Sections are headings that the text must have, each once. nil: goal, current state,
 	// decisions and reasons, errors and repairs, next steps, and constraints of the user or
 	// files if no code writes what the user said or the facts, if Task is "" and the summary is
-	// not very short; empty but not nil: none. [Structured] and [Facts] do not use them.
+	// not very short; empty but not nil: none. [Strategy.Structured] and [Strategy.Facts] do not use them.
 	Sections []string
 
 	// Retries is the number of requests for one summary that may fail, or give no

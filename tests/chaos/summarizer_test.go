@@ -68,8 +68,8 @@ func TestSummarizerTroubles(t *testing.T) {
 	t.Parallel()
 	for name, f := range faults() {
 		for how, opts := range map[string]summarize.Options{
-			"": {}, ", without fallback": {NoFallback: true}, ", in chunks": {Strategy: summarize.Chunks(6)}, ", asked for facts": {
-				Strategy: summarize.Facts(summarize.Concept{Keyword: "sum"}),
+			"": {}, ", without fallback": {NoFallback: true}, ", in chunks": {Strategy: summarize.Strategy{Chunks: 6}}, ", asked for facts": {
+				Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "sum"}}},
 			},
 		} {
 			if race.Enabled && how != ", in chunks" { // one goroutine
@@ -111,7 +111,7 @@ func TestSummarizerTroubles(t *testing.T) {
 // is over, or the caller's is.
 func TestSummarizerHangs(t *testing.T) {
 	t.Parallel()
-	for name, s := range map[string]summarize.Strategy{"whole": summarize.Whole(), "chunks": summarize.Chunks(6)} {
+	for name, s := range map[string]summarize.Strategy{"whole": {}, "chunks": {Chunks: 6}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -30,9 +30,9 @@ func summing(roll Roll) summarize.Options {
 	o.NoFallback = roll("no fallback", 3) == 2
 	o.MinCalls = roll("calls between folds", 4)
 	o.Strategy = []summarize.Strategy{
-		summarize.Whole(), summarize.WholeBySystem(), summarize.Chunks(1 + roll("chunk", 5)),
-		summarize.OnlyLast(1 + roll("last", 5)), summarize.Since(time.Unix(1_000_000, 0)),
-		summarize.Structured(), summarize.Facts(summarize.Concept{Keyword: "files", Many: true}), summarize.Custom(first),
+		{}, {BySystem: true}, {Chunks: 1 + roll("chunk", 5)},
+		{OnlyLast: 1 + roll("last", 5)}, {Since: time.Unix(1_000_000, 0)},
+		{Structured: true}, {Facts: []summarize.Concept{{Keyword: "files", Many: true}}}, {Custom: first},
 	}[roll("strategy", 8)]
 	if o.Soft != nil && roll("in the background", 2) == 1 {
 		o.Background = func(task func(context.Context)) bool {

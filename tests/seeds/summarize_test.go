@@ -305,7 +305,7 @@ func TestE1(t *testing.T) {
 	call := message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: `{"a":"b"}`})
 	keepNothing := summarize.Options{Keep: -1, FactTokens: -1}
 	bySystem := keepNothing
-	bySystem.Strategy = summarize.WholeBySystem()
+	bySystem.Strategy = summarize.Strategy{BySystem: true}
 
 	two := []message.Message{system("S0"), user("U0"), message.Assistant(text("A0")), system("S1"), user("U1"), message.Assistant(text("A1")), system("S2")}
 	for name, c := range map[string]struct {
@@ -332,7 +332,7 @@ func TestE1(t *testing.T) {
 
 	// One system message and 15 pairs in chunks of 4: 28 can be folded.
 	chunks := keepNothing
-	chunks.Strategy = summarize.Chunks(4)
+	chunks.Strategy = summarize.Strategy{Chunks: 4}
 	h := append([]message.Message{message.System("You are helpful.")}, dialogue(15)...)
 	view, _ := folded(t, h, saysT, chunks)
 	require.Equal(t, append(strings.Fields("S U"), append(slices.Repeat([]string{"T"}, 6), "U", "T")...), letters(view, h, append(append(
@@ -360,7 +360,7 @@ func TestE1(t *testing.T) {
 	}
 	var since []message.Message
 	late := keepNothing
-	late.Strategy = summarize.Since(time.Unix(103, 0))
+	late.Strategy = summarize.Strategy{Since: time.Unix(103, 0)}
 	view, _ = folded(t, times, summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		since = f.Messages
 		return "T", nil
@@ -372,7 +372,7 @@ func TestE1(t *testing.T) {
 	// Only the newest are summarised; those before are dropped.
 	last := keepNothing
 	var seen []message.Message
-	last.Strategy = summarize.OnlyLast(4)
+	last.Strategy = summarize.Strategy{OnlyLast: 4}
 	view, _ = folded(t, h, summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
 		seen = f.Messages
 		return "T", nil
@@ -407,7 +407,7 @@ func TestE2(t *testing.T) {
 
 	// One request for all, over the transcript as data.
 	text := facts(answers(`{"facts": {"deadline": ["It must be done by Friday."], "files": ["build.log has the error.", "cache.db is stale."]}}`),
-		summarize.Facts(concepts...))
+		summarize.Strategy{Facts: concepts})
 	require.Contains(t, text, "## KNOWN FACTS ABOUT deadline (by when it must be done)\n- It must be done by Friday.\n")
 	require.Contains(t, text, "## KNOWN FACTS ABOUT files (which files matter)\n- build.log has the error.\n- cache.db is stale.")
 	require.Len(t, asked, 1)
@@ -421,14 +421,14 @@ func TestE2(t *testing.T) {
 
 	// One means one: of two facts the newest counts, in this answer or in the next one that is asked for.
 	text = facts(answers(`{"facts": {"deadline": ["No deadline is known.", "It is Friday."], "files": []}}`,
-		`{"facts": {"deadline": ["It is Friday."], "files": []}}`), summarize.Facts(concepts...))
+		`{"facts": {"deadline": ["It is Friday."], "files": []}}`), summarize.Strategy{Facts: concepts})
 	require.Contains(t, text, "- It is Friday.")
 	require.NotContains(t, text, "No deadline is known.")
 
 	// Nothing is found for any: as Whole, and never unchanged.
 	text = facts(answers(`{"facts": {"deadline": [], "files": []}}`,
 		"Key objectives: a green build\nTools used and results: none\nKey findings: none\nCurrent status: red\nNext steps: look"),
-		summarize.Facts(concepts...))
+		summarize.Strategy{Facts: concepts})
 	require.Contains(t, text, "Key objectives: a green build")
 	require.Len(t, asked, 2)
 }
