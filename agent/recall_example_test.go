@@ -35,7 +35,7 @@ func ExampleRecall() {
 			message.Result("c2", "read_log", "step 16: skipped\nstep 17: skipped\nexit status 2, after 41 minutes on the machine build-7\n"),
 		},
 		Budget: &middleware.Budget{Window: 100_000},
-		Force:  []string{contextedit.Name},
+		Force:  []string{"contextedit"},
 	})
 	if err != nil {
 		fmt.Println(err)

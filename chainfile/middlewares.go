@@ -19,27 +19,27 @@ import (
 // optionKeys returns the keys of each middleware that a chain may have, without use.
 func optionKeys() map[string][]string {
 	return map[string][]string{
-		contextedit.Name:  namesOf(contexteditKeys(new(contextedit.Options))),
-		fit.Name:          namesOf(fitKeys(new(fit.Options))),
-		trim.Name:         namesOf(trimKeys(new(trim.Options))),
-		microcompact.Name: namesOf(microcompactKeys(new(microcompact.Options))),
-		native.Name:       namesOf(nativeKeys(new(native.Options))),
-		summarize.Name:    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, nil, new(summarize.Ask))...)),
+		"contextedit":  namesOf(contexteditKeys(new(contextedit.Options))),
+		"fit":          namesOf(fitKeys(new(fit.Options))),
+		"trim":         namesOf(trimKeys(new(trim.Options))),
+		"microcompact": namesOf(microcompactKeys(new(microcompact.Options))),
+		"native":       namesOf(nativeKeys(new(native.Options))),
+		"summarize":    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, nil, new(summarize.Ask))...)),
 	}
 }
 
 // build reads an entry and returns its middleware; nil after an error.
 func (f *File) build(name string, entry node) middleware.Middleware {
 	switch name {
-	case contextedit.Name:
+	case "contextedit":
 		return build(entry, contextedit.New, contexteditKeys)
-	case fit.Name:
+	case "fit":
 		return build(entry, fit.New, fitKeys)
-	case trim.Name:
+	case "trim":
 		return build(entry, trim.New, trimKeys)
-	case microcompact.Name:
+	case "microcompact":
 		return build(entry, microcompact.New, microcompactKeys)
-	case native.Name:
+	case "native":
 		return build(entry, native.New, nativeKeys)
 	}
 	return f.buildSummarize(entry)

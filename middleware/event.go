@@ -36,7 +36,7 @@ const (
 // Event is what a middleware did, or why it did not. It must not be modified.
 type Event struct {
 	Kind EventKind
-	By   string    // name of the middleware
+	By   string    // name of the middleware: of those of this module that of its package, such as "trim"
 	Time time.Time // by the clock of the chain
 	Why  string    // the reason in words, with numbers
 

@@ -22,7 +22,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
@@ -66,7 +65,7 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 		mws, names = append(mws, e.New(d.roll)), append(names, e.Name)
 	}
 	if d.roll("with fit", 2) == 1 {
-		mws, names = append(mws, lineup.Fit(d.roll, rules, message.Limits{})), append(names, fit.Name)
+		mws, names = append(mws, lineup.Fit(d.roll, rules, message.Limits{})), append(names, "fit")
 	}
 	archive := store.Store(store.NewMemory(0))
 	if d.roll("crowded", 4) == 3 {
@@ -86,14 +85,14 @@ func checkNothingIsLost(t *rapid.T, sum *found) {
 		for _, e := range events {
 			if errors.Is(e.Err, store.ErrConflict) {
 				conflict = true
-			} else if e.By != summarize.Name && e.By != native.Name { // whose summarisers and providers fail as they like
+			} else if e.By != "summarize" && e.By != "native" { // whose summarisers and providers fail as they like
 				require.NoError(t, e.Err, "%v: %v", names, e)
 			}
 		}
 		if count(events, middleware.Repaired) > 0 {
 			return // what a repair takes out is not kept
 		}
-		if conflict && slices.Contains(names, fit.Name) {
+		if conflict && slices.Contains(names, "fit") {
 			return // fit shortens without an archive if it has to
 		}
 		l := lost{t: t, archive: archive, view: sent.View(), found: sum, names: names}
@@ -165,7 +164,7 @@ func (l *lost) check() {
 		for _, r := range e.Runs {
 			for i := lead + r.First; i <= lead+r.Last; i++ {
 				there[i] = true
-				if e.Middleware == fit.Name && (len(contents) == 0 || wasBare(e, i-lead)) {
+				if e.Middleware == "fit" && (len(contents) == 0 || wasBare(e, i-lead)) {
 					l.found.bare++
 					continue
 				}
@@ -177,7 +176,7 @@ func (l *lost) check() {
 		}
 	}
 	for i := range there {
-		require.True(l.t, there[i] || slices.Contains(l.names, fit.Name), "%v: message %d is gone, and nothing stands for it", l.names, i)
+		require.True(l.t, there[i] || slices.Contains(l.names, "fit"), "%v: message %d is gone, and nothing stands for it", l.names, i)
 	}
 }
 
@@ -186,7 +185,7 @@ func (l *lost) check() {
 func wasBare(e *journal.Record, at int) bool {
 	return slices.ContainsFunc(e.Covered, func(r *journal.Record) bool {
 		covers := slices.ContainsFunc(r.Runs, func(run message.Run) bool { return run.First <= at && at <= run.Last })
-		return r.Kind == journal.Fold && covers && (r.Middleware == fit.Name && len(r.Messages) == 0 || wasBare(r, at))
+		return r.Kind == journal.Fold && covers && (r.Middleware == "fit" && len(r.Messages) == 0 || wasBare(r, at))
 	})
 }
 
@@ -197,7 +196,7 @@ func (l *lost) rewritten(was, is message.Message, by *journal.Record) {
 		if _, ok := p.(message.Thinking); ok || slices.Contains(is.Parts, p) {
 			continue
 		}
-		if by.Middleware == fit.Name && by.Once {
+		if by.Middleware == "fit" && by.Once {
 			l.found.bare++
 			continue
 		}

@@ -162,7 +162,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 		require.NotEqual(t, message.RoleUser, m.Role)
 		require.False(t, m.Hints.Pinned, "message %d is pinned", i)
 		require.Less(t, v.Meter().Message(shown), v.Meter().Message(m), "message %d became shorter", i)
-		if edit.Middleware == microcompact.NewResults {
+		if edit.Middleware == "microcompact new results" {
 			continue
 		}
 		require.False(t, v.Protected(i).Newest, "message %d is of the newest round", i)
@@ -176,7 +176,7 @@ func requireCompacted(t require.TestingT, all []microcompact.Options, h []messag
 	}
 	fewest := slices.MinFunc(all, func(a, b microcompact.Options) int { return keeps(a) - keeps(b) })
 	for i := range h {
-		if e := v.Span(i).Edit; e != nil && e.Middleware == microcompact.Name {
+		if e := v.Span(i).Edit; e != nil && e.Middleware == "microcompact" {
 			require.GreaterOrEqual(t, roundsBehind(h, i), keeps(fewest), "message %d is of a round that stays", i)
 		}
 	}
@@ -272,7 +272,7 @@ func TestCompactingRecorded(t *testing.T) {
 						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
 						freed += e.Before - e.After
 						edits++
-						if e.By == microcompact.NewResults {
+						if e.By == "microcompact new results" {
 							births++
 							require.GreaterOrEqual(t, e.First, len(before), "%s at %d: an edit at birth changes nothing that was seen", c.id, n)
 						}

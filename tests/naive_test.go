@@ -151,7 +151,7 @@ func TestCheckerFindsLies(t *testing.T) {
 	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4}, History: history}
 	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, Largest: "the questions", LargestSize: 13}
 	refuse := func(e fit.Irreducible) error {
-		return &middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: &e}
+		return &middleware.Error{Kind: middleware.Irreducible, Op: "fit", Err: &e}
 	}
 	require.Equal(t, 22, call.Meter.Request(slices.Delete(slices.Clone(history), 2, 3), nil), "what may not be left out")
 	for name, c := range map[string]struct {
@@ -160,7 +160,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		says string
 	}{
 		"another error":         {errors.New("no"), 20, `kind ""`},
-		"no numbers":            {&middleware.Error{Kind: middleware.Irreducible, Op: fit.Name, Err: errors.New("no")}, 20, "not sent"},
+		"no numbers":            {&middleware.Error{Kind: middleware.Irreducible, Op: "fit", Err: errors.New("no")}, 20, "not sent"},
 		"fits":                  {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 30 })), 30, "would fit"},
 		"another room":          {refuse(with(honest, func(e *fit.Irreducible) { e.Room = 19 })), 20, "the error has a room of 19"},
 		"negative":              {refuse(with(honest, func(e *fit.Irreducible) { e.LargestSize = -1 })), 20, "have -1 of 25"},

@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -108,7 +107,7 @@ func (s *scenario) chooseChain(rules message.Rules, careless bool) {
 	for range s.dice.roll("middlewares", 4) {
 		if k := s.dice.roll("middleware", len(lineup.Editors)+1); k < len(lineup.Editors) {
 			s.notef("%s", lineup.Editors[k].Name)
-			s.compacted = s.compacted || lineup.Editors[k].Name == native.Name
+			s.compacted = s.compacted || lineup.Editors[k].Name == "native"
 			s.middlewares = append(s.middlewares, lineup.Editors[k].New(s.dice.roll))
 			continue
 		}

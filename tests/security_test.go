@@ -250,7 +250,7 @@ func withstands(t *testing.T, a hostile, name string, mw middleware.Middleware) 
 	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mw)
 	apply := func(h []message.Message) *middleware.Request {
 		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{
-			Messages: h, Force: []string{contextedit.Name, microcompact.Name, trim.Name, summarize.Name}, Budget: &middleware.Budget{Window: 2400},
+			Messages: h, Force: []string{"contextedit", "microcompact", "trim", "summarize"}, Budget: &middleware.Budget{Window: 2400},
 		})
 		require.NoError(t, err, "%s, %s", name, a.name)
 		return sent
@@ -356,7 +356,7 @@ func TestHostileResultsInASystemMessage(t *testing.T) {
 		for _, w := range []summarize.Writer{summarize.ByRules(), byModel} {
 			mw := summarize.New(w, summarize.Options{Keep: 1, Role: message.RoleSystem})
 			h := attacked(a.result)
-			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 			require.NoError(t, err)
 			n := slices.IndexFunc(sent.Messages[1:], func(m message.Message) bool { return m.Role == message.RoleSystem }) + 1
 			require.Positive(t, n, a.name)

@@ -248,7 +248,7 @@ func TestFitAfterAnUndo(t *testing.T) {
 	a.call(req)
 	edited := a.events.Events(middleware.Edited)
 	edited = edited[len(edited)-1:]
-	require.Equal(t, fit.Name, edited[0].By)
+	require.Equal(t, "fit", edited[0].By)
 	require.Contains(t, edited[0].Why, "edits of clear were undone in this turn, and without this one the request would not fit")
 }
 

@@ -178,7 +178,7 @@ func (a *account) run(t *rapid.T) {
 		}
 		req := &middleware.Request{Messages: a.history[:n]}
 		if a.dice.roll("force", 6) == 5 {
-			req.Force = []string{summarize.Name}
+			req.Force = []string{"summarize"}
 		}
 		switch a.dice.roll("before", 6) {
 		case 4:

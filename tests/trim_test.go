@@ -104,9 +104,9 @@ func requireTrimmed(t require.TestingT, h []message.Message, v *middleware.View)
 		s := v.Span(i)
 		if s.Edit != nil {
 			require.Equal(t, journal.Fold, s.Edit.Kind)
-			require.True(t, s.Edit.Middleware != trim.Name || m.Text() == "(gone)", "%v", m)
+			require.True(t, s.Edit.Middleware != "trim" || m.Text() == "(gone)", "%v", m)
 			for k := s.First; k <= s.Last; k++ {
-				kept[k] = kept[k] || s.Edit.Middleware != trim.Name && slices.ContainsFunc(s.Edit.Messages, h[k].Equal)
+				kept[k] = kept[k] || s.Edit.Middleware != "trim" && slices.ContainsFunc(s.Edit.Messages, h[k].Equal)
 			}
 			continue
 		}
@@ -133,7 +133,7 @@ func requireTrimmed(t require.TestingT, h []message.Message, v *middleware.View)
 // requireTold fails unless each removal reaches its target, or says that it does not.
 func requireTold(t require.TestingT, events []middleware.Event) {
 	for _, e := range events {
-		if e.By != trim.Name {
+		if e.By != "trim" {
 			continue
 		}
 		require.NoError(t, e.Err, "trim proposes nothing that breaks a rule: %v", e)

@@ -64,7 +64,7 @@ func TestToolCompacts(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	at := trigger.Tokens(window)
-	tool1, asked := agent.Compact(at, contextedit.Name)
+	tool1, asked := agent.Compact(at, "contextedit")
 	compact, err := eino.Tool(tool1)
 	require.NoError(t, err)
 	const note = "Keep: page 3 has \"step 14\"."

@@ -84,7 +84,7 @@ func TestAudit(t *testing.T) {
 			if dir == "" {
 				require.GreaterOrEqual(t, r.Tokens.History, 2*window)
 				require.NotEmpty(t, r.Edits)
-				require.Equal(t, contextedit.Name, r.Edits[0].By)
+				require.Equal(t, "contextedit", r.Edits[0].By)
 				require.Positive(t, r.Edits[0].Freed)
 				require.Equal(t, []order{{orders[0], true}, {orders[1], true}}, r.Orders)
 			}

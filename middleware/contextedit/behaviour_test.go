@@ -344,7 +344,7 @@ func TestSupersededAsGiven(t *testing.T) {
 			clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, StopAfter: 1})
 			_, events := apply(t, middleware.Chain(other, clearing), h)
 			cleared := events[len(events)-1]
-			require.Equal(t, contextedit.Name, cleared.By)
+			require.Equal(t, "contextedit", cleared.By)
 			require.Len(t, cleared.Edits, 1)
 			require.Equal(t, tt.want, cleared.First, "%v", events)
 		})
@@ -439,7 +439,7 @@ func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
 	case middleware.Skipped:
 		require.Contains(r, e.Why, "less than ClearAtLeast", "%v", e)
 	case middleware.Notice, middleware.Missed: // the options may be as they are
-		require.Equal(r, contextedit.Name, e.By, "%v", e)
+		require.Equal(r, "contextedit", e.By, "%v", e)
 	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
 		middleware.Truncated, middleware.NotMet, middleware.ThinkingLeftOut:
 		require.Fail(r, "unexpected event", "%v", e)

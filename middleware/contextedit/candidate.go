@@ -221,7 +221,7 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
-	if c.freed <= 0 || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == Name) {
+	if c.freed <= 0 || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
 		return false
 	}
 	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {

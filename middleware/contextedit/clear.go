@@ -23,7 +23,7 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.least(v) {
 		return nil
 	}
-	first, ok := when.From(o.Trigger, v, Name, func() []when.Piece { return o.pieces(c) })
+	first, ok := when.From(o.Trigger, v, layerName, func() []when.Piece { return o.pieces(c) })
 	if !ok {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
 
-// Name identifies the middleware in events, journals and [middleware.Request.Force].
-const Name = "contextedit"
+// layerName is the name of the middleware; see [New].
+const layerName = "contextedit"
 
 var core = middleware.Internals(inside.Key{})
 
@@ -21,8 +21,9 @@ var core = middleware.Internals(inside.Key{})
 const defaultDigest = 40
 
 // New returns the middleware. It is safe for concurrent use, and a chain may
-// contain several of them. It panics with "contextedit: …" if [Options.Validate]
-// returns an error.
+// contain several of them. Its name in events, in the journal and in
+// [middleware.Request.Force] is "contextedit". It panics with "contextedit: …" if
+// [Options.Validate] returns an error.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("contextedit: " + err.Error())
@@ -41,7 +42,7 @@ func New(opts Options) middleware.Middleware {
 		archived.Digest = defaultDigest
 		e.archived = &archived
 	}
-	return middleware.Editing(Name, e.plan, middleware.Options{
+	return middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
@@ -73,7 +74,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if o.archived != nil && v.Env().Archive != nil {
 		return o.archived.plan(ctx, v)
 	}
-	if o.stopped(v) || core.Repeated(v, Name) {
+	if o.stopped(v) || core.Repeated(v, layerName) {
 		return nil, nil
 	}
 	c, edits := o.decide(ctx, v)
@@ -97,7 +98,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // stopped reports whether StopAfter has ended clearing for this history. A call
 // that is repeated must get the same view again.
 func (o *editor) stopped(v *middleware.View) bool {
-	return o.StopAfter > 0 && !core.Forced(v, Name) && v.EditedNow(Name)
+	return o.StopAfter > 0 && !core.Forced(v, layerName) && v.EditedNow(layerName)
 }
 
 // decide returns what is cleared now, and the edits for it. The size of the digest lines
@@ -191,7 +192,7 @@ func (c *choice) keepRecalled(v *middleware.View, least int) {
 		}
 	}
 	rest := all - recalled
-	if recalled > 0 && (v.EditedNow(Name) || rest >= recalled && v.Size().Charged(rest) >= least) {
+	if recalled > 0 && (v.EditedNow(layerName) || rest >= recalled && v.Size().Charged(rest) >= least) {
 		c.results = slices.DeleteFunc(c.results, func(r candidate) bool { return r.recalled })
 	}
 }

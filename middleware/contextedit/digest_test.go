@@ -291,7 +291,7 @@ func TestReclaimsBeforeLines(t *testing.T) {
 	}
 	require.Greater(t, edited[true], 10)
 	require.Greater(t, edited[false], 10)
-	got, _ := view(trigger.Reclaims(never), 40, contextedit.Name)
+	got, _ := view(trigger.Reclaims(never), 40, "contextedit")
 	require.Contains(t, fmt.Sprint(got), "some facts", "a request that forces the edit has lines")
 	got, _ = view(trigger.Any(trigger.Messages(1), trigger.Reclaims(never)), 40)
 	require.Contains(t, fmt.Sprint(got), "some facts", "another trigger is met")

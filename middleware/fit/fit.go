@@ -14,10 +14,11 @@ import (
 // core is what only the middlewares of this module ask the core.
 var core = middleware.Internals(inside.Key{})
 
-// Name is the name of the middleware in events, in the journal and in errors.
-const Name = "fit"
+// layerName is the name of the middleware; see [New].
+const layerName = "fit"
 
-// New returns the middleware. It is safe for concurrent use. It panics with "fit: …" if [Options.Validate] returns an error.
+// New returns the middleware. It is safe for concurrent use. Its name in events, in the journal and in errors is "fit". It
+// panics with "fit: …" if [Options.Validate] returns an error.
 //
 // A call goes through four layers: retry repeats it after a refusal, plan makes the view smaller, declare adds tool
 // definitions, and repair makes the messages valid or returns the error that they do not fit.
@@ -31,9 +32,9 @@ func New(opts Options) middleware.Middleware {
 	f := &fitter{opts}
 	return middleware.Chain(
 		f.retry,
-		middleware.Editing(Name, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
+		middleware.Editing(layerName, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
 		f.declare,
-		middleware.Repairing(Name, f.repair),
+		middleware.Repairing(layerName, f.repair),
 	)
 }
 
@@ -72,12 +73,12 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if j.excess() == nil {
 		return nil, nil
 	}
-	if !core.Refused(v) && core.Repeated(v, Name) && j.withoutMargin().excess() == nil {
+	if !core.Refused(v) && core.Repeated(v, layerName) && j.withoutMargin().excess() == nil {
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.search(ctx, j)
 	if plan != nil && plan.LastResort && f.once(v, fmt.Sprintf("last resort %d", len(v.History()))) {
-		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: "nothing else helps, so arguments of the newest calls, " +
+		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest calls, " +
 			"or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
 			"or take a model with a larger window"})
 	}
@@ -148,7 +149,7 @@ func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
 		return nil, d.judgement, nil
 	}
 	plan := &middleware.Plan{Edits: edits, Why: d.why() + ": " + d.reason(), LastResort: d.may.lastResort}
-	v, err := core.Preview(d.view, Name, plan)
+	v, err := core.Preview(d.view, layerName, plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,9 +169,9 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 		return j.repaired, nil
 	}
 	if e := f.irreducible(ctx, j); e != nil {
-		return nil, &middleware.Error{Kind: middleware.Irreducible, Op: Name, Err: e}
+		return nil, &middleware.Error{Kind: middleware.Irreducible, Op: layerName, Err: e}
 	}
-	return nil, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: fmt.Errorf("%s, %w", excess[0], errAvoidable)}
+	return nil, &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: fmt.Errorf("%s, %w", excess[0], errAvoidable)}
 }
 
 // retry calls the model a second time if the provider refuses the request as too long: by then the chain has learned the
@@ -196,7 +197,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 			}
 			if e, ok := errors.AsType[*Irreducible](err); ok && refusal != nil {
 				return nil, &middleware.Error{
-					Kind: middleware.Irreducible, Op: Name, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
+					Kind: middleware.Irreducible, Op: layerName, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
 				}
 			}
 			limits, tooLong := middleware.ParseOverflow(err, req)
@@ -205,7 +206,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 			case !tooLong || n == 0 && stop:
 				return resp, err
 			case n > 0 && (stop || n == 2 || !isNear(limits)):
-				return nil, &middleware.Error{Kind: middleware.Overflow, Op: Name, Err: fmt.Errorf(
+				return nil, &middleware.Error{Kind: middleware.Overflow, Op: layerName, Err: fmt.Errorf(
 					"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
 					numbers(refused[0]), numbers(limits), err)}
 			}

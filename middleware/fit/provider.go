@@ -123,7 +123,7 @@ func (f *fitter) reportDeclared(ctx context.Context, v *middleware.View, declare
 		why = fmt.Sprintf("the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
 			"they are, as tools that are not to be called", strings.Join(names, ", "), rules)
 	}
-	v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: Name, Why: why})
+	v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: layerName, Why: why})
 }
 
 // reportUnknownWindow reports that tokens are not bounded.
@@ -134,8 +134,8 @@ func reportUnknownWindow(ctx context.Context, v *middleware.View) {
 	}
 	why := what + " is not known, so no request has too many tokens until the provider refuses one: set a Budget, or " + cure
 	v.Report(ctx, middleware.Event{
-		Kind: middleware.Misconfigured, By: Name, Why: why,
-		Err: &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: errors.New(why)},
+		Kind: middleware.Misconfigured, By: layerName, Why: why,
+		Err: &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: errors.New(why)},
 	})
 }
 

@@ -123,7 +123,7 @@ func TestOverflowTwice(t *testing.T) {
 	e, ok := errors.AsType[*middleware.Error](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, middleware.Overflow, e.Kind)
-	require.Equal(t, fit.Name, e.Op)
+	require.Equal(t, "fit", e.Op)
 	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and again (2900 tokens of 2500)", "with the numbers of both")
 	require.Len(t, script.Requests(), 2, "it is asked twice, and no more")
 }

@@ -56,7 +56,7 @@ func (d *draft) rankOf(at int, parts []message.Part, id string) rank {
 	}
 	e := d.view.Span(at).Edit
 	for _, r := range d.index.Pieces(parts, id) {
-		if e != nil && (e.Middleware != Name || digest.IsPlaceholder(r.Text)) {
+		if e != nil && (e.Middleware != layerName || digest.IsPlaceholder(r.Text)) {
 			return short
 		}
 	}
@@ -203,7 +203,7 @@ func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
 			}
 		}
 		if n > 1 && f.once(v, fmt.Sprintf("%s %d %s", store.RecallTool, at, c.ID)) {
-			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: fmt.Sprintf(
+			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: fmt.Sprintf(
 				"the model has read %s %d times, with the same answer: the view has no room to keep it; "+
 					"raise the window, or keep more results of %s", handle, n, store.RecallTool)})
 		}
@@ -291,7 +291,7 @@ func (d *draft) fold() {
 // isNote reports whether a message is the note of an earlier fold, with or without a handle.
 func (d *draft) isNote(i int) bool {
 	e, m, h := d.view.Span(i).Edit, d.view.At(i), store.Handle{}
-	if e == nil || e.Middleware != Name || e.Kind != journal.Fold {
+	if e == nil || e.Middleware != layerName || e.Kind != journal.Fold {
 		return false
 	}
 	if named := archived.In(m.Text()); len(named) > 0 {

@@ -42,8 +42,8 @@
 // A result above a share of the room ([Options.FreshShare]) is reduced to its head and
 // tail before a model sees it, if the window is known, with a placeholder for the middle.
 // No provider has it in a cache, so this costs nothing. Results of up to 1,000 tokens and
-// of protected tools are not changed. The name of these edits is [NewResults], and they
-// have no trigger. When their round is old, the results are replaced like all others.
+// of protected tools are not changed. The name of these edits is "microcompact new results", and
+// they have no trigger. When their round is old, the results are replaced like all others.
 //
 // # The archive
 //

@@ -18,11 +18,10 @@ import (
 // core is what only the middlewares of this module ask the core.
 var core = middleware.Internals(inside.Key{})
 
-// Names of the two editors, in events and in the journal. In
-// [middleware.Request.Force], Name makes the middleware shorten old rounds.
+// Names of the two editors, in events and in the journal; see [New].
 const (
-	Name       = "microcompact"
-	NewResults = "microcompact new results" // head and tail of large results that no model has seen yet
+	layerName      = "microcompact"
+	newResultsName = "microcompact new results"
 )
 
 // usualLine is by how much the usual line of facts is shorter than the longest one.
@@ -33,7 +32,7 @@ const untouched = 2
 
 // Report is the detail of the events of edits.
 type Report struct {
-	Results   int // results; for NewResults, those reduced to head and tail
+	Results   int // results; for new results, those reduced to head and tail
 	Arguments int // calls whose arguments were shortened
 	Texts     int // texts of assistant messages with calls
 }
@@ -51,8 +50,10 @@ func (r Report) list() string {
 }
 
 // New returns the middleware. It is safe for concurrent use, and a chain may contain
-// several of them. It panics with "microcompact: …" if [Options.Validate] returns an
-// error.
+// several of them. It has two editors: "microcompact" is the name of the one that shortens
+// old rounds in events, in the journal and in [middleware.Request.Force], and "microcompact
+// new results" that of the one that reduces large new results to head and tail. It panics
+// with "microcompact: …" if [Options.Validate] returns an error.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("microcompact: " + err.Error())
@@ -71,13 +72,13 @@ func New(opts Options) middleware.Middleware {
 		archived.Digest = defaultDigest
 		e.archived = &archived
 	}
-	old := middleware.Editing(Name, e.plan, middleware.Options{
+	old := middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
 	if opts.FreshShare < 0 {
 		return old
 	}
-	return middleware.Chain(middleware.Editing(NewResults, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect}), old)
+	return middleware.Chain(middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect}), old)
 }
 
 // editor makes plans. The defaults of its options are filled in.
@@ -98,7 +99,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 }
 
 func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched || core.Repeated(v, Name) {
+	if v.Len() <= untouched || core.Repeated(v, layerName) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
@@ -108,7 +109,7 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	if !s.isDue() {
 		return nil, nil
 	}
-	first, ok := when.From(o.Trigger, v, Name, func() []when.Piece { return s.pieces })
+	first, ok := when.From(o.Trigger, v, layerName, func() []when.Piece { return s.pieces })
 	if !ok {
 		return nil, nil // with the lines of facts, which are expensive, it frees even less
 	}
@@ -131,9 +132,9 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	plan := &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
 		Detail: s.done, Edits: s.edits,
-		Saved: s.freed, Calls: core.CallsSince(v, Name),
+		Saved: s.freed, Calls: core.CallsSince(v, layerName),
 	}
-	if o.asks && !core.Forced(v, Name) {
+	if o.asks && !core.Forced(v, layerName) {
 		if met, _, err := o.Trigger.Met(v, func() *middleware.Plan { return plan }); err != nil || !met {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ const smallest = 1000
 // planNew shortens large results of the newest round to head and tail.
 func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	budget, ok := v.Budget()
-	if !ok || v.Len() <= untouched || core.Repeated(v, NewResults) {
+	if !ok || v.Len() <= untouched || core.Repeated(v, newResultsName) {
 		return nil, nil
 	}
 	limit := max(int(o.FreshShare*float64(budget.Room())), smallest)

@@ -20,7 +20,7 @@ func original(v *middleware.View, i int) (parts []message.Part, isNew, ok bool) 
 	if e != nil && e.Kind != journal.Rewrite {
 		return nil, false, false
 	}
-	return core.Original(v, i).Parts, e != nil && e.Middleware == NewResults, true
+	return core.Original(v, i).Parts, e != nil && e.Middleware == newResultsName, true
 }
 
 // shortenAnswer shortens arguments and texts of assistant message i, except for parts

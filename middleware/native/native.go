@@ -14,8 +14,8 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Name identifies the middleware in events, journals and [middleware.Request.Force].
-const Name = "native"
+// layerName is the name of the middleware; see [New].
+const layerName = "native"
 
 var core = middleware.Internals(inside.Key{})
 
@@ -36,15 +36,16 @@ func With(ctx context.Context, c Compactor) context.Context {
 	return context.WithValue(ctx, compactorKey{}, c)
 }
 
-// New returns the middleware. It is safe for concurrent use. It panics with "native: …" if [Options.Validate] returns an error.
-// It must be before the editors that fold.
+// New returns the middleware. It is safe for concurrent use. Its name in events, in the journal and in
+// [middleware.Request.Force] is "native". It panics with "native: …" if [Options.Validate] returns an error. It must be before
+// the editors that fold.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("native: " + err.Error())
 	}
 	opts.Keep = cmp.Or(opts.Keep, 6)
 	e := &editor{opts}
-	return middleware.Editing(Name, e.plan, middleware.Options{
+	return middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger: cmp.Or[middleware.Trigger](opts.Trigger, when.Default(0.85)), MinCalls: opts.MinCalls, Strict: opts.Strict,
 	})
 }
@@ -60,7 +61,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if !ok {
 		return &middleware.Plan{Why: "the provider has no compaction on demand, or it is not asked through package wire"}, nil
 	}
-	if core.Repeated(v, Name) {
+	if core.Repeated(v, layerName) {
 		return nil, nil
 	}
 	lead := message.Leading(v.Messages())
@@ -94,7 +95,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		}
 		msgs, err := c.Compact(ctx, v, end, wanted)
 		if err == nil && !h.IsZero() && !names(msgs, h) {
-			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: Name, Why: "the summary of the provider has left out the handle " +
+			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "the summary of the provider has left out the handle " +
 				h.String() + ", by which the messages that it stands for can be read"})
 		}
 		return msgs, err

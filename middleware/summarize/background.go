@@ -43,7 +43,7 @@ func (a *advice) report(ctx context.Context, v *middleware.View) {
 
 // advise reports that a fold is near, and has its summary prepared. It plans nothing.
 func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if core.Forced(v, Name) || e.cache.isRecursive(ctx) {
+	if core.Forced(v, layerName) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.adviceOf(v).report(ctx, v)
@@ -62,7 +62,7 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 	if e.prepare(ctx, v, a) {
 		why += "; its summary is prepared in the background"
 	}
-	v.Report(ctx, middleware.Event{Kind: Advised, By: Name, Why: why})
+	v.Report(ctx, middleware.Event{Kind: Advised, By: layerName, Why: why})
 	return nil, nil
 }
 
@@ -164,7 +164,7 @@ func (e *editor) planPrepared(v *middleware.View, p *prepared) *middleware.Plan 
 		return nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
-	after, err := core.Preview(v, Name, &middleware.Plan{Edits: []middleware.Edit{edit}})
+	after, err := core.Preview(v, layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil
 	}

@@ -62,7 +62,7 @@ func BenchmarkFold(b *testing.B) {
 		call := caller(b, summarize.Options{Trigger: trigger.Tokens(never)})
 		call(h[:1998])
 		b.StartTimer()
-		call(h, summarize.Name)
+		call(h, "summarize")
 	}
 }
 
@@ -73,7 +73,7 @@ func BenchmarkCheckedFold(b *testing.B) {
 	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return said, nil })
 	b.ReportAllocs()
 	for b.Loop() {
-		_, _, err := middleware.Apply(b.Context(), summarize.New(w, summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+		_, _, err := middleware.Apply(b.Context(), summarize.New(w, summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 		require.NoError(b, err)
 	}
 }

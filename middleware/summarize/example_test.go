@@ -192,7 +192,7 @@ func ExampleByFunc() {
 // it is kept.
 func ExampleOptions_force() {
 	chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 2})
-	req := &middleware.Request{Messages: support(), Force: []string{summarize.Name}}
+	req := &middleware.Request{Messages: support(), Force: []string{"summarize"}}
 	draft, err := middleware.Draft(context.Background(), chain, req)
 	if err != nil {
 		log.Fatal(err)

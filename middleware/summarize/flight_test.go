@@ -19,7 +19,7 @@ import (
 
 // forced returns a request that folds, whatever the trigger says.
 func forced(h []message.Message) *middleware.Request {
-	return &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+	return &middleware.Request{Messages: h, Force: []string{"summarize"}}
 }
 
 // The same history at the same time is summarised once, and observers hear of it

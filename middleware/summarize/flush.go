@@ -116,7 +116,7 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed)
 		e.flushes.release(mine)
 	}
 	v.Report(ctx, middleware.Event{
-		Kind: Flushed, By: Name, Err: err, Detail: Report{Memories: n},
+		Kind: Flushed, By: layerName, Err: err, Detail: Report{Memories: n},
 		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine), "message")),
 	})
 }

@@ -42,7 +42,7 @@ func newProcess(env middleware.Env, opts summarize.Options) *process {
 func TestPaidOnceAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	h := history(8)
-	req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+	req := &middleware.Request{Messages: h, Force: []string{"summarize"}}
 	for name, pay := range map[string]func(p *process){
 		"a call that failed": func(p *process) {
 			down := errors.New("502")
@@ -83,7 +83,7 @@ func TestProcessesAtOnce(t *testing.T) {
 	for i := range both {
 		both[i] = newProcess(env, summarize.Options{})
 		all.Go(func() {
-			_, _, _ = middleware.Apply(context.Background(), both[i].mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+			_, _, _ = middleware.Apply(context.Background(), both[i].mw, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 		})
 	}
 	all.Wait()

@@ -213,7 +213,7 @@ type Status struct {
 // [middleware.Invalid] if the options are invalid or do not fit the request.
 func Check(ctx context.Context, req *middleware.Request, opts Options, before ...middleware.Middleware) (Status, error) {
 	if err := opts.Validate(); err != nil {
-		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: err}
+		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: err}
 	}
 	d, err := middleware.Draft(ctx, middleware.Chain(before...), req)
 	if err != nil {
@@ -221,7 +221,7 @@ func Check(ctx context.Context, req *middleware.Request, opts Options, before ..
 	}
 	s, err := opts.complete().status(d.After)
 	if err != nil {
-		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: Name, Err: err}
+		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: err}
 	}
 	return s, nil
 }

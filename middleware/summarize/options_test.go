@@ -83,7 +83,7 @@ func TestQuoteTokens(t *testing.T) {
 	for _, c := range []struct{ window, tokens, least, most int }{
 		{0, -1, 0, 0}, {0, 0, 2800, 3000}, {0, 600, 500, 600}, {20_000, 0, 1800, 2000}, {128_000, 0, 3600, 3840}, {20_000, 2500, 2300, 2500},
 	} {
-		req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+		req := &middleware.Request{Messages: h, Force: []string{"summarize"}}
 		if c.window > 0 {
 			req.Budget = &middleware.Budget{Window: c.window}
 		}

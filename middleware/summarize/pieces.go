@@ -72,9 +72,9 @@ func withoutRecalled(v *middleware.View, all []piece) []piece {
 	switch {
 	case recalled == 0:
 		return all
-	case v.EditedNow(Name) && fresh == 0:
+	case v.EditedNow(layerName) && fresh == 0:
 		return nil
-	case !v.EditedNow(Name) && fresh < recalled:
+	case !v.EditedNow(layerName) && fresh < recalled:
 		return all
 	}
 	return slices.DeleteFunc(all, func(p piece) bool { return p.recall })
@@ -175,7 +175,7 @@ func foldAt(v *middleware.View, i int) *journal.Record {
 // changes of other middlewares, or nil.
 func ownFold(v *middleware.View, i int) *journal.Record {
 	for e := v.Span(i).Edit; e != nil && e.Kind == journal.Fold; {
-		if e.Middleware == Name {
+		if e.Middleware == layerName {
 			return e
 		}
 		if len(e.Covered) != 1 || len(e.Covered[0].Runs) == 0 || !slices.Equal(e.Covered[0].Runs, e.Runs) {

@@ -56,7 +56,7 @@ type eventLog struct {
 
 // add logs an event, and reports it unless that is done later. A dry run reports all of them again.
 func (l *eventLog) add(ctx context.Context, v *middleware.View, e middleware.Event) {
-	e.By = Name
+	e.By = layerName
 	l.mu.Lock()
 	l.events = append(l.events, e)
 	if !l.later && !v.Request().Dry() {

@@ -17,11 +17,11 @@ import (
 // core is what only the middlewares of this module ask the core.
 var core = middleware.Internals(inside.Key{})
 
-// Name is the name of the middleware in events, in the journal and in
-// [middleware.Request.Force].
-const Name = "summarize"
+// layerName is the name of the middleware; see [New].
+const layerName = "summarize"
 
-// New returns the middleware, whose summaries w writes. It is safe for concurrent use.
+// New returns the middleware, whose summaries w writes. It is safe for concurrent use. Its name in events, in the journal and
+// in [middleware.Request.Force] is "summarize".
 // It panics with "summarize: …" if the writer or the options are invalid;
 // [Writer.Validate] and [Options.Validate] return the error.
 func New(w Writer, opts Options) middleware.Middleware {
@@ -31,12 +31,12 @@ func New(w Writer, opts Options) middleware.Middleware {
 	e := &editor{Options: opts.complete(), writer: w, cache: &cache{flights: map[key]*flight{}}, flushes: &flushes{}}
 	var layers []middleware.Middleware
 	if e.Flush != nil {
-		layers = append(layers, middleware.Editing(Name, e.flushCommitted, middleware.Options{PauseAfter: -1}))
+		layers = append(layers, middleware.Editing(layerName, e.flushCommitted, middleware.Options{PauseAfter: -1}))
 	}
 	if e.Soft != nil {
-		layers = append(layers, middleware.Editing(Name, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
+		layers = append(layers, middleware.Editing(layerName, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
 	}
-	return middleware.Chain(append(layers, middleware.Editing(Name, e.plan, middleware.Options{
+	return middleware.Chain(append(layers, middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger:  e.Trigger,
 		MinCalls: e.MinCalls,
 		Strict:   e.Strict,
@@ -73,8 +73,8 @@ type editor struct {
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	retried := e.Strategy.Chunks > 0 && v.EditedNow(Name) // other chunks would be paid for again
-	if retried || core.Repeated(v, Name) || e.cache.isRecursive(ctx) {
+	retried := e.Strategy.Chunks > 0 && v.EditedNow(layerName) // other chunks would be paid for again
+	if retried || core.Repeated(v, layerName) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.adviceOf(v).report(ctx, v)

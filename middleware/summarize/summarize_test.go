@@ -51,7 +51,7 @@ func history(rounds int) []message.Message {
 // fold forces a fold of a history.
 func fold(t *testing.T, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
 	t.Helper()
-	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}, Model: "claude-sonnet-4-5"})
+	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"summarize"}, Model: "claude-sonnet-4-5"})
 	require.NoError(t, err)
 	return sent.Messages, events
 }
@@ -102,7 +102,7 @@ func TestModelWrites(t *testing.T) {
 	for _, e := range events[1:3] {
 		require.Equal(t, message.Usage{Input: 1000, Output: 100}, reportOf(e).Usage, e)
 		require.Equal(t, cost, reportOf(e).Cost, e)
-		require.Equal(t, summarize.Name, e.By)
+		require.Equal(t, "summarize", e.By)
 	}
 
 	require.Len(t, small.Requests(), 1)

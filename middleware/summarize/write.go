@@ -182,5 +182,5 @@ func noSummary(err error) error {
 	if kind == middleware.Invalid || kind == middleware.Overflow || kind == middleware.Irreducible {
 		kind = middleware.Unavailable
 	}
-	return &middleware.Error{Kind: kind, Op: Name, Err: fmt.Errorf("no summary that can be taken: %w", err)}
+	return &middleware.Error{Kind: kind, Op: layerName, Err: fmt.Errorf("no summary that can be taken: %w", err)}
 }

@@ -245,7 +245,7 @@ func TestColdByAnotherEdit(t *testing.T) {
 		edits := replay(t, middleware.Env{}, of(300, 90, 90, 90, 90, 90), false, first, contextedit.New(contextedit.Options{Trigger: at, Keep: 1}))
 		require.Len(t, edits, 1)
 		e := edits[5]
-		require.Equal(t, contextedit.Name, e.By)
+		require.Equal(t, "contextedit", e.By)
 		require.Equal(t, 7, e.First, "the result before the first edit would cost")
 		require.Zero(t, e.Economics.Rewritten)
 	}

@@ -150,7 +150,7 @@ func TestLevels(t *testing.T) {
 		_, events := apply(t, mw, req)
 		for _, e := range events {
 			require.Equal(t, trim.LevelChanged, e.Kind)
-			require.Equal(t, trim.Name, e.By)
+			require.Equal(t, "trim", e.By)
 			require.Equal(t, e.Before, e.After)
 			c := e.Detail.(trim.Change)
 			require.Equal(t, e.Before, c.Tokens)
@@ -212,7 +212,7 @@ func TestTarget(t *testing.T) {
 			tt.set(&o)
 			req := &middleware.Request{Messages: turns(40), Budget: tt.budget}
 			if tt.force {
-				req.Force = []string{trim.Name}
+				req.Force = []string{"trim"}
 			}
 			sent, events := apply(t, middleware.With(chars4, trim.New(o)), req)
 			if tt.want == 0 {

@@ -19,13 +19,13 @@ import (
 func Example() {
 	var stats atomic.Pointer[trim.Statistics]
 	levels := func(_ context.Context, e middleware.Event) {
-		if e.By == trim.Name {
+		if e.By == "trim" {
 			fmt.Println(e.Why)
 		}
 	}
 	model := middleware.Chain(
 		middleware.Observe(levels),
-		middleware.Observe(trim.SumEdits(trim.Name, stats.Store)),
+		middleware.Observe(trim.SumEdits("trim", stats.Store)),
 		trim.New(trim.Options{}),
 	)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		text := strings.Repeat("and so on ", 20)

@@ -24,7 +24,7 @@ type Statistics struct {
 // middlewares if it is empty. After each edit it calls fn with a new sum, one call at a time:
 //
 //	var stats atomic.Pointer[trim.Statistics]
-//	chain := middleware.Chain(middleware.Observe(trim.SumEdits(trim.Name, stats.Store)), trim.New(trim.Options{}))
+//	chain := middleware.Chain(middleware.Observe(trim.SumEdits("trim", stats.Store)), trim.New(trim.Options{}))
 func SumEdits(name string, fn func(*Statistics)) func(context.Context, middleware.Event) {
 	const longest = 10
 	var mu sync.Mutex

@@ -25,11 +25,11 @@ import (
 
 func TestStatisticsOfNothing(t *testing.T) {
 	t.Parallel()
-	observe := trim.SumEdits(trim.Name, func(*trim.Statistics) { t.Error("what others do, and what is not done, does not count") })
+	observe := trim.SumEdits("trim", func(*trim.Statistics) { t.Error("what others do, and what is not done, does not count") })
 	for _, e := range []middleware.Event{
-		{Kind: middleware.Edited, By: contextedit.Name, Before: 100, After: 50},
-		{Kind: middleware.Refused, By: trim.Name, Detail: trim.Report{}},
-		{Kind: trim.LevelChanged, By: trim.Name, Detail: trim.Change{}},
+		{Kind: middleware.Edited, By: "contextedit", Before: 100, After: 50},
+		{Kind: middleware.Refused, By: "trim", Detail: trim.Report{}},
+		{Kind: trim.LevelChanged, By: "trim", Detail: trim.Change{}},
 	} {
 		observe(t.Context(), e)
 	}
@@ -40,10 +40,10 @@ func TestStatisticsOfEditors(t *testing.T) {
 	t.Parallel()
 	low := trigger.Tokens(1_500)
 	for name, mw := range map[string]middleware.Middleware{
-		contextedit.Name:  contextedit.New(contextedit.Options{Trigger: low, Keep: 2}),
-		microcompact.Name: microcompact.New(microcompact.Options{KeepRounds: 2}),
-		trim.Name:         trim.New(trim.Options{Trigger: low, Note: "Messages were removed."}),
-		summarize.Name:    summarize.New(summarize.ByRules(), summarize.Options{Trigger: low, Keep: 4}),
+		"contextedit":  contextedit.New(contextedit.Options{Trigger: low, Keep: 2}),
+		"microcompact": microcompact.New(microcompact.Options{KeepRounds: 2}),
+		"trim":         trim.New(trim.Options{Trigger: low, Note: "Messages were removed."}),
+		"summarize":    summarize.New(summarize.ByRules(), summarize.Options{Trigger: low, Keep: 4}),
 	} {
 		var own, all trim.Statistics
 		sum := trim.Statistics{}
@@ -79,13 +79,13 @@ func TestStatisticsOfEditors(t *testing.T) {
 func TestStatisticsAtOnce(t *testing.T) {
 	t.Parallel()
 	var stats atomic.Pointer[trim.Statistics]
-	observe := trim.SumEdits(trim.Name, stats.Store)
+	observe := trim.SumEdits("trim", stats.Store)
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
 			for k := range 50 {
 				observe(context.Background(), middleware.Event{
-					Kind: middleware.Edited, By: trim.Name, Before: 1000, After: 750, Time: time.Unix(int64(k), 0),
+					Kind: middleware.Edited, By: "trim", Before: 1000, After: 750, Time: time.Unix(int64(k), 0),
 					Detail: trim.Report{Messages: 2, Units: 1},
 					Edits:  []*journal.Record{{Runs: []message.Run{{First: i, Last: i + 1}}, ID: message.ID{byte(i)}}},
 				})

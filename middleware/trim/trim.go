@@ -15,12 +15,12 @@ import (
 // core is what only the middlewares of this module ask the core.
 var core = middleware.Internals(inside.Key{})
 
-// Name is the name of the middleware in events, in the journal and in
-// [middleware.Request.Force].
-const Name = "trim"
+// layerName is the name of the middleware; see [New].
+const layerName = "trim"
 
 // New returns the middleware. It is safe for concurrent use, and a chain may have
-// several. It panics with "trim: …" if [Options.Validate] returns an error.
+// several. Its name in events, in the journal and in [middleware.Request.Force] is "trim". It
+// panics with "trim: …" if [Options.Validate] returns an error.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("trim: " + err.Error())
@@ -30,8 +30,8 @@ func New(opts Options) middleware.Middleware {
 		t.Trigger = when.Default(t.Threshold)
 	}
 	return middleware.Chain(
-		middleware.Editing(Name, t.watch, middleware.Options{}),
-		middleware.Editing(Name, t.plan, middleware.Options{
+		middleware.Editing(layerName, t.watch, middleware.Options{}),
+		middleware.Editing(layerName, t.plan, middleware.Options{
 			Trigger:  spaced{t},
 			MinCalls: t.MinCalls,
 			Strict:   t.Strict,
@@ -48,7 +48,7 @@ type trimmer struct {
 
 // plan returns the edits that bring a view down to the target.
 func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.EditedNow(Name) && !core.Forced(v, Name) || core.Repeated(v, Name) { // a repeated call must give the same view
+	if v.EditedNow(layerName) && !core.Forced(v, layerName) || core.Repeated(v, layerName) { // a repeated call must give the same view
 		return nil, nil
 	}
 	target := t.target(v)
@@ -136,7 +136,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 			c.Utilisation = float64(c.Tokens) / float64(c.Room)
 		}
 		v.Report(ctx, middleware.Event{
-			Kind: LevelChanged, By: Name, Why: c.text(), Before: c.Tokens, After: c.Tokens, Detail: c,
+			Kind: LevelChanged, By: layerName, Why: c.text(), Before: c.Tokens, After: c.Tokens, Detail: c,
 		})
 	}
 	if t.Interval > 0 {

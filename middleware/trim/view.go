@@ -108,9 +108,9 @@ func (s *survey) unit(run message.Unit, sizes []int) unit {
 		} else if p != (middleware.Protection{}) {
 			u.held = true
 		}
-		if e := s.view.Span(i).Edit; e != nil && e.Kind == journal.Fold && (e.Middleware != Name || s.text != "") {
+		if e := s.view.Span(i).Edit; e != nil && e.Kind == journal.Fold && (e.Middleware != layerName || s.text != "") {
 			u.priority = message.PriorityCritical // a summary replaces many messages; an earlier note is replaced
-			if e.Middleware == Name {
+			if e.Middleware == layerName {
 				s.notes = append(s.notes, message.Run{First: i, Last: i})
 				s.added -= n
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -145,7 +144,7 @@ func (b burden) run(t *testing.T, chain lineup.Chain, streamed bool) {
 	require.LessOrEqual(t, p.calls, max(1, b.most), "%s: model calls", who)
 	call := guarantee.Call{
 		Rules: b.of, Limits: b.of.Limits(b.declared), Room: b.declared, Meter: tokens.Meter{Counter: tokens.Chars4},
-		History: b.messages, Tools: b.tools, Events: heard.Events(), Folded: strings.Contains(chain.Name, native.Name),
+		History: b.messages, Tools: b.tools, Events: heard.Events(), Folded: strings.Contains(chain.Name, "native"),
 	}
 	for _, sent := range p.sent {
 		call.Sent = sent

@@ -10,7 +10,6 @@ import (
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/native"
 )
 
 // compacted returns the edit by which the provider itself has made message i of what was sent, or from which a later edit has
@@ -21,7 +20,7 @@ func (c *Call) compacted(i int) *journal.Record {
 	}
 	var within func(e *journal.Record) *journal.Record
 	within = func(e *journal.Record) *journal.Record {
-		if e == nil || e.Middleware == native.Name {
+		if e == nil || e.Middleware == "native" {
 			return e
 		}
 		for _, covered := range e.Covered {

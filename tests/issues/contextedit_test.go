@@ -44,7 +44,7 @@ func TestRetryBehindAFold(t *testing.T) {
 			// A new message is another history.
 			_, events = apply(t, chain, append(h, message.User("go on")))
 			require.Len(t, events, 1)
-			require.Equal(t, contextedit.Name, events[0].By)
+			require.Equal(t, "contextedit", events[0].By)
 		})
 	}
 }

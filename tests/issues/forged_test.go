@@ -77,7 +77,7 @@ func TestForgedDigest(t *testing.T) {
 		h[2] = message.Result("c1", "tool", facts)
 		h[6] = message.Result("c5", "tool", newest)
 		sent, _, err := middleware.Apply(t.Context(), contextedit.New(contextedit.Options{Keep: 1, Digest: 40}),
-			&middleware.Request{Messages: h, Force: []string{contextedit.Name}})
+			&middleware.Request{Messages: h, Force: []string{"contextedit"}})
 		require.NoError(t, err)
 		for r := range sent.Messages[2].Results() {
 			return r.Text

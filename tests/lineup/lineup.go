@@ -36,11 +36,11 @@ type Editor struct {
 
 // Editors are all of them.
 var Editors = []Editor{
-	{native.Name, func(roll Roll) middleware.Middleware { return compactedBy(provider(roll), native.New(asked(roll))) }},
-	{contextedit.Name, func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
-	{microcompact.Name, func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
-	{trim.Name, func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
-	{summarize.Name, func(roll Roll) middleware.Middleware {
+	{"native", func(roll Roll) middleware.Middleware { return compactedBy(provider(roll), native.New(asked(roll))) }},
+	{"contextedit", func(roll Roll) middleware.Middleware { return contextedit.New(clearing(roll)) }},
+	{"microcompact", func(roll Roll) middleware.Middleware { return microcompact.New(compacting(roll)) }},
+	{"trim", func(roll Roll) middleware.Middleware { return trim.New(trimming(roll)) }},
+	{"summarize", func(roll Roll) middleware.Middleware {
 		return summarize.New(writing(roll), summing(roll))
 	}},
 }
@@ -68,7 +68,7 @@ func of(editors []Editor) Chain {
 	for _, e := range editors {
 		names = append(names, e.Name)
 	}
-	names = append(names, fit.Name)
+	names = append(names, "fit")
 	return Chain{Name: strings.Join(names, ", "), New: func(rules message.Rules) []middleware.Middleware {
 		var mws []middleware.Middleware
 		for _, e := range editors {

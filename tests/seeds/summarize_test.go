@@ -41,7 +41,7 @@ var saysT = summarize.ByFunc(func(context.Context, *summarize.Fold) (string, err
 // folded returns the view of a history that is folded, and the events.
 func folded(t *testing.T, h []message.Message, w summarize.Writer, opts summarize.Options) ([]message.Message, []middleware.Event) {
 	t.Helper()
-	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4}, summarize.New(w, opts)), h, summarize.Name)
+	return foldedBy(t, middleware.With(middleware.Env{Counter: tokens.Chars4}, summarize.New(w, opts)), h, "summarize")
 }
 
 func foldedBy(t *testing.T, mw middleware.Middleware, h []message.Message, force ...string) ([]message.Message, []middleware.Event) {
@@ -168,7 +168,7 @@ func TestD2(t *testing.T) {
 
 	// What the original tells in its result, a draft tells.
 	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 6})
-	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(t, err)
 	require.Equal(t, 30, d.Before.Len(), "original count")
 	require.Equal(t, 8, d.After.Len(), "retained count")
@@ -225,19 +225,19 @@ func TestD4(t *testing.T) {
 	var store vault
 	opts := summarize.Options{Keep: 6, Flush: store.flush}
 	mw := summarize.New(summarize.ByRules(), opts)
-	_, events := foldedBy(t, mw, h[:30], summarize.Name)
+	_, events := foldedBy(t, mw, h[:30], "summarize")
 	require.Equal(t, []middleware.EventKind{summarize.Flushed, summarize.Summarizing, summarize.Summarized, middleware.Edited}, kindsOf(events))
 	require.Equal(t, summarize.Report{Memories: 11}, events[0].Detail)
 	require.Len(t, store.saved, 11)
 	foldedBy(t, mw, h[:30])
-	foldedBy(t, mw, h[:30], summarize.Name)
+	foldedBy(t, mw, h[:30], "summarize")
 	require.Len(t, store.saved, 11, "once per fold")
-	foldedBy(t, mw, h, summarize.Name)
+	foldedBy(t, mw, h, "summarize")
 	require.Len(t, store.saved, 16, "the next fold: the five that are new")
 
 	// A failing store does not stop the fold, and is reported.
 	store = vault{fails: 1}
-	view, events := foldedBy(t, summarize.New(summarize.ByRules(), opts), h, summarize.Name)
+	view, events := foldedBy(t, summarize.New(summarize.ByRules(), opts), h, "summarize")
 	require.Len(t, view, 8)
 	require.Equal(t, summarize.Flushed, events[0].Kind)
 	require.ErrorContains(t, events[0].Err, "the disk is full")
@@ -246,7 +246,7 @@ func TestD4(t *testing.T) {
 	// A fold that is taken back and made again does not flush twice.
 	store = vault{}
 	mw = summarize.New(summarize.ByRules(), opts)
-	req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+	req := &middleware.Request{Messages: h, Force: []string{"summarize"}}
 	d, err := middleware.Draft(t.Context(), mw, req)
 	require.NoError(t, err)
 	require.Empty(t, store.saved, "a dry run keeps nothing")
@@ -256,7 +256,7 @@ func TestD4(t *testing.T) {
 	require.NoError(t, d.Commit(t.Context()))
 	foldedBy(t, mw, h)
 	require.Len(t, store.saved, 16, "what was folded in the dry run that was kept")
-	foldedBy(t, mw, h, summarize.Name)
+	foldedBy(t, mw, h, "summarize")
 	require.Len(t, store.saved, 16)
 
 	// The same for a fold that is taken back because a message in it is pinned: the fold around it and the one that is
@@ -265,9 +265,9 @@ func TestD4(t *testing.T) {
 	pinned[10].Hints.Pinned = true
 	view, _ = foldedBy(t, mw, pinned)
 	require.Equal(t, pinned, view, "all that was folded is back")
-	view, _ = foldedBy(t, mw, pinned, summarize.Name)
+	view, _ = foldedBy(t, mw, pinned, "summarize")
 	require.Less(t, len(view), len(pinned))
-	foldedBy(t, mw, h, summarize.Name)
+	foldedBy(t, mw, h, "summarize")
 	require.Len(t, store.saved, 16)
 }
 
@@ -291,10 +291,10 @@ func TestD5(t *testing.T) {
 	require.Equal(t, h, view)
 	require.Equal(t, middleware.Failed, events[len(events)-1].Kind)
 	opts.Strict = true
-	_, _, err := middleware.Apply(t.Context(), summarize.New(broken, opts), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	_, _, err := middleware.Apply(t.Context(), summarize.New(broken, opts), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	var typed *middleware.Error
 	require.ErrorAs(t, err, &typed)
-	require.Equal(t, summarize.Name, typed.Op)
+	require.Equal(t, "summarize", typed.Op)
 }
 
 func TestE1(t *testing.T) {
@@ -400,7 +400,7 @@ func TestE2(t *testing.T) {
 		}
 	}
 	facts := func(model middleware.Model, s summarize.Strategy) string {
-		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1, Layout: "seed"}), h, summarize.Name)
+		view, _ := foldedBy(t, summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: s, FactTokens: -1, Layout: "seed"}), h, "summarize")
 		require.Len(t, view, 8)
 		return view[1].Text()
 	}
@@ -464,12 +464,12 @@ func TestD3(t *testing.T) {
 	first, last := message.User("先说第一件事。"), message.User("还有什么?")
 	mw := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, Layout: "seed", QuoteTokens: -1, FactTokens: -1})
 
-	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), summarize.Name)
+	view, _ := foldedBy(t, mw, slices.Concat([]message.Message{first}, in, []message.Message{last}), "summarize")
 	require.Len(t, view, 3)
 	require.Equal(t, sections["want"], view[1].Text(), "byte for byte")
 
 	more[1].Parts = append(more[1].Parts, message.Text{Text: "```\n" + strings.Repeat("x := y\n", 400) + "```"})
-	view, _ = foldedBy(t, mw, slices.Concat([]message.Message{first}, in, more, []message.Message{last}), summarize.Name)
+	view, _ = foldedBy(t, mw, slices.Concat([]message.Message{first}, in, more, []message.Message{last}), "summarize")
 	require.Len(t, view, 3)
 	require.Equal(t, sections["want more"], view[1].Text(), "updated: 34, 17, 17")
 }
@@ -493,9 +493,9 @@ func TestImportance(t *testing.T) {
 	for i := range names {
 		names[i] = strconv.Itoa(i)
 	}
-	view, _ := foldedBy(t, mw, h[:30], summarize.Name)
+	view, _ := foldedBy(t, mw, h[:30], "summarize")
 	require.Equal(t, strings.Fields("0 13 19 T 26 27 28 29"), letters(view, h, names), "13 scores 6, and 19 is the newest that scores 5")
-	view, _ = foldedBy(t, mw, h, summarize.Name)
+	view, _ = foldedBy(t, mw, h, "summarize")
 	require.Equal(t, strings.Fields("0 13 27 T 36 37 38 39"), letters(view, h, names), "27 scores 6 as well")
 	require.Error(t, summarize.Options{KeepScored: 1}.Validate(), "without a score")
 }

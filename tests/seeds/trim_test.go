@@ -235,7 +235,7 @@ func TestA8(t *testing.T) {
 
 	// Target already met: unchanged, no error.
 	mw := middleware.With(bare, trim.New(trim.Options{Strict: true}))
-	r = removeBy(t, mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}, Force: []string{trim.Name}})
+	r = removeBy(t, mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000}, Force: []string{"trim"}})
 	require.Empty(t, r.gone, "700 of 1000 is less than the target of 800, even if the request wants the edit")
 
 	// History of the last ten, in numbers and ids, and statistics.
@@ -243,7 +243,7 @@ func TestA8(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	env := bare
 	env.Clock = func() time.Time { return now }
-	mw = middleware.With(env, middleware.Observe(trim.SumEdits(trim.Name, func(s *trim.Statistics) { stats = *s })), trim.New(trim.Options{
+	mw = middleware.With(env, middleware.Observe(trim.SumEdits("trim", func(s *trim.Statistics) { stats = *s })), trim.New(trim.Options{
 		Strategy: "oldest", Trigger: trigger.Tokens(500), TargetTokens: 400, MinMessages: 1,
 	}))
 	h = talk("S"+dialog(34), 50)

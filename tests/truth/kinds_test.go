@@ -114,7 +114,7 @@ func (t long) keeps(tb testing.TB, texts map[int]string) map[int]bool {
 // folded returns the text of the view after a fold with the defaults.
 func folded(tb testing.TB, h []message.Message) string {
 	tb.Helper()
-	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(tb, err)
 	view := ""
 	for _, m := range sent.Messages {

@@ -83,7 +83,7 @@ func (e ending) history() []message.Message {
 func byRules(tb testing.TB, h []message.Message) string {
 	tb.Helper()
 	chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1})
-	sent, _, err := middleware.Apply(tb.Context(), chain, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	sent, _, err := middleware.Apply(tb.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(tb, err)
 	var b strings.Builder
 	for _, m := range sent.Messages {
@@ -196,7 +196,7 @@ func TestRecordedOutcomes(t *testing.T) {
 				h = append(h, message.User("Go on."))
 			}
 			chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, FactTokens: 100_000})
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 			require.NoError(t, err)
 			for _, m := range sent.Messages {
 				judgeOutcomes(t, &c, m.Text(), &runs, &writes)

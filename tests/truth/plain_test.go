@@ -141,7 +141,7 @@ func (p *report) handedOver(tb testing.TB) {
 // viewOf returns the view after a fold with the defaults.
 func viewOf(tb testing.TB, h []message.Message) []message.Message {
 	tb.Helper()
-	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(tb, err)
 	return sent.Messages
 }

@@ -76,7 +76,7 @@ func measureRecordings(tb testing.TB) (all []recordedUser) {
 			continue
 		}
 		h := c.History()
-		sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+		sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 		require.NoError(tb, err)
 		u := recordedUser{id: c.ID, held: held[c.ID]}
 		stays := map[string]bool{}
