@@ -155,5 +155,5 @@ func undecodable(err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("%s is %s, want %v", fieldName(wrong.Field), wrong.Value, wrong.Type)
 	}
-	return &ArgumentsError{Problems: []string{err.Error()}}
+	return &argumentsError{Problems: []string{err.Error()}}
 }

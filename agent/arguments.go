@@ -14,16 +14,16 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// ArgumentsError describes why the arguments of a call do not fit a tool, in words
+// argumentsError describes why the arguments of a call do not fit a tool, in words
 // that a model can act on.
-type ArgumentsError struct {
+type argumentsError struct {
 	// Problems has an entry for each field that is wrong, at least one, such as
 	// "path" is missing, want string
 	Problems []string
 }
 
 // Error names the first problems and counts the others.
-func (e *ArgumentsError) Error() string {
+func (e *argumentsError) Error() string {
 	const shown = 8
 	text := "invalid arguments: " + strings.Join(e.Problems[:min(shown, len(e.Problems))], "; ")
 	if more := len(e.Problems) - shown; more > 0 {
@@ -37,7 +37,7 @@ func (e *ArgumentsError) Error() string {
 func validate(schema *jsonschema.Resolved, arguments string) error {
 	var v any
 	if err := json.Unmarshal([]byte(arguments), &v); err != nil {
-		return &ArgumentsError{Problems: []string{fmt.Sprintf("not valid JSON (%v), want a JSON object", err)}}
+		return &argumentsError{Problems: []string{fmt.Sprintf("not valid JSON (%v), want a JSON object", err)}}
 	}
 	err := schema.Validate(v)
 	if err == nil {
@@ -47,7 +47,7 @@ func validate(schema *jsonschema.Resolved, arguments string) error {
 	if len(problems) == 0 {
 		problems = []string{err.Error()}
 	}
-	return &ArgumentsError{Problems: problems}
+	return &argumentsError{Problems: problems}
 }
 
 // explain returns the problems of the value at path, in the order of the schema: fields

@@ -14,17 +14,17 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-// CompactTool is the name of the tool of [Compact].
-const CompactTool = "compact"
+// compactTool is the name of the tool of [Compact].
+const compactTool = "compact"
 
-// Compact returns the tool by which a model asks for a compaction at a good moment, when a step is done or a topic is
+// Compact returns the tool "compact", by which a model asks for a compaction at a good moment, when a step is done or a topic is
 // closed, and the middleware that makes it. The middleware must be before the editors of the chain.
 //
 // In the call after the tool has run, the named editors edit as if [middleware.Request.Force] named them; without names,
 // all that follow. But a paused editor stays paused, and an attempt without progress counts; see
 // [middleware.Options.PauseAfter]. A call that is made again edits once.
 //
-// Below half of the trigger nothing is edited, and the answer of the tool has the numbers: the tokens of [trigger.Threshold], or
+// Below half of the trigger nothing is edited, and the answer of the tool has the numbers: the tokens at which the trigger is met, or
 // else of the room, or 100,000. What it has to know further, the model writes in its own words, at most 2,000 characters. They
 // stay where it has written them, as data in the arguments of its call: all later editors keep the calls of this tool.
 //
@@ -41,10 +41,10 @@ func Compact(at middleware.Trigger, editors ...string) (Tool, middleware.Middlew
 	never := trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) {
 		return false, "others edit if the model asks for it", nil
 	})
-	protect := middleware.Editing(CompactTool, func(context.Context, *middleware.View) (*middleware.Plan, error) {
+	protect := middleware.Editing(compactTool, func(context.Context, *middleware.View) (*middleware.Plan, error) {
 		return nil, nil // it protects, and makes the view
-	}, middleware.Options{Trigger: never, Protect: []string{CompactTool}})
-	return NewTool(CompactTool, "Asks for a compaction of this conversation: its older part is shortened before your next answer. "+
+	}, middleware.Options{Trigger: never, Protect: []string{compactTool}})
+	return NewTool(compactTool, "Asks for a compaction of this conversation: its older part is shortened before your next answer. "+
 		"Use it at a good moment, when a step is done or a topic is closed.", c.answer), middleware.Chain(protect, c.layer)
 }
 
@@ -91,7 +91,7 @@ func (c *compaction) answer(_ context.Context, in compactArgs) (message.Part, er
 func (c *compaction) layer(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		v, all := req.View(), 100_000
-		if n, ok := trigger.Threshold(c.at, v); ok {
+		if n, ok := threshold(c.at, v); ok {
 			all = n
 		} else if b, ok := v.Budget(); ok {
 			all = b.Room()
@@ -106,7 +106,7 @@ func (c *compaction) layer(next middleware.Model) middleware.Model {
 			return resp, err
 		}
 		for call := range resp.Message.Calls() {
-			if call.Name == CompactTool {
+			if call.Name == compactTool {
 				c.put(keepOf(call.Arguments), fill{resp.Cache.Prompt, all})
 			}
 		}
@@ -121,7 +121,7 @@ func asks(v *middleware.View) (asked bool) {
 	for i := v.Len() - 1; i >= 0 && v.At(i).Role != message.RoleAssistant; i-- {
 		m := v.At(i)
 		for r := range m.Results() {
-			asked = asked || r.Name == CompactTool && strings.HasPrefix(r.Text, askedFor)
+			asked = asked || r.Name == compactTool && strings.HasPrefix(r.Text, askedFor)
 		}
 	}
 	for i := 0; i < v.Len() && asked; i++ {
@@ -159,3 +159,13 @@ func keepOf(arguments string) string {
 
 // bare returns a text without what frameworks cut off.
 func bare(text string) string { return strings.Trim(text, " \t\r\n\"'`") }
+
+// threshold returns the tokens from which on a trigger can be met, which those of package trigger that count tokens know.
+func threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
+	if t, known := t.(interface {
+		Threshold(v *middleware.View) (tokens int, ok bool)
+	}); known {
+		return t.Threshold(v)
+	}
+	return 0, false
+}

@@ -35,7 +35,7 @@ func reads() agent.Tool {
 }
 
 func asksToKeep(text string) middleware.Model {
-	return middlewaretest.Call(agent.CompactTool, fmt.Sprintf(`{"keep":%q}`, text))
+	return middlewaretest.Call("compact", fmt.Sprintf(`{"keep":%q}`, text))
 }
 
 // resultsOf returns the results of a tool in a history.
@@ -83,14 +83,14 @@ func TestCompact(t *testing.T) {
 			model := middlewaretest.Script(script...)
 			env := middleware.Env{Counter: tokens.Chars4, Journal: journal.NewMemory(0)}
 			chain := middleware.With(env, asked, editor, fit.New(fit.Options{}))
-			end, edits := runAgent(t, react.Agent{Model: chain(model.Model()), Tools: []agent.Tool{reads(), compact}, Budget: &middleware.Budget{Window: 100_000}},
+			end, edits := runAgent(t, react.Agent{Model: chain(model.Model), Tools: []agent.Tool{reads(), compact}, Budget: &middleware.Budget{Window: 100_000}},
 				message.User("Why does the build fail?"))
 
 			done, err := steps.History(t.Context(), env, end.History)
 			require.NoError(t, err)
 			require.Equal(t, "model", done[len(done)-1].Actor, "the journal has who asked")
 
-			answers := resultsOf(end.History, agent.CompactTool)
+			answers := resultsOf(end.History, "compact")
 			require.Regexp(t, `^\[not yet: 1\d\d\d tokens are in the context; a compaction is made from 5000 on if you ask, and at 10000 without\]$`, answers[0])
 			require.Equal(t, "[asked for: the older part is shortened before your next answer; what you wrote to keep stays as it is]", answers[1])
 			requests := model.Requests()
@@ -113,7 +113,7 @@ func TestCompact(t *testing.T) {
 						var in struct {
 							Keep string `json:"keep"`
 						}
-						if c.Name == agent.CompactTool && json.Unmarshal([]byte(c.Arguments), &in) == nil && in.Keep == noted {
+						if c.Name == "compact" && json.Unmarshal([]byte(c.Arguments), &in) == nil && in.Keep == noted {
 							found++
 							require.Equal(t, message.RoleAssistant, m.Role)
 						}
@@ -141,7 +141,7 @@ func TestCompactIsPaused(t *testing.T) {
 		script = append(script, asksToKeep(fmt.Sprint("note ", i)))
 	}
 	model := middlewaretest.Script(append(script, middlewaretest.Say("Done."))...)
-	a := react.Agent{Model: middleware.With(middleware.Env{Counter: tokens.Chars4}, asked, failing)(model.Model()), Tools: []agent.Tool{reads(), compact}}
+	a := react.Agent{Model: middleware.With(middleware.Env{Counter: tokens.Chars4}, asked, failing)(model.Model), Tools: []agent.Tool{reads(), compact}}
 	end, edits := runAgent(t, a, message.User("Why?"))
 	require.Equal(t, 2, tried, "PauseAfter is 2")
 	require.Equal(t, middleware.Paused, edits[len(edits)-1].Kind)
@@ -161,7 +161,7 @@ func TestCompactOnce(t *testing.T) {
 		id := fmt.Sprint("c", i)
 		history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{}`}), message.Result(id, "read", strings.Repeat("log ", 1000)))
 	}
-	history = append(history, message.Assistant(message.ToolCall{ID: "k", Name: agent.CompactTool, Arguments: `{"keep":"step 14"}`}))
+	history = append(history, message.Assistant(message.ToolCall{ID: "k", Name: "compact", Arguments: `{"keep":"step 14"}`}))
 	shared := journal.NewMemory(0)
 	var first []message.Message
 	for range 3 {
@@ -171,7 +171,7 @@ func TestCompactOnce(t *testing.T) {
 		require.Equal(t, "[asked for: the older part is shortened before your next answer if there is enough of it; what you wrote to keep stays as it is]", text)
 		chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Journal: shared}, asked, contextedit.New(contextedit.Options{Trigger: at, Keep: 3, StopAfter: 1}))
 		for range 2 {
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: append(slices.Clip(history), message.Result("k", agent.CompactTool, text))})
+			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: append(slices.Clip(history), message.Result("k", "compact", text))})
 			require.NoError(t, err)
 			if first == nil {
 				first = sent.Messages
@@ -180,7 +180,7 @@ func TestCompactOnce(t *testing.T) {
 			require.Equal(t, first, sent.Messages, "the same bytes")
 		}
 	}
-	short := slices.Concat(history[:3], history[len(history)-1:], []message.Message{message.Result("k", agent.CompactTool, "[asked for: …]")})
+	short := slices.Concat(history[:3], history[len(history)-1:], []message.Message{message.Result("k", "compact", "[asked for: …]")})
 	_, asked := agent.Compact(nil)
 	_, events, err := middleware.Apply(t.Context(), middleware.Chain(asked, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000)})), &middleware.Request{Messages: short})
 	require.NoError(t, err)
@@ -210,7 +210,7 @@ func TestCompactLimits(t *testing.T) {
 	_, err := compact.Call(t.Context(), `{}`)
 	require.ErrorContains(t, err, `"keep" is missing`)
 	require.PanicsWithValue(t, "agent: Compact: Trigger: trigger at 0 tokens, want more than 0", func() { agent.Compact(trigger.Tokens(0)) })
-	all, ok := trigger.Threshold(trigger.Any(trigger.Tokens(7), trigger.Tokens(5)), nil)
+	all, ok := agent.Threshold(trigger.Any(trigger.Tokens(7), trigger.Tokens(5)), nil)
 	require.True(t, ok)
 	require.Equal(t, 5, all)
 }

@@ -70,7 +70,7 @@ func TestRecallDefinition(t *testing.T) {
 		"required": ["handle"],
 		"additionalProperties": false
 	}`, def.Parameters)
-	require.LessOrEqual(t, bpe.O200kBase().Count(def.Name+def.Description+def.Parameters), 150, "it is sent with each call")
+	require.LessOrEqual(t, bpe.Encoding("o200k_base").Count(def.Name+def.Description+def.Parameters), 150, "it is sent with each call")
 }
 
 func TestRecallPanics(t *testing.T) {

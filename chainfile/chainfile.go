@@ -217,9 +217,9 @@ func (f *File) window() int {
 	return cmp.Or(f.Window, m.Window)
 }
 
-// Budget returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
+// budget returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
 // model's window.
-func (f *File) Budget(model string) *middleware.Budget {
+func (f *File) budget(model string) *middleware.Budget {
 	window := f.Window
 	if window == 0 && f.Reserve > 0 {
 		m, _ := models.Default().Lookup(model)
@@ -298,7 +298,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 			r := *req
 			r.Model, r.Conversation = cmp.Or(r.Model, file.Model), cmp.Or(r.Conversation, file.Conversation)
 			if r.Budget == nil {
-				r.Budget = file.Budget(r.Model)
+				r.Budget = file.budget(r.Model)
 			}
 			return inner(ctx, &r, emit)
 		}
@@ -320,8 +320,8 @@ func counterOf(name string) (tokens.Counter, error) {
 	if c, ok := counters[name]; ok {
 		return c, nil
 	}
-	if c, err := bpe.Encoding(name); err == nil {
-		return c, nil
+	if slices.Contains(bpe.Encodings(), name) {
+		return bpe.Encoding(name), nil
 	}
 	return nil, fmt.Errorf("%q is no counter%s; want %s", name, didYouMean(name, counterNames()), oneOf(counterNames()))
 }

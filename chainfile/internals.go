@@ -2,11 +2,12 @@ package chainfile
 
 import (
 	"github.com/laconic-go/laconic/internal/inside"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Internals is what the command of this module asks in addition to what any other may ask. Packages outside of it have no
+// Internals is what the command and the gateway of this module ask in addition to what any other may ask. Packages outside of it have no
 // [inside.Key].
 func Internals(inside.Key) internals { return internals{} } //nolint:revive // a type without a name outside of this package
 
@@ -22,3 +23,7 @@ func (internals) Folder(path string) store.Store { return folders(path)("") }
 // InKeys replaces the Go names of options in a text of a middleware, such as that of an event or an error, by the keys of a
 // chain file.
 func (internals) InKeys(text string) string { return inKeys(text) }
+
+// Budget returns the window and reserve of a file for a model, or nil if the file gives neither. A reserve alone is a part of
+// the model's window.
+func (internals) Budget(f *File, model string) *middleware.Budget { return f.budget(model) }

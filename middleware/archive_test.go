@@ -239,7 +239,7 @@ func TestCanceledAtEachPut(t *testing.T) {
 			journal := journal.NewMemory(0)
 			mw := middleware.With(middleware.Env{Archive: s, Journal: journal}, taker(opts))
 			asked := middlewaretest.Script()
-			_, err := mw(asked.Model())(ctx, &middleware.Request{Messages: h}, nil)
+			_, err := mw(asked.Model)(ctx, &middleware.Request{Messages: h}, nil)
 			require.ErrorIs(t, err, context.Canceled, "at put %d", at)
 			require.Empty(t, asked.Requests(), "no model is asked")
 			found, err := journal.Find(t.Context(), "", message.IDs(h[1:])[0], message.IDs(h[1:]))

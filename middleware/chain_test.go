@@ -151,7 +151,7 @@ func record(t require.TestingT, chain func(l *layers) middleware.Middleware) rec
 	journal := newCountingJournal()
 	l := &layers{}
 	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, 200)...)
-	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), chain(l))(script.Model())
+	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), chain(l))(script.Model)
 	for _, msgs := range conversationsToReplay() {
 		for history := range testkit.Prefixes(msgs) {
 			req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}}
@@ -408,7 +408,7 @@ func TestAChainGivesEqualCallsOneView(t *testing.T) {
 	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
 	changed := testkit.Freeze(&middleware.Request{Messages: history})
 	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, callers+1)...)
-	model := middleware.Chain(l.shorten(), l.fold())(script.Model())
+	model := middleware.Chain(l.shorten(), l.fold())(script.Model)
 	ask := func() error {
 		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/models"
 )
 
 // run is what is measured of one request of a chain, over all its model calls.
@@ -131,7 +132,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	if u.CacheRead+u.CacheWrite > u.Input { // of a provider that reports the input without them
 		u.Input = reportOf(u).Charged
 	}
-	if !m.Price.Known() {
+	if m.Price == (models.Price{}) {
 		if named, ok := v.session.chain.env.Models.Lookup(answered); ok {
 			m = named
 		}

@@ -175,7 +175,7 @@ func TestApplyIsTheCallWithoutTheModel(t *testing.T) {
 	history := lookups(12)
 	req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "lookup"}}, Model: "m", Params: 1}
 	changed := testkit.Freeze(req)
-	_, err := halver("a")(script.Model())(t.Context(), req, nil)
+	_, err := halver("a")(script.Model)(t.Context(), req, nil)
 	require.NoError(t, err)
 	sent, events, err := middleware.Apply(t.Context(), halver("a"), req)
 	require.NoError(t, err)

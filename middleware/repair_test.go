@@ -41,7 +41,7 @@ func TestMending(t *testing.T) {
 	var heard middlewaretest.Recorder
 	journal := newCountingJournal()
 	script := middlewaretest.Script(middlewaretest.Say("a"), middlewaretest.Say("b"))
-	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), mends(message.OpenAI))(script.Model())
+	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), mends(message.OpenAI))(script.Model)
 	history := torn()
 	require.Error(t, message.OpenAI.Check(history), "there is something to repair")
 	before := slices.Clone(history)

@@ -151,7 +151,7 @@ func TestCalledWithWhatWasSent(t *testing.T) {
 	down := errors.New("down")
 	model := middleware.Chain(rec.Middleware(), sayer("a"), adding)(middlewaretest.Script(
 		middlewaretest.Say("1"), middlewaretest.Say("2"), middlewaretest.Fail(down), middlewaretest.Say("4"), middlewaretest.Say("5"),
-	).Model())
+	).Model)
 	call := func(n int, tools ...message.ToolDef) {
 		_, _ = model(t.Context(), &middleware.Request{Messages: lookups(n), Tools: tools}, nil)
 	}
@@ -181,7 +181,7 @@ func TestCalledOfARepairedView(t *testing.T) {
 	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
 		return message.OpenAI.Repair(v.Messages()), nil
 	})
-	model := middleware.Chain(rec.Middleware(), mend)(middlewaretest.Script(middlewaretest.Say("1"), middlewaretest.Say("2")).Model())
+	model := middleware.Chain(rec.Middleware(), mend)(middlewaretest.Script(middlewaretest.Say("1"), middlewaretest.Say("2")).Model)
 	broken := append(lookups(2), message.Result("lost", "lookup", "nothing was asked"))
 	for _, history := range [][]message.Message{broken, append(broken, message.User("and?"))} {
 		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)

@@ -40,7 +40,7 @@ func TestStreamWhole(t *testing.T) {
 func TestStreamCanBeReadAgain(t *testing.T) {
 	t.Parallel()
 	script := middlewaretest.Script(middlewaretest.Say("a"), middlewaretest.Say("b"))
-	stream := middleware.Stream(t.Context(), script.Model(), &middleware.Request{})
+	stream := middleware.Stream(t.Context(), script.Model, &middleware.Request{})
 	require.Empty(t, script.Requests(), "nothing is asked before somebody reads")
 	var got string
 	for range 2 {

@@ -108,7 +108,7 @@ func TestWindowIsForgotten(t *testing.T) {
 		testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: message.Usage{Input: 3000}}),
 		middlewaretest.Say("ok"),
 	}
-	model := middleware.Chain(look)(middlewaretest.Script(answers...).Model())
+	model := middleware.Chain(look)(middlewaretest.Script(answers...).Model)
 	req := &middleware.Request{Messages: []message.Message{message.User(strings.Repeat("word ", 3000))}, Budget: &middleware.Budget{Window: 8000}}
 	_, err := model(t.Context(), req, nil)
 	require.Error(t, err)

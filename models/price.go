@@ -94,7 +94,7 @@ type Price struct {
 // is unknown or the usage impossible: a negative number, more tokens read and written
 // than the input has, or a cost above the range of int64.
 func (p Price) Cost(u message.Usage) (Cost, bool) {
-	if !p.Known() || u.CacheRead < 0 || u.CacheWrite < u.CacheWriteLong || u.CacheWriteLong < 0 || u.Output < 0 {
+	if !p.known() || u.CacheRead < 0 || u.CacheWrite < u.CacheWriteLong || u.CacheWriteLong < 0 || u.Output < 0 {
 		return 0, false
 	}
 	plain := u.Input - u.CacheRead
@@ -125,8 +125,8 @@ func (p Price) Cost(u message.Usage) (Cost, bool) {
 	return sum, true
 }
 
-// Known reports whether the price is known. A model without charge counts as unknown.
-func (p Price) Known() bool { return p.Input > 0 && p.Output > 0 }
+// known reports whether the price is known. A model without charge counts as unknown.
+func (p Price) known() bool { return p.Input > 0 && p.Output > 0 }
 
 // At returns the rates for a prompt of this many tokens, including those read from
 // the cache. CacheRead and CacheWrite are set; CacheWriteLong may be 0.
@@ -150,7 +150,7 @@ func (p Price) validate(window int) error {
 	if err := p.Rates.validate("Price."); err != nil {
 		return err
 	}
-	if p.Known() != (p.Rates != Rates{}) {
+	if p.known() != (p.Rates != Rates{}) {
 		return fmt.Errorf("Price.Input is %d and Price.Output %d, must both be known, or no rate at all", p.Input, p.Output)
 	}
 	last := p.Rates
@@ -168,7 +168,7 @@ func (p Price) validate(window int) error {
 		case tier.Input < last.Input || tier.Output < last.Output:
 			return fmt.Errorf("%sInput is %d and Output %d, must not be less than those of shorter prompts, %d and %d",
 				field, tier.Input, tier.Output, last.Input, last.Output)
-		case !p.Known():
+		case !p.known():
 			return fmt.Errorf("%sInput is %d, but Price.Input is unknown", field, tier.Input)
 		}
 		if err := tier.validate(field); err != nil {

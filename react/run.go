@@ -129,10 +129,9 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 	var mu sync.Mutex // events can come from several goroutines
 	r.reader.follow(ctx, func(ctx context.Context, send send) {
 		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-			if d, ok := e.Detail.(modelUser); ok {
-				usage, cost := d.ModelUsage()
+			if e.Kind != middleware.Called && e.Call != nil { // another model was asked, for a summary
 				mu.Lock()
-				r.summaries, r.summaryCost = r.summaries.Add(usage), r.summaryCost+cost
+				r.summaries, r.summaryCost = r.summaries.Add(e.Call.Usage), r.summaryCost+e.Call.Bill.Spent
 				mu.Unlock()
 			}
 			if e.Kind != middleware.Called { // the Step is sent instead
@@ -149,12 +148,6 @@ func (r *run) ask(ctx context.Context) (resp *middleware.Response, err error) {
 		})
 	})
 	return resp, err
-}
-
-// modelUser is implemented by the Detail of events that report a request to a model,
-// such as that of package summarize.
-type modelUser interface {
-	ModelUsage() (message.Usage, models.Cost)
 }
 
 // usage returns what the provider reported, in the response or in its message.

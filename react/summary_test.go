@@ -66,7 +66,7 @@ func TestSummaries(t *testing.T) {
 			read := agent.NewTool("read", "Reads on.", func(context.Context, struct{}) (string, error) { return strings.Repeat("all is well ", 100), nil })
 			a := react.Agent{
 				Model: middleware.Chain(
-					summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{Trigger: trigger.Messages(16), Keep: 4, Strategy: c.strategy}), size,
+					summarize.New(summarize.By(small.Model, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{Trigger: trigger.Messages(16), Keep: 4, Strategy: c.strategy}), size,
 				)(big),
 				Tools: []agent.Tool{read},
 			}

@@ -105,7 +105,7 @@ func TestHandlesCostFewTokens(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	const n = 2000
-	for name, counter := range map[string]*bpe.Counter{"o200k": bpe.O200kBase(), "cl100k": bpe.CL100kBase()} {
+	for name, counter := range map[string]*bpe.Counter{"o200k": bpe.Encoding("o200k_base"), "cl100k": bpe.Encoding("cl100k_base")} {
 		total := 0
 		for i := range n {
 			h := store.HandleOf("", store.Content{Data: strconv.Itoa(i)}).String()

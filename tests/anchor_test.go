@@ -60,7 +60,7 @@ func TestAnchor(t *testing.T) {
 	watching := func() middleware.Middleware {
 		return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 40)})
 	}
-	o200k, cl100k := tokens.Memo(bpe.O200kBase()), tokens.Memo(bpe.CL100kBase())
+	o200k, cl100k := tokens.Memo(bpe.Encoding("o200k_base")), tokens.Memo(bpe.Encoding("cl100k_base"))
 	runs := map[string]billing{}
 	for name, editor := range map[string]func() middleware.Middleware{"idle": watching, "clearing": clearing} {
 		runs["cl100k by o200k, "+name] = billing{counted: o200k, charged: cl100k, editor: editor}

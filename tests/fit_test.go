@@ -164,7 +164,7 @@ func (f *fitRun) requireIrreducible(h []message.Message, tools []message.ToolDef
 	require.GreaterOrEqual(t, e.LargestSize, 0, "%+v", e)
 	require.LessOrEqual(t, e.LargestSize, e.Total, "%+v", e)
 	require.Greater(t, e.Total, e.Room, "%v", e)
-	if e.Limit != fit.Tokens || f.usage {
+	if e.Limit != "tokens" || f.usage {
 		return
 	}
 	require.Equal(t, f.budget.Room(), e.Room, "%v", e)

@@ -149,7 +149,7 @@ func TestCheckerFindsLies(t *testing.T) {
 		message.System("system"), message.User("a question"), message.Assistant(message.Text{Text: strings.Repeat("a long answer ", 20)}), message.User("another"),
 	}
 	call := guarantee.Call{Rules: message.OpenAI, Room: 20, Meter: tokens.Meter{Counter: tokens.Chars4}, History: history}
-	honest := fit.Irreducible{Limit: fit.Tokens, Room: 20, Total: 25, Window: 20, Largest: "the questions", LargestSize: 13}
+	honest := fit.Irreducible{Limit: "tokens", Room: 20, Total: 25, Window: 20, Largest: "the questions", LargestSize: 13}
 	refuse := func(e fit.Irreducible) error {
 		return &middleware.Error{Kind: middleware.Irreducible, Op: "fit", Err: &e}
 	}

@@ -118,7 +118,7 @@ func (s *stack) ask(t *testing.T, history []message.Message, tools []message.Too
 }
 
 // exactly counts as the provider does.
-var exactly = tokens.Meter{Counter: tokens.Memo(bpe.O200kBase())}
+var exactly = tokens.Meter{Counter: tokens.Memo(bpe.Encoding("o200k_base"))}
 
 // strict is a provider that counts exactly, and refuses with numbers what is longer than its window.
 type strict struct {

@@ -287,7 +287,7 @@ func TestEntryWithoutSteps(t *testing.T) {
 	text := strings.NewReplacer("REV", "574bbc3c8a1537f1184430013ffeb963", "ID", ids[2].String()).Replace(oldEntry)
 	var e journal.Entry
 	require.NoError(t, json.Unmarshal([]byte(text), &e))
-	require.NoError(t, e.Check(), "the revision is %s", journal.Internals(key.Key{}).RevisionOf(&e))
+	require.NoError(t, journal.Internals(key.Key{}).Check(&e), "the revision is %s", journal.Internals(key.Key{}).RevisionOf(&e))
 	_, err := env.Journal.Put(t.Context(), "", []journal.Write{{ID: ids[4], First: ids[0], Conversation: ids[0], Entry: e}})
 	require.NoError(t, err)
 	a.call(at())
@@ -314,8 +314,8 @@ func TestUndoWithBoundThinking(t *testing.T) {
 			call := message.ToolCall{ID: fmt.Sprint("call", a.rounds), Name: "read", Arguments: "{}"}
 			return &middleware.Response{Message: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, call)}, nil
 		}
-		strict := middlewaretest.Strict("bound", thinks)
-		a.answers = strict.Model()
+		strict, refused := middlewaretest.Strict("bound", thinks)
+		a.answers = strict
 		done := map[string]int{}
 		for range rapid.IntRange(5, 30).Draw(t, "steps") {
 			h := a.history
@@ -351,7 +351,7 @@ func TestUndoWithBoundThinking(t *testing.T) {
 				require.ErrorIs(t, err, steps.ErrNothing)
 			}
 		}
-		require.Empty(t, strict.Refused(), "no thinking is void")
+		require.Empty(t, refused(), "no thinking is void")
 	})
 }
 

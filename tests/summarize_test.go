@@ -104,7 +104,10 @@ func (a *account) choose() {
 	kind := d.roll("strategy", 5)
 	a.several = kind == 1 || kind == 2
 	o.Strategy = []summarize.Strategy{
-		{}, {BySystem: true}, {Chunks: 1 + d.roll("chunk", 5)}, {OnlyLast: 1 + d.roll("last", 6)},
+		{},
+		{BySystem: true},
+		{Chunks: 1 + d.roll("chunk", 5)},
+		{OnlyLast: 1 + d.roll("last", 6)},
 		{Since: time.Unix(int64(d.roll("since", len(a.history)+2)), 0)},
 	}[kind]
 	o.Parallel = 1 + d.roll("parallel", 3)

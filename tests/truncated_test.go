@@ -86,7 +86,7 @@ func TestCutPrompts(t *testing.T) {
 		size              int // tokens of a round; 0: 20 to 900
 		edited, inHistory bool
 	}
-	o200k, cl100k := bpe.O200kBase(), bpe.CL100kBase()
+	o200k, cl100k := bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")
 	run := func(t *testing.T, s setup, seed uint64) {
 		t.Helper()
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -174,9 +174,9 @@ func TestNoPromptIsCut(t *testing.T) {
 			return []middleware.Middleware{contextedit.New(contextedit.Options{}), fit.New(fit.Options{})}
 		},
 	}
-	truth := tokens.Meter{Counter: tokens.Memo(bpe.O200kBase())}
+	truth := tokens.Meter{Counter: tokens.Memo(bpe.Encoding("o200k_base"))}
 	k := 0
-	for by, counter := range map[string]tokens.Counter{"exact": bpe.O200kBase(), "another": bpe.CL100kBase(), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4} {
+	for by, counter := range map[string]tokens.Counter{"exact": bpe.Encoding("o200k_base"), "another": bpe.Encoding("cl100k_base"), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4} {
 		for name, mws := range chains {
 			k++
 			t.Run(by+" "+name, func(t *testing.T) {

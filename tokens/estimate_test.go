@@ -182,7 +182,7 @@ func TestEstimateOfRandomLetters(t *testing.T) {
 		"toolu_01XyPCJU7Ec7AmdtfLYDFA5r call_dcF76aXH6e1pzqRwGxOwpuxb call_00_Gk0pJQlybm5oMku0CvKtyX0n",
 		"kqvmzhtwrcxa nmbfbfshqcbw emlilzxjvlvk tredivveccyc vvreubswsdub hgkdjfmwqzxp",
 	} {
-		n, exact := tokens.Estimate{}.Count(text), bpe.O200kBase().Count(text)
+		n, exact := tokens.Estimate{}.Count(text), bpe.Encoding("o200k_base").Count(text)
 		require.InEpsilon(t, exact, n, 0.3, "%s: %d tokens, the estimate is %d", text, exact, n)
 	}
 }

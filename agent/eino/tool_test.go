@@ -72,21 +72,21 @@ func TestToolCompacts(t *testing.T) {
 	inner := newFake(func(ctx context.Context, in []*schema.Message) ([]*schema.Message, error) {
 		before := 0
 		for _, m := range in {
-			if m.ToolName == agent.CompactTool {
+			if m.ToolName == "compact" {
 				before++
 			}
 		}
 		if before == 0 && len(in) > 4 || before == 1 && len(in) > 20 {
 			return []*schema.Message{schema.AssistantMessage("", []schema.ToolCall{{
 				ID: fmt.Sprint("ask", before), Type: "function",
-				Function: schema.FunctionCall{Name: agent.CompactTool, Arguments: fmt.Sprintf(`{"keep":%q}`, note)},
+				Function: schema.FunctionCall{Name: "compact", Arguments: fmt.Sprintf(`{"keep":%q}`, note)},
 			}})}, nil
 		}
 		if before == 2 {
 			return []*schema.Message{say("done")}, nil
 		}
 		return read(ctx, slices.DeleteFunc(slices.Clone(in), func(m *schema.Message) bool {
-			return m.ToolName == agent.CompactTool || len(m.ToolCalls) > 0 && m.ToolCalls[0].Function.Name == agent.CompactTool
+			return m.ToolName == "compact" || len(m.ToolCalls) > 0 && m.ToolCalls[0].Function.Name == "compact"
 		}))
 	})
 	a, err := react.NewAgent(ctx, &react.AgentConfig{
@@ -99,7 +99,7 @@ func TestToolCompacts(t *testing.T) {
 	require.NoError(t, err)
 	last, answers, cleared := inner.asked[len(inner.asked)-1], []string(nil), 0
 	for _, m := range last {
-		if m.ToolName == agent.CompactTool {
+		if m.ToolName == "compact" {
 			answers = append(answers, m.Content)
 		}
 		if m.Content == "[cleared]" {

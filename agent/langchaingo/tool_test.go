@@ -126,9 +126,9 @@ func TestToolCompacts(t *testing.T) {
 				}
 			}
 			id := fmt.Sprint("call_", len(view))
-			switch asked := times[agent.CompactTool]; {
+			switch asked := times["compact"]; {
 			case asked == 0, asked == 1 && times["read_page"] == 4:
-				return calls(id, agent.CompactTool, fmt.Sprintf(`{"__arg1":%q}`, note)), nil
+				return calls(id, "compact", fmt.Sprintf(`{"__arg1":%q}`, note)), nil
 			case asked == 2:
 				return says("done"), nil
 			}
@@ -145,7 +145,7 @@ func TestToolCompacts(t *testing.T) {
 		var answers []string
 		for _, m := range view {
 			for r := range m.Results() {
-				if r.Name == agent.CompactTool {
+				if r.Name == "compact" {
 					answers = append(answers, r.Text)
 				}
 			}

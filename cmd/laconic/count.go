@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -109,9 +110,9 @@ func meterFor(model string, counter tokens.Counter) (m tokens.Meter, name string
 	if counter != nil {
 		m.Counter = counter
 	} else if row, known := models.Default().Lookup(model); known {
-		if encoding, err := bpe.Encoding(row.Encoding); err == nil {
+		if slices.Contains(bpe.Encodings(), row.Encoding) {
 			m, _ = tokens.MeterFor(row.Family)
-			m.Counter = encoding
+			m.Counter = bpe.Encoding(row.Encoding)
 		}
 	}
 	if m.Counter == nil {

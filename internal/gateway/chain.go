@@ -97,8 +97,10 @@ func (g *Gateway) newTransport(c *chain) http.RoundTripper {
 		Env: middleware.Env{
 			Journal: c.file.Journal, Counter: c.file.Counter, Protect: c.file.Protect,
 		},
-		Scope:   func(req *http.Request) string { return exchangeOf(req.Context()).scope },
-		Budget:  c.file.Budget,
+		Scope: func(req *http.Request) string { return exchangeOf(req.Context()).scope },
+		Budget: func(model string) *middleware.Budget {
+			return chainfile.Internals(inside.Key{}).Budget(c.file, model)
+		},
 		MaxBody: g.opts.MaxBody,
 		Strict:  g.opts.FailClosed,
 		Observe: func(ctx context.Context, d wire.Decision) { exchangeOf(ctx).decided(d) },

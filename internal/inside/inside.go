@@ -3,3 +3,6 @@ package inside
 
 // Key is the key; see message.Internals, store.Internals, middleware.Internals.
 type Key struct{}
+
+// Origin is the key of the context of the request for which a call in the background is made; see report.Origin.
+type Origin struct{}

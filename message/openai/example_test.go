@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/laconic-go/laconic/message"
@@ -60,18 +59,18 @@ func ExampleParse() {
 }
 
 func ExampleConversation_JSON() {
-	conv, err := openai.Parse([]byte(`[{"role": "user", "content": "hi"}]`))
+	conv, err := openai.Parse([]byte(`[{"role": "system", "content": "You help."}, {"role": "user", "content": "hi"}]`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	out, err := conv.JSON(conv.Messages, openai.Field{Name: "report", Value: json.RawMessage(`{"edits":[]}`)})
+	out, err := conv.JSON(conv.Messages[1:])
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(string(out))
-	// Output: {"messages":[{"role": "user", "content": "hi"}],"report":{"edits":[]}}
+	// Output: [{"role": "user", "content": "hi"}]
 }
 
 func ExampleMessage_With() {

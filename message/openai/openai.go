@@ -27,9 +27,7 @@
 package openai
 
 import (
-	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/message"
@@ -128,18 +126,9 @@ func (c *Conversation) History() []message.Message {
 	return msgs
 }
 
-// Field is a field of the request, next to messages.
-type Field struct {
-	Name  string
-	Value json.RawMessage
-}
-
-// JSON returns the conversation with the given messages instead of its own, and with
-// the given fields added. Everything else is unchanged: with the messages that were
-// read and no fields, the result equals the input byte for byte. A list of messages
-// becomes an object if there are fields. A zero Message, and a field that is not JSON,
-// are errors.
-func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
+// JSON returns the conversation with the given messages instead of its own. Everything else is unchanged: with the messages
+// that were read, the result equals the input byte for byte, and a list of messages stays a list. A zero Message is an error.
+func (c *Conversation) JSON(msgs []Message) ([]byte, error) {
 	items := make([]string, len(msgs))
 	for i, m := range msgs {
 		if m.raw == "" {
@@ -151,18 +140,9 @@ func (c *Conversation) JSON(msgs []Message, fields ...Field) ([]byte, error) {
 	raw := c.raw
 	if raw[0] == '[' {
 		raw = jsonedit.ParseList(raw).With(items)
-		if len(fields) > 0 {
-			raw = `{"messages":` + raw + `}`
-		}
 	} else {
 		o := jsonedit.ParseObject(raw)
 		raw = o.Set("messages", jsonedit.ParseList(o.Get("messages")).With(items)).Raw
-	}
-	for _, f := range fields {
-		if _, _, _, err := jsonedit.Check(f.Value); err != nil || !utf8.ValidString(f.Name) {
-			return nil, fmt.Errorf("openai: %w", jsonedit.Faultf(f.Name, "is not a field with JSON: %v", err))
-		}
-		raw = jsonedit.ParseObject(raw).Set(f.Name, string(f.Value)).Raw
 	}
 	return []byte(c.before + raw + c.after), nil
 }

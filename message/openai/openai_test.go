@@ -384,20 +384,15 @@ func TestNew(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	t.Parallel()
-	field := openai.Field{Name: "report", Value: json.RawMessage(`{"n":1}`)}
 	fold, err := openai.New(message.User("fold"))
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
-		in     string
-		edit   func([]openai.Message) []openai.Message
-		fields []openai.Field
-		want   string
+		in   string
+		edit func([]openai.Message) []openai.Message
+		want string
 	}{
-		"as it was":            {in: " {\r\n \"model\": \"m\", \"messages\": [ {\"role\":\"user\"}\t] , \"n\": 1e2 }\r\n", want: " {\r\n \"model\": \"m\", \"messages\": [ {\"role\":\"user\"}\t] , \"n\": 1e2 }\r\n"},
-		"empty list":           {in: " [ ] ", want: " [ ] "},
-		"with report":          {in: `{"messages":[], "x":1}`, fields: []openai.Field{field}, want: `{"messages":[], "x":1, "report":{"n":1}}`},
-		"with another report":  {in: `{"report": 5, "messages":[]}`, fields: []openai.Field{field}, want: `{"report": {"n":1}, "messages":[]}`},
-		"a list with a report": {in: "[{\"role\":\"user\"}]\n", fields: []openai.Field{field}, want: "{\"messages\":[{\"role\":\"user\"}],\"report\":{\"n\":1}}\n"},
+		"as it was":  {in: " {\r\n \"model\": \"m\", \"messages\": [ {\"role\":\"user\"}\t] , \"n\": 1e2 }\r\n", want: " {\r\n \"model\": \"m\", \"messages\": [ {\"role\":\"user\"}\t] , \"n\": 1e2 }\r\n"},
+		"empty list": {in: " [ ] ", want: " [ ] "},
 		"one less": {
 			in:   "[\n  {\"role\":\"user\"},\n  {\"role\":\"assistant\"},\n  {\"role\":\"system\"}\n]",
 			edit: func(msgs []openai.Message) []openai.Message { return msgs[1:] },
@@ -422,7 +417,7 @@ func TestJSON(t *testing.T) {
 			if c.edit != nil {
 				msgs = c.edit(msgs)
 			}
-			out, err := conv.JSON(msgs, c.fields...)
+			out, err := conv.JSON(msgs)
 			require.NoError(t, err)
 			require.Equal(t, c.want, string(out))
 		})
@@ -431,10 +426,6 @@ func TestJSON(t *testing.T) {
 	require.NoError(t, err)
 	_, err = conv.JSON([]openai.Message{fold, {}})
 	require.ErrorContains(t, err, "openai: messages[1] is the zero Message")
-	for _, broken := range []string{"", "{", "1 2", "\"\xff\""} {
-		_, err = conv.JSON(nil, openai.Field{Name: "x", Value: json.RawMessage(broken)})
-		require.ErrorContains(t, err, "openai: x is not a field with JSON: ")
-	}
 }
 
 func TestMarshalJSON(t *testing.T) {

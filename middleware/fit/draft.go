@@ -93,7 +93,7 @@ func (d *draft) affordable() int {
 // tokensFor returns how many tokens there are too many for a limit: of bytes, as many as have so many bytes on average.
 func (d *draft) tokensFor(e payload.Excess) int {
 	switch e.Limit {
-	case Tokens:
+	case ofWindow:
 		return e.Is - e.Most
 	case payload.RequestBytes:
 		return 1 + d.total*(e.Is-e.Most)/e.Is

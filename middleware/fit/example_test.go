@@ -132,7 +132,7 @@ func ExampleNew_overflow() {
 		middlewaretest.Say("A test needs a newer compiler."),
 	)
 	report := middleware.Observe(func(_ context.Context, e middleware.Event) { fmt.Println(e) })
-	model := middleware.Chain(report, fit.New(fit.Options{Rules: message.OpenAI}))(script.Model())
+	model := middleware.Chain(report, fit.New(fit.Options{Rules: message.OpenAI}))(script.Model)
 
 	resp, err := model(context.Background(), &middleware.Request{
 		Messages: readsLogs(5),

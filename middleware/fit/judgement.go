@@ -16,8 +16,8 @@ import (
 // within is what package message gives to packages of this module only.
 var within = message.Internals(inside.Key{})
 
-// Tokens is the limit that the window sets, in addition to [message.Limits].
-const Tokens = "tokens"
+// ofWindow is the limit that the window sets, in addition to [message.Limits].
+const ofWindow = "tokens"
 
 // unbounded is a room without a limit.
 const unbounded = math.MaxInt
@@ -137,7 +137,7 @@ func (j *judgement) charged(more int) int {
 // excess returns the limits that would be exceeded, or nil.
 func (j *judgement) excess() (found []payload.Excess) {
 	if n := j.charged(j.added); n > j.room {
-		found = append(found, payload.Excess{Limit: Tokens, At: -1, Part: -1, Is: n, Most: j.room})
+		found = append(found, payload.Excess{Limit: ofWindow, At: -1, Part: -1, Is: n, Most: j.room})
 	}
 	if !payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
 		found = append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
@@ -160,7 +160,7 @@ func (j *judgement) reason() string {
 //
 //	if e, ok := errors.AsType[*fit.Irreducible](err); ok { … e.Largest … }
 type Irreducible struct { //nolint:errname // it is what errors of kind middleware.Irreducible hold
-	Limit string // that is exceeded: [Tokens], or one of the provider, such as "bytes of the request"
+	Limit string // that is exceeded: "tokens" for the window, or one of the provider, such as "bytes of the request"
 	Room  int    // how much a request may have, in the unit of the limit
 	Total int    // how much of it cannot be left out, repairs included
 
@@ -188,7 +188,7 @@ var cures = map[string]string{
 func (e *Irreducible) Error() string {
 	text := fmt.Sprintf("%d %s cannot be left out, and there is room for %d", e.Total, e.Limit, e.Room)
 	more := "raise Limits if the provider accepts more"
-	if e.Limit == Tokens {
+	if e.Limit == ofWindow {
 		text += fmt.Sprintf(" (window %d, %d of it for the answer)", e.Window, e.Reserve)
 		more = "take a model with a larger window, or correct the Budget"
 	}
@@ -226,7 +226,7 @@ func (j *judgement) largest(excess payload.Excess) (name string, size int) {
 		return shareOf(j.view, at), excess.Is
 	}
 	sizeOf, scale, sizes := j.view.Meter().Message, 1.0, map[string]int{}
-	if excess.Limit == Tokens {
+	if excess.Limit == ofWindow {
 		scale = float64(excess.Is) / float64(core.Without(j.view, -j.added).Size().Counted)
 		sizes["the tools"] = j.view.Meter().Tools(slices.Concat(j.tools, j.declared))
 	} else {

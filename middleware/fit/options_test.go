@@ -72,7 +72,7 @@ func TestRulesOfTheModel(t *testing.T) {
 				message.Assistant(message.ToolCall{ID: "x", Name: "tool", Arguments: "{}"}),
 			}
 			script := middlewaretest.Script(middlewaretest.Say("ok"))
-			_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{
+			_, err := fit.New(fit.Options{})(script.Model)(t.Context(), &middleware.Request{
 				Messages: h, Model: model, Tools: tools, Budget: &middleware.Budget{Window: 100_000},
 			}, nil)
 			require.NoError(t, err)

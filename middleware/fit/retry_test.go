@@ -117,7 +117,7 @@ func TestOverflowTwice(t *testing.T) {
 		middlewaretest.Fail(overflow("prompt is too long: 4000 tokens > 3000 maximum")),
 		middlewaretest.Fail(overflow("prompt is too long: 2900 tokens > 2500 maximum")),
 	)
-	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model())(t.Context(), &middleware.Request{
+	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model)(t.Context(), &middleware.Request{
 		Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000},
 	}, nil)
 	e, ok := errors.AsType[*middleware.Error](err)
@@ -139,7 +139,7 @@ func TestNotAskedAgain(t *testing.T) {
 			t.Parallel()
 			want := &middleware.Error{Kind: k, Op: "provider", Err: errors.New("no")}
 			script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("again"))
-			_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{Messages: readsLogs(2)}, nil)
+			_, err := fit.New(fit.Options{})(script.Model)(t.Context(), &middleware.Request{Messages: readsLogs(2)}, nil)
 			require.ErrorIs(t, err, want)
 			require.Len(t, script.Requests(), 1, "the model is asked once")
 		})
@@ -149,7 +149,7 @@ func TestNotAskedAgain(t *testing.T) {
 		want := overflow("prompt is too long: 4000 tokens > 3000 maximum")
 		script := middlewaretest.Script(middlewaretest.Fail(want, "I "), middlewaretest.Say("again"))
 		var got []string
-		_, err := fit.New(fit.Options{})(script.Model())(t.Context(), &middleware.Request{Messages: readsLogs(6)}, func(d middleware.Delta) error {
+		_, err := fit.New(fit.Options{})(script.Model)(t.Context(), &middleware.Request{Messages: readsLogs(6)}, func(d middleware.Delta) error {
 			got = append(got, d.Text)
 			return nil
 		})
@@ -161,7 +161,7 @@ func TestNotAskedAgain(t *testing.T) {
 		t.Parallel()
 		want := overflow("prompt is too long: 4000 tokens > 3000 maximum")
 		script := middlewaretest.Script(middlewaretest.Fail(want), middlewaretest.Say("now it fits"))
-		model := fit.New(fit.Options{NoRetry: true, Rules: message.OpenAI})(script.Model())
+		model := fit.New(fit.Options{NoRetry: true, Rules: message.OpenAI})(script.Model)
 		_, err := model(t.Context(), &middleware.Request{Messages: readsLogs(6)}, nil)
 		require.ErrorIs(t, err, want)
 		_, err = model(t.Context(), &middleware.Request{Messages: readsLogs(6)}, nil)

@@ -39,3 +39,6 @@ func (internals) InMemory(j Journal) (bytes int, ok bool) {
 	defer m.mu.Unlock()
 	return m.bytes, true
 }
+
+// Check returns what is wrong with an entry: a content that does not belong to its revision, or records that no chain writes.
+func (internals) Check(e *Entry) error { return e.check() }

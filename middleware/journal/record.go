@@ -103,9 +103,9 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Check returns what is wrong with an entry: a content that does not belong to its
+// check returns what is wrong with an entry: a content that does not belong to its
 // revision, or records that no chain writes.
-func (e *Entry) Check() error {
+func (e *Entry) check() error {
 	if err := checkRecords(e.Edits); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func ExampleScript() {
 		middlewaretest.Say("The disk ", "is full."),
 		middlewaretest.Fail(errors.New("connection lost")),
 	)
-	model := script.Model()
+	model := script.Model
 	history := []message.Message{message.User("Why does the nightly build fail?")}
 	for range 3 {
 		resp, err := model(context.Background(), &middleware.Request{Messages: history}, nil)
@@ -109,10 +109,10 @@ func ExampleSuite() {
 
 // A strict model refuses what newer Claude models refuse: thinking behind a message that was edited since.
 func ExampleStrict() {
-	strict := middlewaretest.Strict("bound", middlewaretest.Call("read_log", `{"job":"nightly"}`))
+	strict, _ := middlewaretest.Strict("bound", middlewaretest.Call("read_log", `{"job":"nightly"}`))
 	history := []message.Message{message.User("Why does the nightly build fail?")}
 	for range 2 {
-		resp, err := strict.Model()(context.Background(), &middleware.Request{Messages: history}, nil)
+		resp, err := strict(context.Background(), &middleware.Request{Messages: history}, nil)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -122,7 +122,7 @@ func ExampleStrict() {
 		}
 	}
 	history[2] = message.Result("call-1", "read_log", "[cleared]")
-	_, err := strict.Model()(context.Background(), &middleware.Request{Messages: history}, nil)
+	_, err := strict(context.Background(), &middleware.Request{Messages: history}, nil)
 	fmt.Println(err)
 	// Output:
 	// 400 invalid_request_error: messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. The `messages` differ from the ones this block was created with, from messages.2 on.

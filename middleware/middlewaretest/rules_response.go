@@ -244,7 +244,7 @@ func checkNoRetry(s *subject, req *middleware.Request) error {
 	down := &middleware.Error{Kind: middleware.Unavailable, Op: "provider", Err: errors.New("connection lost")}
 	script := Script(Fail(down, "The build "), Say("The build fails."))
 	r := &reader{}
-	out, err := s.instance(script.Model()).call(context.Background(), req, r.emit)
+	out, err := s.instance(script.Model).call(context.Background(), req, r.emit)
 	switch {
 	case err != nil:
 		return err

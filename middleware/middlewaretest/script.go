@@ -15,6 +15,8 @@ import (
 // Scripted is a model with prepared answers, one for each call. It is safe for concurrent
 // use.
 type Scripted struct {
+	Model middleware.Model
+
 	mu       sync.Mutex
 	answers  []middleware.Model
 	requests []*middleware.Request
@@ -24,22 +26,21 @@ type Scripted struct {
 // the result of [Say], [Call], [Fail], or any other. If there are no more
 // answers, calls return an error.
 func Script(answers ...middleware.Model) *Scripted {
-	return &Scripted{answers: slices.Clone(answers)}
+	s := &Scripted{answers: slices.Clone(answers)}
+	s.Model = s.answer
+	return s
 }
 
-// Model returns the model.
-func (s *Scripted) Model() middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		s.mu.Lock()
-		n := len(s.requests)
-		s.requests = append(s.requests, testkit.CloneRequest(req))
-		s.mu.Unlock()
-		if n >= len(s.answers) {
-			err := fmt.Errorf("call %d, and the script has %d answers", n+1, len(s.answers))
-			return nil, &middleware.Error{Op: "middlewaretest", Err: err}
-		}
-		return s.answers[n](ctx, req, emit)
+func (s *Scripted) answer(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	s.mu.Lock()
+	n := len(s.requests)
+	s.requests = append(s.requests, testkit.CloneRequest(req))
+	s.mu.Unlock()
+	if n >= len(s.answers) {
+		err := fmt.Errorf("call %d, and the script has %d answers", n+1, len(s.answers))
+		return nil, &middleware.Error{Op: "middlewaretest", Err: err}
 	}
+	return s.answers[n](ctx, req, emit)
 }
 
 // Requests returns deep copies of all requests so far. The caller owns them.

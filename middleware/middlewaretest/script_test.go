@@ -27,7 +27,7 @@ func TestScriptGivesItsAnswersInOrder(t *testing.T) {
 		middlewaretest.Call("read", "{}"),
 		middlewaretest.Fail(down),
 	)
-	model := s.Model()
+	model := s.Model
 	resp, err := model(t.Context(), ask("first"), nil)
 	require.NoError(t, err)
 	require.Equal(t, "Let me look.", resp.Message.Text())
@@ -50,7 +50,7 @@ func TestScriptRemembersWhatItWasAsked(t *testing.T) {
 	t.Parallel()
 	s := middlewaretest.Script(middlewaretest.Say("yes"))
 	req := ask("as it was")
-	_, err := s.Model()(t.Context(), req, nil)
+	_, err := s.Model(t.Context(), req, nil)
 	require.NoError(t, err)
 	req.Messages[0].Parts[0] = message.Text{Text: "changed"}
 	req.Budget.Window = 1
@@ -143,7 +143,7 @@ func TestScriptIsSafeForConcurrentUse(t *testing.T) {
 	errs := make([]error, callers)
 	for i := range callers {
 		wg.Go(func() {
-			_, errs[i] = s.Model()(t.Context(), ask("?"), nil)
+			_, errs[i] = s.Model(t.Context(), ask("?"), nil)
 			s.Requests()
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// The demands of a [StrictModel].
+// The demands of [Strict].
 const (
 	bound    = "bound"
 	manual   = "manual"
@@ -19,17 +19,6 @@ const (
 	deepSeek = "deepseek"
 	kimi     = "kimi"
 )
-
-// StrictModel is a model that thinks, and refuses requests whose thinking does not meet a demand. It is safe for
-// concurrent use.
-type StrictModel struct {
-	demand  string
-	answers middleware.Model
-
-	mu      sync.Mutex
-	bonds   bonds
-	refused []error
-}
 
 // Strict returns a model with the answers of another one, such as [Say], that refuses a request whose thinking does not meet
 // a demand of a provider:
@@ -54,39 +43,45 @@ type StrictModel struct {
 //
 // A refused request gets an error with the text of the provider, which is of kind [middleware.Unknown], and no answer.
 // Strict panics if the demand is none of these.
-func Strict(demand string, answers middleware.Model) *StrictModel {
+//
+// refused returns the errors of all refused requests so far, in a slice of its own. Both may be called concurrently.
+func Strict(demand string, answers middleware.Model) (model middleware.Model, refused func() []error) {
 	if !slices.Contains([]string{bound, manual, gemini, deepSeek, kimi}, demand) {
 		panic(fmt.Sprintf("middlewaretest: Strict: unknown demand %q", demand))
 	}
-	return &StrictModel{demand: demand, answers: answers}
-}
-
-// Model returns the model.
-func (s *StrictModel) Model() middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		w := read(req)
-		if err := s.judge(w); err != nil {
-			return nil, err
-		}
-		resp, err := s.answers(ctx, req, emit)
-		if err != nil || resp == nil {
-			return resp, err
-		}
-		r := *resp
-		r.Message = s.think(w, resp.Message)
-		return &r, nil
+	s := &strict{demand: demand, answers: answers}
+	return s.answer, func() []error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return slices.Clone(s.refused)
 	}
 }
 
-// Refused returns the errors of all refused requests so far. The caller owns the slice.
-func (s *StrictModel) Refused() []error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.refused)
+type strict struct {
+	demand  string
+	answers middleware.Model
+
+	mu      sync.Mutex
+	bonds   bonds
+	refused []error
+}
+
+func (s *strict) answer(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	w := read(req)
+	if err := s.judge(w); err != nil {
+		return nil, err
+	}
+	resp, err := s.answers(ctx, req, emit)
+	if err != nil || resp == nil {
+		return resp, err
+	}
+	r := *resp
+	r.Message = s.think(w, resp.Message)
+	return &r, nil
 }
 
 // judge returns the error of a request that does not meet the demand.
-func (s *StrictModel) judge(w *wire) error {
+func (s *strict) judge(w *wire) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why := ""
@@ -118,7 +113,7 @@ func (s *StrictModel) judge(w *wire) error {
 }
 
 // think returns an answer to a request, with thinking.
-func (s *StrictModel) think(w *wire, answer message.Message) message.Message {
+func (s *strict) think(w *wire, answer message.Message) message.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	thinks := func(p message.Part) bool { _, ok := p.(message.Thinking); return ok }

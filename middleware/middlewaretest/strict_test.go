@@ -87,7 +87,8 @@ func thinks(ctx context.Context, req *middleware.Request, emit middleware.Emit) 
 
 // talk has what a conversation with a strict model needs.
 type talk struct {
-	model   *middlewaretest.StrictModel
+	model   middleware.Model
+	refused func() []error
 	history []message.Message
 }
 
@@ -96,7 +97,7 @@ func (k *talk) ask(t *testing.T, c change) error {
 	t.Helper()
 	req := &middleware.Request{Messages: testkit.Clone(k.history), Tools: []message.ToolDef{tool("a"), tool("b")}}
 	c(req)
-	resp, err := k.model.Model()(t.Context(), req, nil)
+	resp, err := k.model(t.Context(), req, nil)
 	if err != nil {
 		return err
 	}
@@ -110,10 +111,8 @@ func (k *talk) ask(t *testing.T, c change) error {
 // open returns a conversation of three answered requests. Messages 2, 4 and 6 are the answers, 3, 5 and 7 the results.
 func open(t *testing.T, demand string, answers middleware.Model) *talk {
 	t.Helper()
-	k := &talk{
-		model:   middlewaretest.Strict(demand, answers),
-		history: []message.Message{message.System("You fix builds."), message.User("Why does it fail?")},
-	}
+	k := &talk{history: []message.Message{message.System("You fix builds."), message.User("Why does it fail?")}}
+	k.model, k.refused = middlewaretest.Strict(demand, answers)
 	for range 3 {
 		require.NoError(t, k.ask(t, unchanged))
 	}
@@ -252,7 +251,7 @@ func TestStrictForks(t *testing.T) {
 		require.NoError(t, fork.ask(t, unchanged))
 		require.NoError(t, k.ask(t, unchanged))
 	}
-	require.Empty(t, k.model.Refused())
+	require.Empty(t, k.refused())
 	k.history[8] = fork.history[9]
 	require.ErrorContains(t, k.ask(t, unchanged), "from messages.7 on.", "an answer of the other branch")
 }
@@ -327,10 +326,10 @@ func TestStrictAnswers(t *testing.T) {
 	require.NotEmpty(t, first.Text)
 	require.Empty(t, first.Signature, "reasoning_content has no signature")
 
-	failing := middlewaretest.Strict("bound", middlewaretest.Fail(context.DeadlineExceeded))
-	_, err := failing.Model()(t.Context(), &middleware.Request{}, nil)
+	failing, refused := middlewaretest.Strict("bound", middlewaretest.Fail(context.DeadlineExceeded))
+	_, err := failing(t.Context(), &middleware.Request{}, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded, "errors of the answers are passed on")
-	require.Empty(t, failing.Refused())
+	require.Empty(t, refused())
 	require.PanicsWithValue(t, `middlewaretest: Strict: unknown demand "strong"`, func() { middlewaretest.Strict("strong", nil) })
 }
 
@@ -348,7 +347,7 @@ func TestStrictAtTheSameTime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Empty(t, k.model.Refused())
+	require.Empty(t, k.refused())
 }
 
 // requireLast sends requests, of which the last one is refused with why.
@@ -361,11 +360,11 @@ func requireLast(t *testing.T, k *talk, requests []change, why string) {
 	err := k.ask(t, requests[last])
 	if why == "" {
 		require.NoError(t, err)
-		require.Empty(t, k.model.Refused())
+		require.Empty(t, k.refused())
 		return
 	}
 	require.ErrorContains(t, err, why)
-	require.Equal(t, []error{err}, k.model.Refused())
+	require.Equal(t, []error{err}, k.refused())
 	require.Equal(t, middleware.Unknown, middleware.KindOf(err))
 }
 

@@ -13,6 +13,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
 )
@@ -91,16 +92,9 @@ type Economics struct {
 	Saves     models.Cost // in each call, as long as the cache is warm; 0: nothing, or the prices are unknown
 }
 
-type originKey struct{}
-
-// WithOrigin returns the context of a call in the background, which is made for a request whose context is origin.
-func WithOrigin(ctx, origin context.Context) context.Context {
-	return context.WithValue(ctx, originKey{}, origin)
-}
-
 // Origin returns the context of the request for which a call in the background is made, which may have ended, to link spans of
 // tracing; nil of other calls.
 func Origin(ctx context.Context) context.Context {
-	origin, _ := ctx.Value(originKey{}).(context.Context)
+	origin, _ := ctx.Value(inside.Origin{}).(context.Context)
 	return origin
 }

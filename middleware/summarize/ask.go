@@ -52,7 +52,7 @@ func (j job) askFunc(ctx context.Context, w Writer, f Fold, of modelwriter.Reque
 			words, items, err = modelwriter.Accept(words, of, n == attempts)
 		}
 		j.report(ctx, middleware.Event{
-			Kind: Attempted, Err: err, Detail: Report{Inventions: items, request: true},
+			Kind: Attempted, Err: err, Detail: Report{Inventions: items},
 			Why: fmt.Sprintf("attempt %d of %d, by the caller's %s%s", n, attempts, name, j.without(items, err)),
 		})
 		if err == nil || bug || n == attempts || ctx.Err() != nil {
@@ -185,7 +185,7 @@ func (j job) reportAttempt(ctx context.Context, a modelwriter.Attempt, orders bo
 		how += fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
 	e := middleware.Event{
-		Kind: Attempted, Err: a.Err, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items, request: true},
+		Kind: Attempted, Err: a.Err, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items},
 		Why: fmt.Sprintf("%s was asked %s%s", cmp.Or(a.Model, "the model"), how, j.without(a.Items, a.Err)),
 	}
 	if a.Reason != "" && !orders {

@@ -75,8 +75,8 @@ func TestModeByTablePrices(t *testing.T) {
 			h := history(c.rounds)
 			h[len(h)-1].Time = c.said
 			big, small := writer(good), writer(good)
-			record := summarize.By(small.Model(), summarize.Ask{Model: c.small})
-			conversation := summarize.InConversation(big.Model(), summarize.Ask{Model: c.named})
+			record := summarize.By(small.Model, summarize.Ask{Model: c.small})
+			conversation := summarize.InConversation(big.Model, summarize.Ask{Model: c.named})
 			w := summarize.Cheaper(record, conversation)
 			if c.first {
 				w = summarize.Cheaper(conversation, record)
@@ -145,7 +145,7 @@ func TestPaidIsAddedUp(t *testing.T) {
 		}
 		small := middlewaretest.Script(script...)
 		env := middleware.Env{Journal: journal.NewMemory(0)}
-		_, events := fold(t, middleware.With(env, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}),
+		_, events := fold(t, middleware.With(env, summarize.New(summarize.By(small.Model, summarize.Ask{Model: "claude-haiku-4-5"}),
 			summarize.Options{})), history(8))
 		require.GreaterOrEqual(t, len(small.Requests()), 3, name)
 		var made []middleware.Event
@@ -174,7 +174,7 @@ func TestPaidIsAddedUp(t *testing.T) {
 
 	// A provider that reports nothing is counted.
 	small := writers(says(good))
-	_, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
+	_, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{}), history(8))
 	u := usageOf(events, summarize.Summarized)
 	require.InDelta(t, tokens.Meter{}.Request(small.Requests()[0].Messages, nil), u.Input, float64(u.Input)/2)
 	require.Positive(t, u.Output)
@@ -240,7 +240,7 @@ func TestEachRejection(t *testing.T) {
 			t.Parallel()
 			h := history(8)
 			small := middlewaretest.Script(append([]middleware.Model{c.answer}, slices.Repeat([]middleware.Model{middlewaretest.Say(good)}, 3)...)...)
-			view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{SummaryTokens: 2000}), h)
+			view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{SummaryTokens: 2000}), h)
 			require.Equal(t, []string{c.reason}, reasons(events))
 			s := summaryIn(t, view, h).Text()
 			require.Contains(t, s, good, "the next one is taken")
@@ -250,14 +250,14 @@ func TestEachRejection(t *testing.T) {
 
 			// Where nothing better comes, rules write, and without them all stays.
 			again := slices.Repeat([]middleware.Model{c.answer}, 6)
-			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model(), summarize.Ask{}), summarize.Options{}), h)
+			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model, summarize.Ask{}), summarize.Options{}), h)
 			s = summaryIn(t, view, h).Text()
 			require.Contains(t, s, "messages compacted")
 			require.NotContains(t, s, bad)
 			require.NoError(t, message.Portable.Check(portable(view)))
 			require.Equal(t, middleware.Edited, events[len(events)-1].Kind)
 
-			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
+			view, events = fold(t, summarize.New(summarize.By(middlewaretest.Script(again...).Model, summarize.Ask{}), summarize.Options{NoFallback: true}), h)
 			require.NoError(t, testkit.Same(h, view), "all is as it was")
 			last := events[len(events)-1]
 			require.Equal(t, middleware.Failed, last.Kind)
@@ -318,7 +318,7 @@ func TestRefusalBorders(t *testing.T) {
 	} {
 		small := writers(says(c.text))
 		h := history(8)
-		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: "report"}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: "report"}), h)
 		require.Equal(t, c.refused, len(reasons(events)) > 0, "%s: %v", name, events)
 		require.Equal(t, !c.refused, strings.Contains(summaryIn(t, view, h).Text(), strings.TrimSpace(c.text)), name)
 	}
@@ -341,7 +341,7 @@ func TestStrictWithoutFallback(t *testing.T) {
 	} {
 		small := middlewaretest.Script(slices.Repeat([]middleware.Model{c.answer}, 5)...)
 		big := middlewaretest.Script(middlewaretest.Say("the answer"))
-		model := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true, Strict: true})(big.Model())
+		model := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{NoFallback: true, Strict: true})(big.Model)
 		_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, nil)
 		typed, _ := errors.AsType[*middleware.Error](err)
 		require.Equal(t, "summarize", typed.Op, name)
@@ -458,7 +458,7 @@ func TestFreshIsText(t *testing.T) {
 	h[3].Parts = append(h[3].Parts, message.ToolResult{CallID: h[3].Parts[0].(message.ToolResult).CallID, Content: message.Media{Type: "image/png", Data: "QUJD", Name: "shot.png"}})
 	small := writer(good)
 	type options struct{ Temperature float64 }
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
 	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{
 		Messages: h, Tools: []message.ToolDef{{Name: "read_log", Parameters: `{}`}}, Params: options{0.5}, Force: []string{"*"},
 	})
@@ -481,7 +481,7 @@ func TestFreshIsText(t *testing.T) {
 	}
 
 	small = writer(good)
-	mw = summarize.New(summarize.By(small.Model(), summarize.Ask{Params: func(n int) any { return n }}), summarize.Options{})
+	mw = summarize.New(summarize.By(small.Model, summarize.Ask{Params: func(n int) any { return n }}), summarize.Options{})
 	fold(t, mw, h)
 	require.Positive(t, small.Requests()[0].Params, "those that were asked for")
 }
@@ -498,7 +498,7 @@ func TestSuffixGoesOnFresh(t *testing.T) {
 	} {
 		big := middlewaretest.Script(first, middlewaretest.Say(good))
 		h := history(8)
-		view, events := fold(t, summarize.New(summarize.InConversation(big.Model(), summarize.Ask{}), summarize.Options{}), h)
+		view, events := fold(t, summarize.New(summarize.InConversation(big.Model, summarize.Ask{}), summarize.Options{}), h)
 		require.Contains(t, summaryIn(t, view, h).Text(), good, "%s: %v", name, events)
 		require.Len(t, big.Requests()[1].Messages, 2, "%s: a record", name)
 	}
@@ -515,7 +515,7 @@ func TestCalledOffLeavesNoTrace(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	small := middlewaretest.Script(stops, middlewaretest.Say(good))
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
 	h := history(8)
 	req := &middleware.Request{Messages: h, Force: []string{"*"}}
 	_, _, err := middleware.Apply(ctx, mw, req)
@@ -537,7 +537,7 @@ func TestSummariserBehindItself(t *testing.T) {
 	live := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		return wrapped(ctx, req, emit)
 	}
-	wrapped = summarize.New(summarize.InConversation(live, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(10)})(big.Model())
+	wrapped = summarize.New(summarize.InConversation(live, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(10)})(big.Model)
 	_, err := wrapped(t.Context(), &middleware.Request{Messages: history(8)}, nil)
 	require.NoError(t, err)
 	require.Len(t, big.Requests(), 2, "one summary, one answer")
@@ -557,7 +557,7 @@ func TestUsageOfSummariesAnchorsNothing(t *testing.T) {
 		}, middleware.Options{})
 		answer := says("An answer.")
 		answer.Usage = message.Usage{Input: 1200, Output: 10}
-		model := middleware.Chain(summarize.New(summarize.By(writers(absurd).Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}), look)(writers(answer).Model())
+		model := middleware.Chain(summarize.New(summarize.By(writers(absurd).Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}), look)(writers(answer).Model)
 		h := history(12)
 		for _, n := range []int{12, 18, 20, 22} {
 			_, err := model(t.Context(), &middleware.Request{Messages: h[:n]}, nil)

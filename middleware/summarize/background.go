@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/store"
 )
@@ -104,7 +104,7 @@ func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) boo
 		if e.Background(func(later context.Context) {
 			defer a.ended.Store(true)
 			a.job = j
-			a.result, _ = modelwriter.Call(report.WithOrigin(later, ctx), 0, j.make)
+			a.result, _ = modelwriter.Call(context.WithValue(later, inside.Origin{}, ctx), 0, j.make)
 		}) {
 			return true
 		}

@@ -56,7 +56,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 		h := history(24)
 
 		_, events := apply(t, mw, h[:20])
@@ -88,7 +88,7 @@ func TestPreparedAndBroughtUpToDate(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 		h := history(32)
 		apply(t, mw, h[:20])
 		bg.Wait()
@@ -109,7 +109,7 @@ func TestPreparedForAnotherHistory(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 		h := history(24)
 		apply(t, mw, h[:20])
 		bg.Wait()

@@ -86,7 +86,7 @@ func TestPreparedWithAConflict(t *testing.T) {
 		small := writer(good)
 		opts := advised()
 		opts.Background = bg.Start
-		mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts))
+		mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(summarize.By(small.Model, summarize.Ask{}), opts))
 		h := history(24)
 		apply(t, mw, h[:20])
 		bg.Wait()

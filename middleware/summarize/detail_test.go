@@ -46,7 +46,7 @@ func TestShortSummaryWithoutHeadings(t *testing.T) {
 	h := history(8)
 	for most, taken := range map[int]bool{199: true, 200: false} {
 		small := writer("All is well.")
-		view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{SummaryTokens: most}), h)
+		view, _ := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{SummaryTokens: most}), h)
 		require.Equal(t, taken, strings.Contains(summaryIn(t, view, h).Text(), "All is well."), "%d tokens", most)
 		asked := small.Requests()[0].Messages
 		require.Equal(t, !taken, strings.Contains(asked[len(asked)-1].Text(), "## Goal"), "%d tokens", most)
@@ -75,9 +75,9 @@ func TestSuffixIsNotPossible(t *testing.T) {
 	} {
 		for _, own := range []bool{false, true} {
 			live := writer(good)
-			w := summarize.InConversation(live.Model(), summarize.Ask{})
+			w := summarize.InConversation(live.Model, summarize.Ask{})
 			if own {
-				w = summarize.Cheaper(w, summarize.By(live.Model(), summarize.Ask{}))
+				w = summarize.Cheaper(w, summarize.By(live.Model, summarize.Ask{}))
 			}
 			mw := summarize.New(w, summarize.Options{Strategy: c.strategy})
 			_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: "in-house", Budget: c.budget})
@@ -173,7 +173,7 @@ func TestPreparedFlushesWhenUsed(t *testing.T) {
 		return len(folded), nil
 	}
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 	h := history(24)
 	apply(t, mw, h[:20])
 	bg.Wait()
@@ -195,7 +195,7 @@ func said(text string) message.Message { return message.Assistant(message.Text{T
 func TestChunksOnce(t *testing.T) {
 	t.Parallel()
 	small := writer("It was read.")
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Strategy: summarize.Strategy{Chunks: 3}, Keep: 2})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{Strategy: summarize.Strategy{Chunks: 3}, Keep: 2})
 	h := []message.Message{message.User("Why?")}
 	for range 6 {
 		h = append(h, said(filler))
@@ -215,7 +215,7 @@ func TestChunksOnce(t *testing.T) {
 // question before it gives way to it.
 func TestOneSummaryBehindAQuestion(t *testing.T) {
 	t.Parallel()
-	mw := summarize.New(summarize.By(writer("It was read.").Model(), summarize.Ask{Sections: []string{}}), summarize.Options{KeepTokens: 800})
+	mw := summarize.New(summarize.By(writer("It was read.").Model, summarize.Ask{Sections: []string{}}), summarize.Options{KeepTokens: 800})
 	h := []message.Message{message.User("Why?"), said(filler), message.User("Look: " + strings.Repeat(filler, 4)), said(filler + filler), said("Done.")}
 	view, _ := fold(t, mw, h)
 	require.Equal(t, []bool{true, true, false, true}, stays(view, h), "the last question stays before the summary")
@@ -236,7 +236,7 @@ func stays(view, h []message.Message) (out []bool) {
 func TestDryRunUnderAnotherSystemMessage(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
 	h := history(8)
 	_, err := middleware.Draft(t.Context(), mw, forced(h))
 	require.NoError(t, err)
@@ -272,7 +272,7 @@ func TestEarlierKeepsItsRoom(t *testing.T) {
 func TestHandleOfItsOwn(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
 	archive := store.NewMemory(0)
 	h := history(8)
 	view, _ := fold(t, middleware.With(middleware.Env{Scope: "a"}, mw), h)

@@ -51,7 +51,7 @@ func TestFoldNeverInflates(t *testing.T) {
 			h := middlewaretest.ReAct{Rounds: rounds, Result: result, Answered: true}.Messages()
 			for _, mw := range []middleware.Middleware{
 				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1}),
-				summarize.New(summarize.By(talkative.Model(), summarize.Ask{}), summarize.Options{Keep: -1}),
+				summarize.New(summarize.By(talkative.Model, summarize.Ask{}), summarize.Options{Keep: -1}),
 				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Chunks: 2}}),
 			} {
 				view, events := fold(t, mw, h)
@@ -101,7 +101,7 @@ func TestNothingToFold(t *testing.T) {
 func TestOverheadIsNoReasonToFold(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(2000)})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(2000)})
 	h := append([]message.Message{message.System(strings.Repeat("Heed the rules of the house. ", 600))}, history(30)[1:]...)
 	overhead := tokens.Meter{}.Request(h[:1], nil)
 	for n := 12; n < len(h); n += 2 {
@@ -119,7 +119,7 @@ func TestOverheadIsNoReasonToFold(t *testing.T) {
 func TestOneFoldIsEnough(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(6000), KeepTokens: 1000})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(6000), KeepTokens: 1000})
 	h := history(40)
 	folds := 0
 	for n := 3; n < len(h); n += 2 {
@@ -169,7 +169,7 @@ func TestTaskStays(t *testing.T) {
 	t.Parallel()
 	h := work(400)
 	for name, mw := range map[string]middleware.Middleware{
-		"by a model":        summarize.New(summarize.By(writer(good).Model(), summarize.Ask{}), summarize.Options{}),
+		"by a model":        summarize.New(summarize.By(writer(good).Model, summarize.Ask{}), summarize.Options{}),
 		"by rules":          summarize.New(summarize.ByRules(), summarize.Options{}),
 		"of the last alone": summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Strategy{OnlyLast: 1}}),
 	} {
@@ -226,7 +226,7 @@ func TestNothingSealedIsSent(t *testing.T) {
 	h[2].Parts = append([]message.Part{message.Thinking{Text: "hm", Signature: "SEAL"}}, h[2].Parts...)
 	h[4].Parts = append(h[4].Parts, message.Opaque{Kind: "compaction", Data: "SEAL"})
 	small := writer(good)
-	view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
+	view, _ := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{}), h)
 	for _, req := range small.Requests() {
 		require.NotContains(t, fmt.Sprint(req.Messages), "SEAL")
 		require.Empty(t, req.Tools)

@@ -63,7 +63,7 @@ func TestInventions(t *testing.T) {
 		{"", []string{"It is 9,999 EUR. See x_y.go.", honest}, honest, [][]string{{"9,999 EUR", "x_y.go"}, nil}},
 	} {
 		small, h := texts(c.answers...), failing()
-		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: c.do}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: c.do}), h)
 		text := summaryIn(t, view, h).Text()
 		require.Contains(t, text, "\n"+c.want+"\n", "%q", c.do)
 		require.Equal(t, c.items, found(events), "%q: %v", c.do, events)
@@ -87,7 +87,7 @@ func TestInventionsByOthers(t *testing.T) {
 	h := failing()
 	sections := []string{"Status", "Next"}
 	small := texts("Status: see x_y.go.\n- " + honest + "\nNext: " + honest)
-	view, _ := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: sections}), summarize.Options{}), h)
+	view, _ := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Sections: sections}), summarize.Options{}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "\nStatus:\n- "+honest+"\nNext: "+honest+"\n")
 
 	var rejected []string
@@ -106,7 +106,7 @@ func TestInventionsByOthers(t *testing.T) {
 func TestInventionsAfterTwoFolds(t *testing.T) {
 	t.Parallel()
 	small := texts("It began.", honest+" All refund tests passed. The id is X-91.")
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{})
 	h := failing()
 	_, _ = fold(t, mw, h)
 	longer := slices.Concat(h, history(8)[1:])

@@ -32,7 +32,7 @@ func newProcess(env middleware.Env, opts summarize.Options) *process {
 		p.flushed += len(msgs)
 		return len(msgs), nil
 	}
-	p.mw = middleware.With(env, summarize.New(summarize.By(p.small.Model(), summarize.Ask{}), opts))
+	p.mw = middleware.With(env, summarize.New(summarize.By(p.small.Model, summarize.Ask{}), opts))
 	return p
 }
 

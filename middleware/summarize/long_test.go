@@ -124,7 +124,7 @@ func requireCounts(t *testing.T, summary message.Message, h, view []message.Mess
 func TestHundredCalls(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(300)})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(300)})
 	h := work(520)
 	var before []message.Message
 	for n := 300; n <= 500; n += 2 {

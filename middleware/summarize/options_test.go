@@ -68,7 +68,7 @@ func TestTimeout(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	small := middlewaretest.Script(slices.Repeat([]middleware.Model{waits}, 3)...)
-	view, _ = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
+	view, _ = fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }
 

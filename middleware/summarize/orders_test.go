@@ -52,7 +52,7 @@ func TestOrders(t *testing.T) {
 	t.Parallel()
 	small := writer(toldOrders)
 	h := ordered(told...)
-	view, events := fold(t, summarize.New(summarize.ByRules(), orders(small.Model())), h)
+	view, events := fold(t, summarize.New(summarize.ByRules(), orders(small.Model)), h)
 	s := summaryIn(t, view, h).Text()
 	for _, want := range []string{
 		"- (standing order) The last intern who pushed to main had a bad day.\n",
@@ -77,9 +77,8 @@ func TestOrders(t *testing.T) {
 	require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Summarized, middleware.Edited}, kinds(events))
 	table, _ := models.Default().Lookup("gpt-5-mini")
 	cost, _ := table.Price.Cost(message.Usage{Input: 1000, Output: 100})
-	usage, paid := reportOf(events[1]).ModelUsage()
-	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usage)
-	require.Equal(t, cost, paid)
+	require.Equal(t, message.Usage{Input: 1000, Output: 100}, reportOf(events[1]).Usage)
+	require.Equal(t, cost, reportOf(events[1]).Cost)
 	require.Equal(t, cost, reportOf(events[2]).Cost, "in the sum for the summary, too")
 	require.Contains(t, events[1].Why, "standing orders")
 }
@@ -142,7 +141,7 @@ func TestOrdersThatFail(t *testing.T) {
 func TestOrdersThatAreNone(t *testing.T) {
 	t.Parallel()
 	h := ordered("I think that the build of the branch is red since the day before yesterday.", "Thanks a lot!", "Reply in French.")
-	view, _ := fold(t, summarize.New(summarize.ByRules(), orders(writer("the day\nThanks a lot!\nReply in French.").Model())), h)
+	view, _ := fold(t, summarize.New(summarize.ByRules(), orders(writer("the day\nThanks a lot!\nReply in French.").Model)), h)
 	s := summaryIn(t, view, h).Text()
 	require.Equal(t, 1, strings.Count(s, "(standing order)"), s)
 	require.Contains(t, s, "- (standing order) Reply in French.")
@@ -160,7 +159,7 @@ func TestOrdersOverFolds(t *testing.T) {
 	kept := journal.NewMemory(0)
 	before, folds := "", 0
 	for n := 6; n <= len(said); n += 6 {
-		mw := middleware.With(middleware.Env{Journal: kept}, summarize.New(summarize.ByRules(), orders(small.Model()))) // a new process
+		mw := middleware.With(middleware.Env{Journal: kept}, summarize.New(summarize.ByRules(), orders(small.Model))) // a new process
 		h := ordered(said[:n]...)
 		h = h[:len(h)-3] // ends with what the user said last
 		view, events := fold(t, mw, h)
@@ -218,7 +217,7 @@ func TestOrdersByFunc(t *testing.T) {
 
 func TestOrdersAreValidated(t *testing.T) {
 	t.Parallel()
-	model := writer("none").Model()
+	model := writer("none").Model
 	require.NoError(t, orders(model).Validate())
 	for want, o := range map[string]summarize.Options{
 		"in the conversation":   {Orders: summarize.InConversation(model, summarize.Ask{})},

@@ -31,17 +31,6 @@ type Report struct {
 	// Inventions are what the text of a writer has and the record has not; see
 	// [Options.Inventions]. Of kind Attempted; nil: nothing was found.
 	Inventions []string
-
-	request bool // the event reports one request
-}
-
-// ModelUsage returns the tokens and the cost of one request to a model. They are 0
-// for all kinds but [Attempted], so the sum over all events counts each request once.
-func (r Report) ModelUsage() (message.Usage, models.Cost) {
-	if !r.request {
-		return message.Usage{}, 0
-	}
-	return r.Usage, r.Cost
 }
 
 // eventLog holds the events of one summary. Each of them is reported once.
@@ -94,9 +83,9 @@ func (l *eventLog) sum() (usage message.Usage, cost models.Cost, paid journal.Co
 	defer l.mu.Unlock()
 	paid.Known = true
 	for _, e := range l.events {
-		r, _ := e.Detail.(Report)
-		u, c := r.ModelUsage()
-		usage, cost = usage.Add(u), cost+c
+		if r, ok := e.Detail.(Report); ok && e.Kind == Attempted {
+			usage, cost = usage.Add(r.Usage), cost+r.Cost
+		}
 		if e.Call != nil {
 			paid.Spent, paid.Known = paid.Spent+e.Call.Bill.Spent, paid.Known && e.Call.Bill.Known
 		}

@@ -89,7 +89,7 @@ func TestModelWrites(t *testing.T) {
 	t.Parallel()
 	small := writer(good)
 	h := history(8)
-	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{Model: "gpt-5-mini"}), summarize.Options{}), h)
+	view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Model: "gpt-5-mini"}), summarize.Options{}), h)
 	s := summaryIn(t, view, h)
 	require.Equal(t, message.RoleUser, s.Role)
 	require.True(t, strings.HasPrefix(s.Text(), "[Summary of the earlier conversation: a record made by the program"), s.Text())
@@ -117,7 +117,7 @@ func TestInConversation(t *testing.T) {
 	live := writer(good)
 	h := history(8)
 	type options struct{ Temperature float64 }
-	mw := summarize.New(summarize.InConversation(live.Model(), summarize.Ask{PassParams: true}), summarize.Options{})
+	mw := summarize.New(summarize.InConversation(live.Model, summarize.Ask{PassParams: true}), summarize.Options{})
 	tools := []message.ToolDef{{Name: "read_log", Parameters: `{"type":"object"}`}}
 	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Tools: tools, Params: options{0.5}, Force: []string{"*"}})
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func TestInConversation(t *testing.T) {
 
 	// A part of the conversation is never asked for in the whole of it.
 	live = writer("Notes: the cache is stale.")
-	w := summarize.InConversation(live.Model(), summarize.Ask{PassParams: true, Sections: []string{}})
+	w := summarize.InConversation(live.Model, summarize.Ask{PassParams: true, Sections: []string{}})
 	fold(t, summarize.New(w, summarize.Options{Strategy: summarize.Strategy{Chunks: 6}}), h)
 	for _, r := range live.Requests() {
 		require.Less(t, len(r.Messages), 3, "a record")
@@ -154,9 +154,9 @@ func TestRecordHasTheTask(t *testing.T) {
 				continue // asked in the conversation, which has both
 			}
 			model := writer(good)
-			w := summarize.By(model.Model(), summarize.Ask{})
+			w := summarize.By(model.Model, summarize.Ask{})
 			if inConversation {
-				w = summarize.InConversation(model.Model(), summarize.Ask{})
+				w = summarize.InConversation(model.Model, summarize.Ask{})
 			}
 			fold(t, summarize.New(w, summarize.Options{Strategy: s}), h)
 			require.NotEmpty(t, model.Requests(), name)
@@ -171,7 +171,7 @@ func TestRecordHasTheTask(t *testing.T) {
 		}
 	}
 	model := writer(good)
-	fold(t, summarize.New(summarize.By(model.Model(), summarize.Ask{}), summarize.Options{}), middlewaretest.ReAct{Rounds: 8, Result: 1500}.Messages())
+	fold(t, summarize.New(summarize.By(model.Model, summarize.Ask{}), summarize.Options{}), middlewaretest.ReAct{Rounds: 8, Result: 1500}.Messages())
 	require.NotContains(t, model.Requests()[0].Messages[1].Text(), "<task>", "the only message of the user is the question")
 }
 
@@ -192,13 +192,13 @@ func TestRejected(t *testing.T) {
 		"ten times":       say(good+strings.Repeat("\nand the cache of the build number 17 is stale as well", 400), middleware.StopEnd),
 	} {
 		small := writers(answer)
-		view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{}), h)
+		view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{}), h)
 		require.NotEmpty(t, reasons(events), name)
 		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
 		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
 		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
 
-		view, events = fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{NoFallback: true}), h)
+		view, events = fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{NoFallback: true}), h)
 		require.NoError(t, testkit.Same(h, view), "%s: all is as it was", name)
 		require.Equal(t, middleware.Failed, events[len(events)-1].Kind, name)
 	}
@@ -212,7 +212,7 @@ func TestBroughtUpToDate(t *testing.T) {
 		middleware.Response{Message: message.Assistant(message.Text{Text: good}), Stop: middleware.StopEnd},
 		middleware.Response{Message: message.Assistant(message.Text{Text: strings.ReplaceAll(good, "stale", "cleared")}), Stop: middleware.StopEnd},
 	)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
 	h := history(16)
 	first, _ := fold(t, mw, h[:len(h)/2])
 	second, _ := fold(t, mw, h)
@@ -237,7 +237,7 @@ func TestPaidOnce(t *testing.T) {
 	small := writer(good)
 	opts := summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}
 	failing := true
-	model := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	model := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if failing {
 			return nil, errors.New("502")
 		}
@@ -254,7 +254,7 @@ func TestPaidOnce(t *testing.T) {
 
 	// A dry run pays, and the call behind it does not.
 	small = writer(good)
-	mw := summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 	for range 3 {
 		_, err = middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
 		require.NoError(t, err)
@@ -359,7 +359,7 @@ func TestStructured(t *testing.T) {
 			Text: `{"topics":["the nightly build"],"entities":["build 100"],"decisions":["clear the cache"],"actions":[]}`,
 		}), Stop: middleware.StopEnd},
 	)
-	view, events := fold(t, summarize.New(summarize.By(small.Model(), summarize.Ask{}), summarize.Options{Strategy: summarize.Strategy{Structured: true}}), h)
+	view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Strategy: summarize.Strategy{Structured: true}}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "## Decisions\n- clear the cache")
 	require.NotEmpty(t, reasons(events), "what is no JSON is not taken")
 }
@@ -368,7 +368,7 @@ func TestSummaryIsNotEmitted(t *testing.T) {
 	t.Parallel()
 	small := middlewaretest.Script(middlewaretest.Say("Goal: x. ", "Decisions and reasons: none."))
 	big := middlewaretest.Script(middlewaretest.Say("the answer"))
-	model := summarize.New(summarize.By(small.Model(), summarize.Ask{Sections: []string{}}), summarize.Options{})(big.Model())
+	model := summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{})(big.Model)
 	var emitted strings.Builder
 	_, err := model(t.Context(), &middleware.Request{Messages: history(8), Force: []string{"*"}}, func(d middleware.Delta) error {
 		_, err := fmt.Fprint(&emitted, d)

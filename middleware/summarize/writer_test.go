@@ -60,7 +60,7 @@ func TestWriterKeepsItsSections(t *testing.T) {
 	t.Parallel()
 	sections := []string{"Done"}
 	small := writer("Done: it was read.")
-	w := summarize.By(small.Model(), summarize.Ask{Sections: sections})
+	w := summarize.By(small.Model, summarize.Ask{Sections: sections})
 	sections[0] = "Left"
 	h := history(8)
 	view, _ := fold(t, summarize.New(w, summarize.Options{}), h)
@@ -76,7 +76,7 @@ func TestInConversationByName(t *testing.T) {
 		big := writer(good)
 		h := history(8)
 		h[0].Parts = append(h[0].Parts, message.Text{Text: strings.Repeat("a long system prompt ", 2000)})
-		_, events := fold(t, summarize.New(summarize.InConversation(big.Model(), summarize.Ask{Model: name}), summarize.Options{}), h)
+		_, events := fold(t, summarize.New(summarize.InConversation(big.Model, summarize.Ask{Model: name}), summarize.Options{}), h)
 		require.Len(t, big.Requests(), 1)
 		req := big.Requests()[0]
 		require.Len(t, req.Messages, len(h)+1, "in the conversation, though a record would cost less")
@@ -97,8 +97,8 @@ func TestCheaperAsksEachInItsWay(t *testing.T) {
 	params := func(of string) func(int) any { return func(int) any { return options{of} } }
 	big, small := writer("No section."), writer("Open: all of it.")
 	w := summarize.Cheaper(
-		summarize.InConversation(big.Model(), summarize.Ask{Task: "Write the log.", Sections: []string{"Log"}, Params: params("big")}),
-		summarize.By(small.Model(), summarize.Ask{Task: "Write what is open.", Sections: []string{"Open"}, Params: params("small")}),
+		summarize.InConversation(big.Model, summarize.Ask{Task: "Write the log.", Sections: []string{"Log"}, Params: params("big")}),
+		summarize.By(small.Model, summarize.Ask{Task: "Write what is open.", Sections: []string{"Open"}, Params: params("small")}),
 	)
 	h := history(8)
 	view, events := fold(t, summarize.New(w, summarize.Options{}), h)

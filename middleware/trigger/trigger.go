@@ -135,13 +135,6 @@ func All(triggers ...middleware.Trigger) middleware.Trigger { return when.All(tr
 // further.
 func Not(t middleware.Trigger) middleware.Trigger { return when.Not(t) }
 
-// Threshold returns the tokens from which on a trigger can be met: of [Any] the smallest number of its triggers, of [All]
-// the largest. ok is false if the trigger does not depend on tokens, if the window is not known, and for triggers of
-// other packages.
-func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
-	return when.Threshold(t, v)
-}
-
 // Func makes a trigger of a function that keeps the contract of
 // [middleware.Trigger]. [Any] and [All] ask it after the others.
 func Func(met func(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error)) middleware.Trigger {

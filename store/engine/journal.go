@@ -123,7 +123,7 @@ func (c *codec) histories(scope string, rows []Row) int {
 	}
 	for _, r := range rows {
 		e, err := c.toEntry(scope, r)
-		if err != nil || e.Check() != nil || !e.Conversation.IsZero() || len(e.Edits) == 0 {
+		if err != nil || inJournal.Check(&e) != nil || !e.Conversation.IsZero() || len(e.Edits) == 0 {
 			continue
 		}
 		i := len(sets)

@@ -26,11 +26,11 @@ func (c *Call) Refused(err error) []Breach {
 		return l.breaches
 	}
 	l.numbers(e)
-	counted := e.Limit == fit.Tokens && !c.Usage
+	counted := e.Limit == "tokens" && !c.Usage
 	if counted && !c.Folded && l.sound {
 		l.largest(e)
 	}
-	if (counted || e.Limit != fit.Tokens) && !c.Folded {
+	if (counted || e.Limit != "tokens") && !c.Folded {
 		l.everyWay(e)
 	}
 	return l.breaches
@@ -41,7 +41,7 @@ func (l *ledger) numbers(e *fit.Irreducible) {
 	switch {
 	case e.Total <= e.Room:
 		l.notef(True, "%d %s would fit into %d: %+v", e.Total, e.Limit, e.Room, *e)
-	case e.Limit == fit.Tokens && l.call.Room > 0 && e.Room != l.call.Room:
+	case e.Limit == "tokens" && l.call.Room > 0 && e.Room != l.call.Room:
 		l.notef(True, "the error has a room of %d tokens, and it is %d", e.Room, l.call.Room)
 	case (e.Largest == "") != (e.LargestSize == 0) || e.LargestSize < 0 || e.LargestSize > e.Total:
 		l.notef(True, "%q have %d of %d %s", e.Largest, e.LargestSize, e.Total, e.Limit)
@@ -137,7 +137,7 @@ func (c *Call) fillers(left []message.Message) weight {
 // keeps reports whether messages are within the limit of the error with room for more.
 func (c *Call) keeps(e *fit.Irreducible, msgs []message.Message, more weight) bool {
 	tools := c.declared(msgs)
-	if e.Limit == fit.Tokens {
+	if e.Limit == "tokens" {
 		return c.Meter.Request(msgs, tools)+more.tokens <= c.Room
 	}
 	besides := payload.OfTools(tools...)

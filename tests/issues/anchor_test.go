@@ -57,7 +57,7 @@ func TestUsageOfScriptsThatTokenizersCutSmall(t *testing.T) {
 	for script, words := range map[string]string{
 		"Ethiopic": "ሰላም እንዴት ነህ", "Devanagari": "नमस्ते आप कैसे हैं", "rare ideographs": "嗷嚎囔攮饕餮魑魅魍魉",
 	} {
-		truth := tokens.Meter{Counter: bpe.CL100kBase()}
+		truth := tokens.Meter{Counter: bpe.Encoding("cl100k_base")}
 		predicted, charged := 0, 0
 		model := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 40)})(
 			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {

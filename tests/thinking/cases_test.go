@@ -23,7 +23,8 @@ import (
 type talk struct {
 	*testing.T
 
-	strict  *middlewaretest.StrictModel
+	strict  middleware.Model
+	refused func() []error
 	history []message.Message
 	tools   []message.ToolDef
 	model   string
@@ -32,10 +33,9 @@ type talk struct {
 
 func newTalk(t *testing.T) *talk {
 	t.Helper()
-	return &talk{
-		T: t, strict: middlewaretest.Strict("bound", middlewaretest.Call("read", "{}")), model: boundModel,
-		history: []message.Message{message.User("Find the file.")}, tools: []message.ToolDef{{Name: "read"}},
-	}
+	k := &talk{T: t, model: boundModel, history: []message.Message{message.User("Find the file.")}, tools: []message.ToolDef{{Name: "read"}}}
+	k.strict, k.refused = middlewaretest.Strict("bound", middlewaretest.Call("read", "{}"))
+	return k
 }
 
 func (k *talk) request() *middleware.Request {
@@ -50,9 +50,9 @@ func (k *talk) ask(chain middleware.Middleware) []message.Message {
 		if req.Model == freeModel {
 			return &middleware.Response{Message: message.Assistant(message.Text{Text: "Yes."})}, nil
 		}
-		return k.strict.Model()(ctx, req, emit)
+		return k.strict(ctx, req, emit)
 	})(k.Context(), k.request(), nil)
-	require.Empty(k, k.strict.Refused(), "no request is refused")
+	require.Empty(k, k.refused(), "no request is refused")
 	require.NoError(k, err)
 	h := append(slices.Clip(k.history), resp.Message)
 	for c := range resp.Message.Calls() {
@@ -228,7 +228,7 @@ func TestFreeModelBehindABoundOne(t *testing.T) {
 		return middleware.With(middleware.Env{Journal: j}, rewriter("arguments", 2, middleware.Options{}, false, argumentsShort))
 	}
 	long := middlewaretest.Call("read", `{"path":"/a/long/path/to/the/file"}`)
-	k.strict = middlewaretest.Strict("bound", long)
+	k.strict, k.refused = middlewaretest.Strict("bound", long)
 	a := chain()
 	for range 6 {
 		k.round(a)

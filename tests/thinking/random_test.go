@@ -33,7 +33,8 @@ const freeModel = "gpt-5"
 type world struct {
 	*rapid.T
 
-	strict   *middlewaretest.StrictModel
+	strict   middleware.Model
+	refused  func() []error
 	journal  *faulty
 	archive  store.Store
 	layers   []int // of each chain
@@ -316,7 +317,7 @@ func (w *world) provider(ctx context.Context, req *middleware.Request, emit midd
 		}
 		return &middleware.Response{Message: m, Stop: middleware.StopEnd}, nil
 	}
-	return w.strict.Model()(ctx, req, emit)
+	return w.strict(ctx, req, emit)
 }
 
 func (w *world) say(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
@@ -416,7 +417,7 @@ func signed(msgs []message.Message) []string {
 
 func (w *world) judge(what string, err error) {
 	if !w.unsure {
-		for _, r := range w.strict.Refused() {
+		for _, r := range w.refused() {
 			require.NoError(w, r, what)
 		}
 	}
@@ -623,7 +624,7 @@ func (w *world) step(k int) {
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, archive: store.NewMemory(0), model: boundModel, tools: []message.ToolDef{{Name: "read"}}}
 	w.journal = &faulty{leaky: losing(0, 0)(1).(*leaky)}
-	w.strict = middlewaretest.Strict("bound", w.say)
+	w.strict, w.refused = middlewaretest.Strict("bound", w.say)
 	w.layers = append(w.layers, w.n("editor", 0, 15))
 	for range w.n("layers", 0, 3) {
 		w.layers = append(w.layers, w.n("layer", 0, kinds-1))

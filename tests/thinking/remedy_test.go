@@ -160,7 +160,7 @@ func TestSoakRemedy(t *testing.T) {
 // TestRemedyIsNeeded says that the judge of the simulator refuses without the remedy what the remedy leaves out.
 func TestRemedyIsNeeded(t *testing.T) {
 	t.Parallel()
-	strict := middlewaretest.Strict("bound", middlewaretest.Call("read", "{}")).Model()
+	strict, _ := middlewaretest.Strict("bound", middlewaretest.Call("read", "{}"))
 	history := []message.Message{message.User("why?")}
 	r := newRemedy()
 	ask := func(edit bool, r *remedy) error {

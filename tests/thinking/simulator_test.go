@@ -48,7 +48,8 @@ type session struct {
 
 	history []message.Message
 	env     middleware.Env
-	strict  *middlewaretest.StrictModel
+	strict  middleware.Model
+	refused func() []error
 	layers  middleware.Middleware
 	answer  message.Message     // of the model, to the next request
 	sent    *middleware.Request // the last one that the provider was sent
@@ -70,7 +71,7 @@ func lead(t *testing.T, ch chain, c *conversation, v variant) *result {
 	if demand == "" {
 		demand = "bound"
 	}
-	s.strict = middlewaretest.Strict(demand, s.say)
+	s.strict, s.refused = middlewaretest.Strict(demand, s.say)
 	if v.remedy {
 		s.remedy = newRemedy()
 	}
@@ -95,7 +96,7 @@ func lead(t *testing.T, ch chain, c *conversation, v variant) *result {
 		}
 		call++
 	}
-	s.result.refused = len(s.strict.Refused())
+	s.result.refused = len(s.refused())
 	return &s.result
 }
 
@@ -134,7 +135,7 @@ func (s *session) provider(ctx context.Context, req *middleware.Request, emit mi
 	if s.variant.look != nil {
 		s.variant.look(req)
 	}
-	resp, err := s.strict.Model()(ctx, req, emit)
+	resp, err := s.strict(ctx, req, emit)
 	if s.remedy != nil && err == nil {
 		s.remedy.made(req, resp.Message, before)
 	}
@@ -158,13 +159,13 @@ func (s *session) ask(t *testing.T, i, call, of int, shown *meter) bool {
 		s.variant.before(s, call, of, req)
 	}
 	s.answer, s.sent = s.variant.form.with(s.messages[i], s.id, i), nil
-	refused := len(s.strict.Refused())
+	refused := len(s.refused())
 	resp, err := s.layers(s.provider)(t.Context(), req, nil)
 	switch {
 	case err == nil:
 		s.measure(req, shown)
 		s.history = append(slices.Clip(req.Messages), resp.Message)
-	case len(s.strict.Refused()) > refused:
+	case len(s.refused()) > refused:
 		s.result.requests++
 		s.result.why = append(s.result.why, fmt.Sprintf("%s, call %d: %s", s.id, call, advice.ReplaceAllString(err.Error(), "…")))
 		return false

@@ -1,6 +1,6 @@
 // Package bpe counts tokens exactly, for the encodings that OpenAI publishes.
 //
-//	env := middleware.Env{Counter: bpe.O200kBase()}
+//	env := middleware.Env{Counter: bpe.Encoding("o200k_base")}
 //
 // It only counts: a token takes about 25 nanoseconds, and counting allocates no memory.
 // The counts equal those of OpenAI's tiktoken. Nothing is downloaded: the vocabularies
@@ -43,14 +43,14 @@ var counters = []*Counter{
 	{"cl100k_base", splitCL100k, math.MaxUint64, cl100k},
 }
 
-// Encoding returns the counter of an encoding by OpenAI's name for it. For any other
-// name the error lists the known names.
-func Encoding(name string) (*Counter, error) {
+// Encoding returns the counter of an encoding by OpenAI's name for it, such as "o200k_base" (their models since gpt-4o) or
+// "cl100k_base" (gpt-4, gpt-3.5-turbo, embeddings). It panics with "bpe: …" for a name that is not in [Encodings].
+func Encoding(name string) *Counter {
 	i := slices.IndexFunc(counters, func(c *Counter) bool { return c.name == name })
 	if i < 0 {
-		return nil, fmt.Errorf("bpe: unknown encoding %q, want one of %s", name, strings.Join(Encodings(), ", "))
+		panic(fmt.Sprintf("bpe: Encoding: unknown name %q, want one of %s", name, strings.Join(Encodings(), ", ")))
 	}
-	return counters[i], nil
+	return counters[i]
 }
 
 // Encodings returns the names of all encodings, the newest first. The caller may change
@@ -62,14 +62,6 @@ func Encodings() []string {
 	}
 	return names
 }
-
-// O200kBase returns the counter of o200k_base, the encoding of OpenAI's models
-// since gpt-4o.
-func O200kBase() *Counter { return counters[0] }
-
-// CL100kBase returns the counter of cl100k_base, the encoding of gpt-4,
-// gpt-3.5-turbo and OpenAI's embeddings.
-func CL100kBase() *Counter { return counters[2] }
 
 // Name returns the name of the encoding. A chain compares it with the encoding of the model
 // to find out whether its counts are exact.

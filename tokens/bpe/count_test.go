@@ -22,14 +22,7 @@ import (
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
-var _ tokens.Counter = bpe.O200kBase()
-
-func counter(tb testing.TB, encoding string) *bpe.Counter {
-	tb.Helper()
-	c, err := bpe.Encoding(encoding)
-	require.NoError(tb, err)
-	return c
-}
+var _ tokens.Counter = bpe.Encoding("o200k_base")
 
 func TestCount(t *testing.T) {
 	t.Parallel()
@@ -52,23 +45,21 @@ func TestCount(t *testing.T) {
 		{strings.Repeat("中", 66_666), 66_666, 66_666},
 	} {
 		short := c.text[:min(len(c.text), 40)]
-		require.Equal(t, c.o200k, bpe.O200kBase().Count(c.text), "o200k_base: %q", short)
-		require.Equal(t, c.o200k, counter(t, "o200k_harmony").Count(c.text), "o200k_harmony: %q", short)
-		require.Equal(t, c.cl100k, bpe.CL100kBase().Count(c.text), "cl100k_base: %q", short)
+		require.Equal(t, c.o200k, bpe.Encoding("o200k_base").Count(c.text), "o200k_base: %q", short)
+		require.Equal(t, c.o200k, bpe.Encoding("o200k_harmony").Count(c.text), "o200k_harmony: %q", short)
+		require.Equal(t, c.cl100k, bpe.Encoding("cl100k_base").Count(c.text), "cl100k_base: %q", short)
 	}
 }
 
 func TestEncoding(t *testing.T) {
 	t.Parallel()
 	for _, name := range bpe.Encodings() {
-		require.Equal(t, name, counter(t, name).Name())
+		require.Equal(t, name, bpe.Encoding(name).Name())
 	}
-	require.Same(t, bpe.O200kBase(), counter(t, "o200k_base"))
-	require.Same(t, bpe.CL100kBase(), counter(t, "cl100k_base"))
+	require.Same(t, bpe.Encoding("o200k_base"), bpe.Encoding("o200k_base"))
 	for _, name := range []string{"", "o200k", "O200K_BASE", "gpt-4o"} {
-		c, err := bpe.Encoding(name)
-		require.Nil(t, c)
-		require.EqualError(t, err, fmt.Sprintf("bpe: unknown encoding %q, want one of o200k_base, o200k_harmony, cl100k_base", name))
+		require.PanicsWithValue(t, fmt.Sprintf("bpe: Encoding: unknown name %q, want one of o200k_base, o200k_harmony, cl100k_base", name),
+			func() { bpe.Encoding(name) })
 	}
 	bpe.Encodings()[0] = "changed"
 	require.Equal(t, "o200k_base", bpe.Encodings()[0], "the caller owns the names")
@@ -80,10 +71,10 @@ func TestInvalidUTF8(t *testing.T) {
 		require.False(t, utf8.ValidString(text))
 		sent := string([]rune(text)) // what encoding/json makes of it
 		for _, name := range bpe.Encodings() {
-			c := counter(t, name)
+			c := bpe.Encoding(name)
 			require.Equal(t, c.Count(sent), c.Count(text), "%s: %.20q counts like %.20q", name, text, sent)
 		}
-		require.Equal(t, len(oracle(t, "o200k_base").EncodeOrdinary(text)), bpe.O200kBase().Count(text), "%.20q", text)
+		require.Equal(t, len(oracle(t, "o200k_base").EncodeOrdinary(text)), bpe.Encoding("o200k_base").Count(text), "%.20q", text)
 	}
 }
 
@@ -95,7 +86,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun count
 	texts["english"] = strings.Repeat("The quick brown fox jumps over the lazy dog, doesn't it? ", 100)
 	texts["chinese"] = samples.Chinese(10_000)
 	for name, text := range texts {
-		for _, c := range []*bpe.Counter{bpe.O200kBase(), bpe.CL100kBase()} {
+		for _, c := range []*bpe.Counter{bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")} {
 			c.Count(text)
 			require.Zero(t, testing.AllocsPerRun(10, func() { c.Count(text) }), "%s: %s", c.Name(), name)
 		}
@@ -107,14 +98,14 @@ func TestConcurrent(t *testing.T) {
 	text := samples.Chinese(3000) + strings.Repeat("func main() { fmt.Println() }\n", 50) + strings.Repeat("=", 2000)
 	want := map[string]int{}
 	for _, name := range bpe.Encodings() {
-		want[name] = counter(t, name).Count(text)
+		want[name] = bpe.Encoding(name).Count(text)
 	}
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
 				for name, n := range want {
-					if got := counter(t, name).Count(text); got != n {
+					if got := bpe.Encoding(name).Count(text); got != n {
 						t.Errorf("%s: %d tokens, want %d", name, got, n)
 					}
 				}
@@ -134,7 +125,7 @@ func TestGenerated(t *testing.T) {
 			if race.Enabled || !soak.Enabled {
 				texts /= 40
 			}
-			c, o := counter(t, name), oracle(t, name)
+			c, o := bpe.Encoding(name), oracle(t, name)
 			r := rand.New(rand.NewPCG(4, uint64(len(name))))
 			size := 0
 			for range texts {
@@ -155,7 +146,7 @@ func TestSamples(t *testing.T) {
 	}
 	s := sampled(t)
 	for _, name := range []string{"o200k_base", "cl100k_base"} {
-		c, o := counter(t, name), oracle(t, name)
+		c, o := bpe.Encoding(name), oracle(t, name)
 		for _, text := range []string{s.Code, s.Prose, s.JSON, s.Chinese} {
 			text = text[:len(text)/4]
 			requireCount(t, c, o, text)
@@ -192,8 +183,8 @@ func TestRecorded(t *testing.T) {
 				n++
 				if n%every == 0 {
 					size += len(m.Content)
-					requireCount(t, counter(t, "o200k_base"), oracle(t, "o200k_base"), m.Content)
-					requireCount(t, counter(t, "cl100k_base"), oracle(t, "cl100k_base"), m.Content)
+					requireCount(t, bpe.Encoding("o200k_base"), oracle(t, "o200k_base"), m.Content)
+					requireCount(t, bpe.Encoding("cl100k_base"), oracle(t, "cl100k_base"), m.Content)
 				}
 			}
 		}
@@ -212,7 +203,7 @@ func FuzzCount(f *testing.F) {
 			return
 		}
 		for _, name := range []string{"o200k_base", "cl100k_base"} {
-			c := counter(t, name)
+			c := bpe.Encoding(name)
 			requireCount(t, c, oracle(t, name), text)
 		}
 	})

@@ -144,7 +144,7 @@ func chineseShare(text string) float64 {
 // errorTables returns a table for each encoding that estimates are fitted to.
 func errorTables(classes []class) string {
 	var b strings.Builder
-	for i, exact := range []*bpe.Counter{bpe.O200kBase(), bpe.CL100kBase()} {
+	for i, exact := range []*bpe.Counter{bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")} {
 		if i > 0 {
 			b.WriteString("\n")
 		}

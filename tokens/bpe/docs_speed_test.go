@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // runner is a counter of which the speed is told.
@@ -25,7 +26,7 @@ func run(name string, c tokens.Counter) runner {
 
 func ours(tb testing.TB, encoding string) runner {
 	tb.Helper()
-	return run("`bpe`, "+encoding, counter(tb, encoding))
+	return run("`bpe`, "+encoding, bpe.Encoding(encoding))
 }
 
 func theirs(tb testing.TB, encoding string) runner {

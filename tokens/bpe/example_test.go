@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleCounter_Count() {
-	c := bpe.O200kBase()
+	c := bpe.Encoding("o200k_base")
 	fmt.Println(c.Count("Why does the nightly build fail?"))
 	fmt.Println(c.Count("为什么夜间构建失败了？"))
 	fmt.Println(tokens.Meter{Counter: c}.Message(message.User("Why does the nightly build fail?")))
@@ -21,13 +21,9 @@ func ExampleCounter_Count() {
 }
 
 func ExampleEncoding() {
-	c, err := bpe.Encoding("cl100k_base")
-	fmt.Println(c.Name(), c.Count("hello"), err)
-	_, err = bpe.Encoding("claude")
-	fmt.Println(err)
-	// Output:
-	// cl100k_base 1 <nil>
-	// bpe: unknown encoding "claude", want one of o200k_base, o200k_harmony, cl100k_base
+	env := middleware.Env{Counter: bpe.Encoding("o200k_base")}
+	fmt.Println(env.Counter.Count("Hello, world!"))
+	// Output: 4
 }
 
 func ExampleEncodings() {
@@ -35,18 +31,7 @@ func ExampleEncodings() {
 	// Output: [o200k_base o200k_harmony cl100k_base]
 }
 
-func ExampleO200kBase() {
-	env := middleware.Env{Counter: bpe.O200kBase()}
-	fmt.Println(env.Counter.Count("Hello, world!"))
-	// Output: 4
-}
-
-func ExampleCL100kBase() {
-	fmt.Println(bpe.CL100kBase().Count("Hello, world!"))
-	// Output: 4
-}
-
 func ExampleCounter_Name() {
-	fmt.Println(bpe.O200kBase().Name())
+	fmt.Println(bpe.Encoding("o200k_base").Name())
 	// Output: o200k_base
 }

@@ -168,7 +168,7 @@ func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 		break
 	}
 	for _, e := range slices.Backward(found) {
-		if err := e.Check(); err != nil {
+		if err := inJournal.Check(&e); err != nil {
 			return s, err
 		}
 		all, err := s.All.Over(l.WeighAll(e.Edits))

@@ -87,7 +87,7 @@ func (atUser) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why 
 
 func (atUser) cost() int { return 0 }
 
-func (atUser) threshold(*middleware.View) (tokens int, ok bool) { return 0, false }
+func (atUser) Threshold(*middleware.View) (tokens int, ok bool) { return 0, false }
 
 func (a atUser) from(v *middleware.View, _ string, _ func() []Piece) (first int, ok bool) {
 	met, _, _ := a.Met(v, nil)
@@ -143,7 +143,7 @@ func (s several) cost() int {
 }
 
 // threshold returns the smallest or the largest number of the triggers.
-func (s several) threshold(v *middleware.View) (tokens int, ok bool) {
+func (s several) Threshold(v *middleware.View) (tokens int, ok bool) {
 	for _, t := range s.triggers {
 		n, known := Threshold(t, v)
 		switch {

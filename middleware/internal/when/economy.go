@@ -43,11 +43,11 @@ type economy struct {
 
 func (e economy) cost() int { return 3 }
 
-func (e economy) threshold(v *middleware.View) (tokens int, ok bool) {
+func (e economy) Threshold(v *middleware.View) (tokens int, ok bool) {
 	if !e.pressure || e.Pressure < 0 {
 		return 0, false
 	}
-	return e.full().threshold(v)
+	return e.full().Threshold(v)
 }
 
 func (e economy) from(v *middleware.View, name string, pieces func() []Piece) (first int, ok bool) {
@@ -261,7 +261,7 @@ func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 
 func (p priced) cost() int { return 3 }
 
-func (p priced) threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
+func (p priced) Threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
 
 func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
 	return from(p.of(v), v, editor, pieces)

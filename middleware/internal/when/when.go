@@ -38,9 +38,9 @@ func mayBeMet(t middleware.Trigger, v *middleware.View) bool {
 // on tokens, if the window is not known, and for triggers of other packages.
 func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 	if t, known := t.(interface {
-		threshold(v *middleware.View) (tokens int, ok bool)
+		Threshold(v *middleware.View) (tokens int, ok bool)
 	}); known {
-		return t.threshold(v)
+		return t.Threshold(v)
 	}
 	return 0, false
 }
@@ -107,7 +107,7 @@ func (t threshold) Validate() error {
 	return nil
 }
 
-func (t threshold) threshold(*middleware.View) (tokens int, ok bool) {
+func (t threshold) Threshold(*middleware.View) (tokens int, ok bool) {
 	if t.unit != unitTokens {
 		return 0, false
 	}
@@ -138,7 +138,7 @@ func (f fraction) Validate() error {
 	return nil
 }
 
-func (f fraction) threshold(v *middleware.View) (tokens int, ok bool) {
+func (f fraction) Threshold(v *middleware.View) (tokens int, ok bool) {
 	b, ok := v.Budget()
 	if !ok {
 		return 0, false
@@ -172,7 +172,7 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 func (f fallback) Validate() error { return fraction(f).Validate() }
 func (f fallback) cost() int       { return 0 }
 
-func (f fallback) threshold(v *middleware.View) (int, bool) { return Threshold(f.of(v), v) }
+func (f fallback) Threshold(v *middleware.View) (int, bool) { return Threshold(f.of(v), v) }
 
 // Reclaims is trigger.Reclaims.
 func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }

@@ -33,7 +33,7 @@ func windowLimit(b middleware.Budget) (tokens int, of string) {
 
 func (window) cost() int { return 0 }
 
-func (window) threshold(v *middleware.View) (tokens int, ok bool) { //nolint:unparam // as all of these methods
+func (window) Threshold(v *middleware.View) (tokens int, ok bool) { //nolint:unparam // as all of these methods
 	b, ok := v.Budget()
 	if !ok {
 		return DefaultTokens, true
@@ -65,7 +65,7 @@ func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met 
 	return w.Trigger.Met(v, plan)
 }
 
-func (w withReserve) threshold(v *middleware.View) (tokens int, ok bool) {
+func (w withReserve) Threshold(v *middleware.View) (tokens int, ok bool) {
 	tokens, ok = Threshold(w.Trigger, v)
 	b, known := v.Budget()
 	if limit := b.Window - max(w.reserve, b.Reserve); known && (!ok || limit < tokens) {

@@ -14,7 +14,7 @@ func ExampleWrite() {
 	model := middlewaretest.Script(
 		middlewaretest.Say("I'm sorry, but I can't help with that."),
 		middlewaretest.Say("The nightly build failed for want of a newer compiler; the log is build/1.log."),
-	).Model()
+	).Model
 	summary, err := modelwriter.Write(context.Background(), modelwriter.Request{
 		Folded: []message.Message{
 			message.User("Why does the nightly build fail?"),

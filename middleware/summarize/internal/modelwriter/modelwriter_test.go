@@ -53,7 +53,7 @@ func say(s string) middleware.Model { return middlewaretest.Say(s) }
 
 func script(answers ...middleware.Model) (modelwriter.Author, *middlewaretest.Scripted) {
 	s := middlewaretest.Script(answers...)
-	return modelwriter.Author{Model: s.Model(), Name: "small"}, s
+	return modelwriter.Author{Model: s.Model, Name: "small"}, s
 }
 
 // once is an author that is asked once.

@@ -204,7 +204,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, form int) {
 		b := modelwriter.Request{
 			Folded: msgs, MaxTokens: 600, Markers: []string{"【Summary】"},
-			Writer: modelwriter.Author{Model: middlewaretest.Script(say(text)).Model(), Retries: -1},
+			Writer: modelwriter.Author{Model: middlewaretest.Script(say(text)).Model, Retries: -1},
 		}
 		var s summary
 		var err error

@@ -1,0 +1,5 @@
+package agent
+
+type ArgumentsError = argumentsError
+
+var Threshold = threshold
