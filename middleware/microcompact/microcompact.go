@@ -78,7 +78,8 @@ func New(opts Options) middleware.Middleware {
 	if opts.FreshShare < 0 {
 		return old
 	}
-	return middleware.Chain(middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect}), old)
+	fresh := middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect})
+	return middleware.Chain(fresh, old)
 }
 
 // editor makes plans. The defaults of its options are filled in.

@@ -54,7 +54,9 @@ type Concept struct {
 
 func (s Strategy) validate() error {
 	set := 0
-	for _, is := range []bool{s.BySystem, s.Chunks != 0, s.OnlyLast != 0, !s.Since.IsZero(), s.Facts != nil, s.Structured, s.Custom != nil} {
+	for _, is := range []bool{
+		s.BySystem, s.Chunks != 0, s.OnlyLast != 0, !s.Since.IsZero(), s.Facts != nil, s.Structured, s.Custom != nil,
+	} {
 		if is {
 			set++
 		}

@@ -34,7 +34,8 @@ func New(w Writer, opts Options) middleware.Middleware {
 		layers = append(layers, middleware.Editing(layerName, e.flushCommitted, middleware.Options{PauseAfter: -1}))
 	}
 	if e.Soft != nil {
-		layers = append(layers, middleware.Editing(layerName, e.advise, middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}))
+		advice := middleware.Options{Trigger: e.Soft, PauseAfter: -1, Strict: e.Strict}
+		layers = append(layers, middleware.Editing(layerName, e.advise, advice))
 	}
 	return middleware.Chain(append(layers, middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger:  e.Trigger,

@@ -90,8 +90,8 @@ func isAnswer(err error) bool {
 	return full
 }
 
-// Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [store.ErrNoAnswer] before an engine with
-// [Options.Lazy] has its connection.
+// Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [store.ErrNoAnswer] before
+// an engine with [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
 	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
 		_, _, err := e.db().Find(ctx, "", message.ID{}, []message.ID{{1}}, Bounds{})

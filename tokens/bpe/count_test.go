@@ -56,7 +56,8 @@ func TestEncoding(t *testing.T) {
 	for _, name := range bpe.Encodings() {
 		require.Equal(t, name, bpe.Encoding(name).Name())
 	}
-	require.Same(t, bpe.Encoding("o200k_base"), bpe.Encoding("o200k_base"))
+	first, again := bpe.Encoding("o200k_base"), bpe.Encoding("o200k_base")
+	require.Same(t, first, again)
 	for _, name := range []string{"", "o200k", "O200K_BASE", "gpt-4o"} {
 		require.PanicsWithValue(t, fmt.Sprintf("bpe: Encoding: unknown name %q, want one of o200k_base, o200k_harmony, cl100k_base", name),
 			func() { bpe.Encoding(name) })
