@@ -51,6 +51,9 @@ func (internals) ViolationsFrom(r Rules, msgs []Message, from int) []Violation {
 	return r.violationsFrom(msgs, from)
 }
 
+// LimitsOr returns limits, and those of others in the place of zeros.
+func (internals) LimitsOr(l, others Limits) Limits { return l.or(others) }
+
 // CallsOf returns for each part of message i the position of its call among the calls of the last assistant message before i;
 // -1 if the part is not a result or has no such call. If calls have the same ID, it depends on all results since then:
 // docs/internals/validity.md has the rule.

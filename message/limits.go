@@ -1,5 +1,7 @@
 package message
 
+import "cmp"
+
 // Limits are the limits of a provider for one request, other than tokens. A field of 0 or
 // less is no limit. Change the numbers if you know better ones.
 type Limits struct {
@@ -34,6 +36,16 @@ func (r Rules) Limits(window int) Limits {
 		}
 	}
 	return l
+}
+
+// or returns the limits, and those of others in the place of zeros.
+func (l *Limits) or(others Limits) Limits {
+	theirs := others.fields()
+	both := *l
+	for i, f := range both.fields() {
+		*f = cmp.Or(*f, *theirs[i])
+	}
+	return both
 }
 
 func (l *Limits) fields() [10]*int {

@@ -94,6 +94,12 @@ func (internals) Repeated(v *View, name string) bool {
 // have in common, including whether they are protected as a whole. A nil view shares none.
 func (internals) Shared(v, earlier *View) int { return v.shared(earlier) }
 
+// Once reports whether this is the first time in the conversation that observers of the request are to receive an event, named by
+// a text.
+func (internals) Once(v *View, event string) bool {
+	return v.session.State.conversation.once(v.req, event)
+}
+
 // CallsSince returns how many model calls have been answered since the newest edit of the
 // named middleware, or -1 if it has made none that holds.
 func (internals) CallsSince(v *View, name string) int { return v.callsSince(name) }

@@ -20,31 +20,29 @@ import (
 type piece struct {
 	at, k       int
 	isProtected bool // it is in a question or in the newest round
-	load        payload.Load
 }
 
-// pieces returns the pieces of which something is true: the oldest first, and the protected ones last.
-func (d *draft) pieces(of func(at, k int) bool) []piece {
-	var old, protected []piece
+// pieces returns the pieces of which something is true, oldest first.
+func (d *draft) pieces(of func(at, k int) bool) (found []piece) {
+	answers := map[string]int{} // the last message with a result of a call
+	for i := range d.now {
+		for r := range d.now[i].Results() {
+			answers[r.CallID] = i
+		}
+	}
 	for i := range d.now {
 		by := d.view.Protected(i)
-		for k, p := range d.now[i].Parts {
-			if by.Whole || !of(i, k) || !d.canCut(i, k) {
-				continue
-			}
-			one := piece{i, k, by != (middleware.Protection{}), payload.Of(&message.Message{Parts: []message.Part{p}})}
-			if one.isProtected {
-				protected = append(protected, one)
-			} else {
-				old = append(old, one)
+		for k := range d.now[i].Parts {
+			if !by.Whole && of(i, k) && d.canCut(i, k, answers) {
+				found = append(found, piece{i, k, by != (middleware.Protection{})})
 			}
 		}
 	}
-	return append(old, protected...)
+	return found
 }
 
-// canCut reports whether part k of message at may be cut.
-func (d *draft) canCut(at, k int) bool {
+// canCut reports whether part k of message at may be cut. answers has the last message with a result of each call.
+func (d *draft) canCut(at, k int, answers map[string]int) bool {
 	p := d.now[at].Parts[k]
 	if !d.may.lastResort && core.Protects(d.view, at, p) {
 		return false
@@ -55,7 +53,7 @@ func (d *draft) canCut(at, k int) bool {
 	switch p := p.(type) {
 	case message.ToolCall: // of the newest round, if it is answered
 		folded := edit != nil && edit.Kind == journal.Fold
-		return by == none || by == (middleware.Protection{Newest: true}) && d.may.lastResort && !folded && d.answered(at, p.ID)
+		return by == none || by == (middleware.Protection{Newest: true}) && d.may.lastResort && !folded && answers[p.ID] > at
 	case message.Text:
 		_, wasMedia := d.mediaAt(at, k)
 		return by == none || wasMedia
@@ -69,19 +67,6 @@ func (d *draft) canCut(at, k int) bool {
 	return false
 }
 
-// answered reports whether a call of message at has a result.
-func (d *draft) answered(at int, id string) bool {
-	if d.answers == nil {
-		d.answers = map[string]int{}
-		for i, m := range d.now {
-			for call := range shorten.CallIDs(m.Parts) {
-				d.answers[call] = i
-			}
-		}
-	}
-	return d.answers[id] > at
-}
-
 // cutFixed does nothing unless what cannot be left out is too large by itself. Then it cuts those parts of it that can be cut,
 // mostly the newest results. They keep half of the room, or what the other messages do not need if that is more, but no more
 // than the rest that cannot be left out allows. If some were read from the archive, and the others keep a third of that next to
@@ -92,10 +77,7 @@ func (d *draft) cutFixed() {
 		return
 	}
 	size := func(p piece) int { return d.sizeOf(d.now[p.at].Parts[p.k]) }
-	isRecalled := func(p piece) bool {
-		r, ok := d.now[p.at].Parts[p.k].(message.ToolResult)
-		return ok && !d.recalled[result{p.at, r.CallID}].IsZero()
-	}
+	isRecalled := func(p piece) bool { return !d.recalledBy(p.at, d.now[p.at].Parts[p.k]).IsZero() }
 	pieces, cuttable, recalled := d.pieces(func(at, _ int) bool { return !d.free[at] }), 0, 0
 	for _, p := range pieces {
 		cuttable += size(p)
@@ -117,7 +99,7 @@ func (d *draft) cutFixed() {
 		}
 		limit := shorten.Level(sizes, allowed) // the largest ones are cut to the same size
 		for i, p := range pieces {
-			if sum > allowed && sizes[i] > limit && d.canCut(p.at, p.k) && !d.watch.Done() {
+			if sum > allowed && sizes[i] > limit && !d.watch.Done() {
 				cut(p.at, p.k, limit)
 				sum += size(p) - sizes[i]
 			}
@@ -136,23 +118,16 @@ func (d *draft) cut(at, k, limit int) {
 		}
 		p = message.Text{Text: shortened(by, whole, limit, d.archive(at, original), "")}
 	case message.ToolCall:
-		p = d.shortCall(at, old, false, func(c message.ToolCall) bool { return d.sizeOf(c) <= limit })
+		p = d.shortCall(at, old, false, limit)
 	case message.ToolResult:
 		if r, _ := original.(message.ToolResult); r.Content != nil && old.Content == nil { // old has a note in its place
 			whole = old.Text
 		}
-		if old.Content != nil { // which is small, and kept
-			rest := old
-			rest.Text = ""
-			limit -= d.sizeOf(rest)
+		how := ""
+		if !d.recalledBy(at, old).IsZero() {
+			how = ", fewer lines at a time by from and to" // the whole of it would be cut again
 		}
-		h, how := d.recalled[result{at, old.CallID}], ", fewer lines at a time by from and to" // the whole of it would be cut again
-		if h.IsZero() || !d.may.handles {
-			h, how = d.archive(at, original), ""
-		} else {
-			d.contents[h] = nil
-		}
-		old.Text = shortened(by, whole, limit, h, how)
+		old.Text = shortened(by, whole, limit, d.archive(at, original), how)
 		p = old
 	case message.Media, message.Thinking, message.Opaque: // are kept whole or removed
 	}
@@ -199,16 +174,18 @@ func (d *draft) keepLimits() []payload.Excess {
 
 // keepLimit removes media for one limit, which these places exceed.
 func (d *draft) keepLimit(broken []payload.Excess) {
+	e, count := broken[0], func(p piece) int {
+		return countedBy(broken[0].Limit, payload.Of(&message.Message{Parts: d.now[p.at].Parts[p.k : p.k+1]}))
+	}
 	isProtected := func(p piece) bool { return p.isProtected }
 	media := d.pieces(func(at, k int) bool { _, ok := d.mediaAt(at, k); return ok })
 	breaking := slices.DeleteFunc(slices.Clone(media), func(p piece) bool {
 		return !slices.ContainsFunc(broken, func(e payload.Excess) bool { return e.At == p.at && e.Part == p.k })
 	})
-	e, count := broken[0], func(p piece) int { return countedBy(broken[0].Limit, p.load) }
 	switch e.Limit {
 	case payload.RequestBytes: // texts can be shortened, too
 		media = slices.DeleteFunc(media, isProtected)
-		slices.SortStableFunc(media, func(a, b piece) int { return cmp.Compare(b.load.Bytes, a.load.Bytes) })
+		slices.SortStableFunc(media, func(a, b piece) int { return cmp.Compare(count(b), count(a)) })
 	case payload.ImageBytes, payload.ImageSide, payload.DocumentBytes:
 		media, count, e.Is, e.Most = breaking, func(piece) int { return 1 }, len(breaking), 0
 	case payload.ManyImageSide: // until the images are no longer many: the large ones, or the oldest if one of the large is protected
@@ -220,7 +197,8 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 			e.Is += payload.Bound(&d.now[i]).Images
 		}
 	}
-	for _, p := range media {
+	last := slices.DeleteFunc(slices.Clone(media), func(p piece) bool { return !p.isProtected })
+	for _, p := range append(slices.DeleteFunc(media, isProtected), last...) {
 		if e.Is <= e.Most && (p.isProtected || e.Is <= int(d.opts.Target*float64(e.Most))) {
 			return
 		}

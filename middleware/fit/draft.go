@@ -36,12 +36,10 @@ type draft struct {
 	most   int   // that they may have
 	stopAt int   // the size at which a step ends
 
-	factTokens int                            // the most tokens of facts in a placeholder
-	needFacts  []digest.Result                // placeholders that are to have facts
-	contents   map[store.Handle][]store.Named // to put, by the handles that are used; none of what a model has recalled
+	needFacts []digest.Result                // placeholders that are to have facts
+	contents  map[store.Handle][]store.Named // to put, by the handles that are used; none of what a model has recalled
 
-	answers          map[string]int // the last message with a result of a call; nil: not needed so far
-	index, originals shorten.Index  // of now, and of the messages of the caller
+	index, originals shorten.Index // of now, and of the messages of the caller
 }
 
 // state is what has been done to a message.
@@ -59,10 +57,10 @@ func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled re
 	d := &draft{
 		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: core.KeepsThinking(v), watch: shorten.NewWatch(ctx),
 		now: slices.Clone(v.Messages()), state: make([]state, n), free: make([]bool, n), sizes: make([]int, n),
-		factTokens: f.opts.Digest, contents: map[store.Handle][]store.Named{},
+		contents: map[store.Handle][]store.Named{},
 	}
-	if d.factTokens == 0 && v.Env().Archive != nil {
-		d.factTokens = defaultDigest
+	if d.opts.Digest == 0 && v.Env().Archive != nil {
+		d.opts.Digest = defaultDigest
 	}
 	for i := range d.sizes {
 		d.sizes[i] = v.TokensOf(i)
@@ -86,8 +84,8 @@ func (d *draft) affordable() int {
 	if d.room == unbounded {
 		return d.total
 	}
-	most := d.total + d.sizeOfNote()
-	return sort.Search(most+1, func(n int) bool { return d.charged(min(0, d.added)+n-d.total) > d.room }) - 1
+	most, saved := d.total+d.sizeOfNote(), min(0, d.sent.Size().Counted-d.view.Size().Counted)
+	return sort.Search(most+1, func(n int) bool { return d.charged(d.view, saved+n-d.total) > d.room }) - 1
 }
 
 // tokensFor returns how many tokens there are too many for a limit: of bytes, as many as have so many bytes on average.
@@ -174,14 +172,28 @@ func (d *draft) original(at, k int) message.Part {
 	return now[k]
 }
 
-// archive returns the handle for parts that are removed; zero without an archive, or if handles have no room.
-func (d *draft) archive(at int, parts ...message.Part) store.Handle {
+// archive returns the handle for parts that are removed; zero without an archive, or if handles have no room. What a model has
+// recalled is in the archive already.
+func (d *draft) archive(at int, parts ...message.Part) (h store.Handle) {
 	if !d.may.handles {
-		return store.Handle{}
+		return h
 	}
-	h, contents := d.view.Archive(at, parts...)
+	var contents []store.Named
+	if h = d.recalledBy(at, parts...); h.IsZero() {
+		h, contents = d.view.Archive(at, parts...)
+	}
 	d.contents[h] = contents
 	return h
+}
+
+// recalledBy returns the handle by which a result was read from the archive; zero for others.
+func (d *draft) recalledBy(at int, parts ...message.Part) store.Handle {
+	for _, p := range parts {
+		if r, ok := p.(message.ToolResult); ok {
+			return d.recalled[result{at, r.CallID}]
+		}
+	}
+	return store.Handle{}
 }
 
 // edits returns the edits that make the draft of the view. An edit holds for this request only if it has no room for what a
@@ -209,7 +221,7 @@ func (d *draft) edits() (edits []middleware.Edit) {
 		}
 	}
 	if len(d.needFacts) > 0 {
-		digest.Leave(d.view, edits, d.needFacts, d.factTokens)
+		digest.Leave(d.view, edits, d.needFacts, d.opts.Digest)
 	}
 	if len(runs) == 0 {
 		return edits

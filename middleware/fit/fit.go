@@ -69,7 +69,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if j.room == unbounded {
 		reportUnknownWindow(ctx, v)
 	}
-	f.reportRepeated(ctx, v)
+	reportRepeated(ctx, v)
 	if j.excess() == nil {
 		return nil, nil
 	}
@@ -77,7 +77,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.search(ctx, j)
-	if plan != nil && plan.LastResort && f.once(v, fmt.Sprintf("last resort %d", len(v.History()))) {
+	if plan != nil && plan.LastResort {
 		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest calls, " +
 			"or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
 			"or take a model with a larger window"})
@@ -186,31 +186,31 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 				return emit(d)
 			}
 		}
-		var refused []middleware.PromptLimits
-		var refusal error
-		made, restarts := req, 0
+		var before error // the newest refusal
+		made, restarts, refused := req, 0, 0
 		for {
 			resp, err := next(ctx, made, watched)
 			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called
 				made, restarts = core.Again(made, false), restarts+1
 				continue
 			}
-			if e, ok := errors.AsType[*Irreducible](err); ok && refusal != nil {
-				return nil, &middleware.Error{
-					Kind: middleware.Irreducible, Op: layerName, Err: fmt.Errorf("%w; the provider had refused it: %w", e, refusal),
-				}
-			}
 			limits, tooLong := middleware.ParseOverflow(err, req)
-			stop, n := begun || ctx.Err() != nil || f.opts.NoRetry, len(refused)
-			switch {
-			case !tooLong || n == 0 && stop:
-				return resp, err
-			case n > 0 && (stop || n == 2 || !isNear(limits)):
-				return nil, &middleware.Error{Kind: middleware.Overflow, Op: layerName, Err: fmt.Errorf(
-					"the provider refused the request as too long%s, and again%s; set the Budget to what it serves: %w",
-					numbers(refused[0]), numbers(limits), err)}
+			if tooLong {
+				refused++
 			}
-			refused, refusal, made = append(refused, limits), err, core.Again(req, true)
+			stop := begun || ctx.Err() != nil || f.opts.NoRetry || refused == 3 || refused == 2 && !isNear(limits)
+			e, failed := errors.AsType[*Irreducible](err)
+			switch {
+			case failed && refused > 0:
+				err = fmt.Errorf("%w; the provider had refused it: %w", e, before)
+				return nil, &middleware.Error{Kind: middleware.Irreducible, Op: layerName, Err: err}
+			case !tooLong || stop && refused == 1:
+				return resp, err
+			case stop:
+				const text = "the provider refused the request as too long, and again; set the Budget to what it serves: %w; before: %w"
+				return nil, &middleware.Error{Kind: middleware.Overflow, Op: layerName, Err: fmt.Errorf(text, err, before)}
+			}
+			before, made = err, core.Again(req, true)
 		}
 	}
 }
@@ -218,14 +218,6 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 // isNear reports whether a refusal names a number of tokens that is at most 3 % of the window too high.
 func isNear(e middleware.PromptLimits) bool {
 	return e.Sent > 0 && float64(e.Sent+e.Answer-e.Limit) <= 0.03*float64(e.Limit)
-}
-
-// numbers formats the numbers in a refusal.
-func numbers(e middleware.PromptLimits) string {
-	if e.Sent > 0 && e.Limit > 0 {
-		return fmt.Sprintf(" (%d tokens of %d)", e.Sent, e.Limit)
-	}
-	return ""
 }
 
 // errAvoidable is the error for a request that could be made to fit but was not: a concurrent call with the same history and

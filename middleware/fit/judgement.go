@@ -34,9 +34,8 @@ type judgement struct {
 	margin int  // for the error of the count; 0 if sure
 
 	repaired *message.Repaired // what is sent instead of the view; nil: the view itself
-	added    int               // tokens by the meter that repairs add
-	called   []message.ToolDef // declarations of the called tools, if the provider demands them
-	declared []message.ToolDef // called, if the request declares no tools
+	sent     *middleware.View  // the view with these repairs
+	declared []message.ToolDef // if the request declares no tools, but has calls
 
 	tools    []message.ToolDef // of the request
 	toolLoad payload.Load      // of tools and declared
@@ -64,14 +63,13 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 		before = &judgement{}
 	}
 	if j.limits = before.limits; before.view == nil || before.budget.Window != j.budget.Window {
-		j.limits = f.opts.limitsOr(j.rules.Limits(j.budget.Window))
+		j.limits = within.LimitsOr(f.opts.Limits, j.rules.Limits(j.budget.Window))
 	}
 	j.examine(before)
-	if len(j.tools) == 0 {
-		if j.declared = j.called; j.known && j.rules&message.InPlace != 0 {
-			j.declared = allNamed(v)
-		}
+	if j.sent = v; j.repaired != nil {
+		j.sent = core.WithRepairs(v, j.repaired)
 	}
+	j.declared = j.declarations()
 	if j.toolLoad = before.toolLoad; !slices.Equal(before.tools, j.tools) || len(before.declared)+len(j.declared) > 0 {
 		j.toolLoad = payload.OfTools(slices.Concat(j.tools, j.declared)...)
 	}
@@ -83,13 +81,13 @@ type memoryKey struct{ *fitter }
 
 func (f *fitter) remember(j *judgement) { core.Store(j.view, memoryKey{f}, j) }
 
-// examine finds violations, called tools and the load of the messages that were not examined before.
+// examine finds violations and the load of the messages that were not examined before.
 func (j *judgement) examine(before *judgement) {
 	msgs := j.view.Messages()
 	valid, from := core.Shared(j.view, before.view), 0
 	if before.view != nil && valid == before.view.Len() && (before.repaired == nil || valid == len(msgs)) {
 		from = valid
-		j.repaired, j.added, j.called, j.bound = before.repaired, before.added, before.called, before.bound
+		j.repaired, j.bound = before.repaired, before.bound
 		if from == len(msgs) {
 			return
 		}
@@ -99,15 +97,10 @@ func (j *judgement) examine(before *judgement) {
 	}
 	if len(within.ViolationsFrom(j.rules, msgs, valid)) > 0 {
 		j.repaired = j.rules.Repair(msgs)
-		j.added = core.WithRepairs(j.view, j.repaired).Size().Counted - j.view.Size().Counted
-		j.called, j.bound, from = nil, payload.Load{}, 0
+		j.bound, from, msgs = payload.Load{}, 0, j.repaired.Messages
 	}
-	unseen := j.messages()[from:]
-	if j.known && j.rules&demandTools != 0 { // others may reject tools
-		j.called = withOthers(j.called, calledIn(unseen))
-	}
-	for i := range unseen {
-		j.bound = j.bound.Add(payload.Bound(&unseen[i]))
+	for i := range msgs[from:] {
+		j.bound = j.bound.Add(payload.Bound(&msgs[from+i]))
 	}
 }
 
@@ -118,29 +111,21 @@ func (j *judgement) withoutMargin() *judgement {
 	return &whole
 }
 
-// messages returns what would be sent.
-func (j *judgement) messages() []message.Message {
-	if j.repaired != nil {
-		return j.repaired.Messages
-	}
-	return j.view.Messages()
-}
-
-// charged returns the tokens that would be charged if the messages had so many tokens more by the meter.
-func (j *judgement) charged(more int) int {
+// charged returns the tokens that would be charged for a view if its messages had so many tokens more by the meter.
+func (j *judgement) charged(v *middleware.View, more int) int {
 	if len(j.declared) > 0 {
-		more += j.view.Meter().Tools(j.declared)
+		more += v.Meter().Tools(j.declared)
 	}
-	return core.Without(j.view, -more).Size().Tokens
+	return core.Without(v, -more).Size().Tokens
 }
 
 // excess returns the limits that would be exceeded, or nil.
 func (j *judgement) excess() (found []payload.Excess) {
-	if n := j.charged(j.added); n > j.room {
+	if n := j.charged(j.sent, 0); n > j.room {
 		found = append(found, payload.Excess{Limit: ofWindow, At: -1, Part: -1, Is: n, Most: j.room})
 	}
 	if !payload.Allow(j.limits, j.bound.Add(j.toolLoad)) {
-		found = append(found, payload.Broken(j.limits, j.messages(), j.toolLoad)...)
+		found = append(found, payload.Broken(j.limits, j.sent.Messages(), j.toolLoad)...)
 	}
 	return found
 }
@@ -153,7 +138,7 @@ func (j *judgement) reason() string {
 	if excess := j.excess(); excess != nil {
 		return fmt.Sprintf("%s, besides %d for the error of the count", excess[0], j.margin)
 	}
-	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(j.added), j.room)
+	return fmt.Sprintf("the provider has refused the request, of %d tokens by our count and at most %d", j.charged(j.sent, 0), j.room)
 }
 
 // Irreducible is why a request cannot be made to fit: what cannot be left out of it is larger than the room.
@@ -219,15 +204,12 @@ func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 // largest returns which share of a request takes most of what exceeds a limit, and its size without repairs. Of tokens, the
 // size is what the provider charges.
 func (j *judgement) largest(excess payload.Excess) (name string, size int) {
-	if at := excess.At; at >= 0 { // one part is too large
-		if j.repaired != nil && j.repaired.From != nil {
-			at = j.repaired.From[at]
-		}
-		return shareOf(j.view, at), excess.Is
+	if excess.At >= 0 { // one part is too large
+		return shareOf(j.sent, excess.At), excess.Is
 	}
 	sizeOf, scale, sizes := j.view.Meter().Message, 1.0, map[string]int{}
 	if excess.Limit == ofWindow {
-		scale = float64(excess.Is) / float64(core.Without(j.view, -j.added).Size().Counted)
+		scale = float64(excess.Is) / float64(j.sent.Size().Counted)
 		sizes["the tools"] = j.view.Meter().Tools(slices.Concat(j.tools, j.declared))
 	} else {
 		sizeOf = func(m message.Message) int { return countedBy(excess.Limit, payload.Of(&m)) }

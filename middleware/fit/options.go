@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -67,19 +66,4 @@ func (o Options) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// limitsOr returns the limits of the options, and those of a provider in the place of zeros.
-func (o Options) limitsOr(l message.Limits) message.Limits {
-	fields := func(l *message.Limits) []*int {
-		return []*int{
-			&l.Bytes, &l.Images, &l.Media, &l.Documents, &l.AllDocumentBytes,
-			&l.ImageBytes, &l.ImageSide, &l.ManyImages, &l.ManySide, &l.DocumentBytes,
-		}
-	}
-	own := fields(&o.Limits)
-	for i, f := range fields(&l) {
-		*own[i] = cmp.Or(*own[i], *f)
-	}
-	return o.Limits
 }

@@ -67,13 +67,9 @@ func calledIn(msgs []message.Message) (tools []message.ToolDef) {
 // withOthers returns declarations with those of others that have another name.
 func withOthers(tools, others []message.ToolDef) []message.ToolDef {
 	tools = slices.Clip(tools)
-	names := make(map[string]bool, len(tools))
-	for _, t := range tools {
-		names[t.Name] = true
-	}
 	for _, t := range others {
-		if !names[t.Name] {
-			tools, names[t.Name] = append(tools, t), true
+		if !slices.ContainsFunc(tools, func(has message.ToolDef) bool { return has.Name == t.Name }) {
+			tools = append(tools, t)
 		}
 	}
 	return tools
@@ -82,11 +78,20 @@ func withOthers(tools, others []message.ToolDef) []message.ToolDef {
 // named is the key of the tools that the caller has declared in the conversation, the newest declaration of each.
 type named struct{}
 
-// allNamed returns the declarations for a request without tools, for a model that binds its thinking to the declared tools:
-// all that the caller has declared in this process, and all others that the history calls. So they do not become fewer.
-func allNamed(v *middleware.View) []message.ToolDef {
-	tools, _ := core.Load(v, named{}).([]message.ToolDef)
-	return withOthers(tools, calledIn(v.History()))
+// declarations returns those for a request without tools, if the provider demands them: of the tools that are called. For a
+// model that binds its thinking to the declared tools, which must not become fewer, they are all that the caller has declared
+// in this process, and all others that the history calls.
+func (j *judgement) declarations() []message.ToolDef {
+	switch {
+	case len(j.tools) > 0 || !j.known: // others may reject tools
+		return nil
+	case j.rules&message.InPlace != 0:
+		tools, _ := core.Load(j.view, named{}).([]message.ToolDef)
+		return withOthers(tools, calledIn(j.view.History()))
+	case j.rules&demandTools != 0:
+		return withOthers(nil, calledIn(j.sent.Messages()))
+	}
+	return nil
 }
 
 // declare adds declarations to a request without tools, as a program sends it that wants an answer without further calls.
@@ -95,9 +100,9 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 		switch v := req.View(); {
 		case v == nil:
 		case len(req.Tools) == 0:
-			declared := f.judge(v, false).declared
-			f.reportDeclared(ctx, v, declared)
-			req = core.Declare(req, declared)
+			j := f.judge(v, false)
+			f.reportDeclared(ctx, j)
+			req = core.Declare(req, j.declared)
 		case core.Thinking(v) == edit.ThinkingBound:
 			before, _ := core.Load(v, named{}).([]message.ToolDef)
 			core.Store(v, named{}, withOthers(req.Tools, before))
@@ -107,23 +112,22 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 }
 
 // reportDeclared reports the tools that are declared if they are not those of the call before.
-func (f *fitter) reportDeclared(ctx context.Context, v *middleware.View, declared []message.ToolDef) {
+func (f *fitter) reportDeclared(ctx context.Context, j *judgement) {
 	type key struct{ *fitter }
-	if before, _ := core.Load(v, key{f}).([]message.ToolDef); slices.Equal(before, declared) {
+	if before, _ := core.Load(j.view, key{f}).([]message.ToolDef); slices.Equal(before, j.declared) {
 		return
 	}
-	core.Store(v, key{f}, declared)
-	var names []string
-	for _, t := range declared {
-		names = append(names, t.Name)
-	}
+	core.Store(j.view, key{f}, j.declared)
 	why := "the messages have no calls any more, so no tools are declared"
-	if len(names) > 0 {
-		rules, _ := f.rulesOf(v)
+	if len(j.declared) > 0 {
+		var names []string
+		for _, t := range j.declared {
+			names = append(names, t.Name)
+		}
 		why = fmt.Sprintf("the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
-			"they are, as tools that are not to be called", strings.Join(names, ", "), rules)
+			"they are, as tools that are not to be called", strings.Join(names, ", "), j.rules)
 	}
-	v.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: layerName, Why: why})
+	j.view.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: layerName, Why: why})
 }
 
 // reportUnknownWindow reports that tokens are not bounded.
@@ -137,15 +141,4 @@ func reportUnknownWindow(ctx context.Context, v *middleware.View) {
 		Kind: middleware.Misconfigured, By: layerName, Why: why,
 		Err: &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: errors.New(why)},
 	})
-}
-
-// once reports whether something is reported for the first time in the conversation.
-func (f *fitter) once(v *middleware.View, what string) bool {
-	type key struct {
-		*fitter
-		what string
-	}
-	first := core.Load(v, key{f, what}) == nil
-	core.Store(v, key{f, what}, true)
-	return first
 }

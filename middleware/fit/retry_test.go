@@ -124,7 +124,8 @@ func TestOverflowTwice(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, middleware.Overflow, e.Kind)
 	require.Equal(t, "fit", e.Op)
-	require.ErrorContains(t, err, "too long (4000 tokens of 3000), and again (2900 tokens of 2500)", "with the numbers of both")
+	require.ErrorContains(t, err, "4000 tokens > 3000 maximum", "with the numbers of the first")
+	require.ErrorContains(t, err, "2900 tokens > 2500 maximum", "and of the second")
 	require.Len(t, script.Requests(), 2, "it is asked twice, and no more")
 }
 

@@ -1,8 +1,10 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
@@ -77,68 +79,58 @@ func clearing(of rank) func(*draft, int) {
 			if d.done() || !d.index.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, d.handleOf(at, id))
+			h := d.archive(at, d.originals.Result(core.Original(d.view, at).Parts, id)...)
+			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
 			cleared := func(callID string) (string, bool) { return text, callID == id }
 			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
 			if frees <= 0 {
 				continue
 			}
 			less := frees
-			if d.may.onlyShorten && d.factTokens > 0 && of != short {
+			if d.may.onlyShorten && d.opts.Digest > 0 && of != short {
 				d.needFacts = append(d.needFacts, digest.Result{At: at, CallID: id, Frees: frees})
-				less -= min(d.factTokens, frees)
+				less -= min(d.opts.Digest, frees)
 			}
 			d.set(at, shorten.AppendCleared(nil, d.now[at].Parts, cleared), less)
 		}
 	}
 }
 
-// handleOf returns the handle of all pieces of a result as the tool returned them. What a model has recalled is in the
-// archive already.
-func (d *draft) handleOf(at int, id string) store.Handle {
-	if h := d.recalled[result{at, id}]; d.may.handles && !h.IsZero() {
-		d.contents[h] = nil
-		return h
-	}
-	return d.archive(at, d.originals.Result(core.Original(d.view, at).Parts, id)...)
-}
-
 // shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
 func (d *draft) shortenArguments(at int) {
 	for k, p := range d.now[at].Parts {
 		if c, ok := p.(message.ToolCall); ok && !d.done() && !core.Protects(d.view, at, p) {
-			rest := d.total - d.sizeOf(p)
-			d.replace(at, k, d.shortCall(at, c, true, func(c message.ToolCall) bool { return rest+d.sizeOf(c) <= d.stopAt }))
+			d.replace(at, k, d.shortCall(at, c, true, d.sizeOf(p)-(d.total-d.stopAt)))
 		}
 	}
 }
 
-// shortCall returns a call with shorter arguments: see [shorten.Values]. They are cleared if they are no JSON object, and
-// without keepLines also if nothing else is enough.
-func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, enough func(message.ToolCall) bool) message.ToolCall {
+// shortCall returns a call with shorter arguments, if possible no larger than the limit: see [shorten.Values]. They are
+// cleared if they are no JSON object, and without keepLines also if nothing else is enough.
+func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, limit int) message.ToolCall {
 	h := d.archive(at, d.originals.Call(core.Original(d.view, at).Parts, c.ID))
-	with := func(arguments string) message.ToolCall {
-		short := c
+	short := c
+	enough := func(arguments string) bool {
 		short.Arguments = arguments
-		return short
+		return d.sizeOf(short) <= limit
 	}
-	short, n := shorten.Values(c.Arguments, h, keepLines, func(short string) bool { return enough(with(short)) })
+	arguments, n := shorten.Values(c.Arguments, h, keepLines, enough)
 	switch {
-	case n < 0 || !keepLines && !enough(with(short)):
-		return with(shorten.Arguments(h))
-	case n > 0:
-		return with(short)
+	case n < 0 || !keepLines && !enough(arguments):
+		short.Arguments = shorten.Arguments(h)
+	case n == 0:
+		return c
+	default:
+		short.Arguments = arguments
 	}
-	return c
+	return short
 }
 
 // dropThinking removes the thinking of turns before the newest, of which providers want it back unchanged. Parts are
 // removed whole, since they are signed.
 func (d *draft) dropThinking(at int) {
-	if d.now[at].Role != message.RoleAssistant || d.view.Span(at).Last >= shorten.NewestTurn(d.view.History()) || d.keepsThinking(at) {
-		return
-	}
-	if parts, ok := shorten.WithoutThinking(d.now[at]); ok {
+	parts, ok := shorten.WithoutThinking(d.now[at])
+	if ok && d.view.Span(at).Last < shorten.NewestTurn(d.view.History()) && !d.keepsThinking(at) {
 		d.set(at, parts, d.sizeOf(d.now[at].Parts...)-d.sizeOf(parts...))
 	}
 }
@@ -164,18 +156,18 @@ type recalls map[result]store.Handle
 
 // recalledIn returns the results of a view that were read from the archive, as far as this still has them.
 func recalledIn(ctx context.Context, v *middleware.View) recalls {
-	found := recalls{}
-	var calls message.Message // that the next results answer
+	found, handles := recalls{}, map[string]store.Handle{} // that calls ask for, by their IDs
 	for i, m := range v.Messages() {
-		if m.Role != message.RoleTool {
-			if calls = (message.Message{}); shorten.ReadsArchive(m) {
-				calls = core.Original(v, i)
-			}
-			continue
-		}
-		for c := range calls.Calls() {
+		for c := range core.Original(v, i).Calls() {
 			if h := archived.Asked(c); shorten.Archived(ctx, v.Env().Archive, h) {
-				found[result{i, c.ID}] = h
+				handles[c.ID] = h
+			} else {
+				delete(handles, c.ID)
+			}
+		}
+		for r := range m.Results() {
+			if h := handles[r.CallID]; !h.IsZero() {
+				found[result{i, r.CallID}] = h
 			}
 		}
 	}
@@ -184,25 +176,25 @@ func recalledIn(ctx context.Context, v *middleware.View) recalls {
 
 // reportRepeated reports each call of the newest round that has read the same from the archive before: the view is too small
 // to keep it.
-func (f *fitter) reportRepeated(ctx context.Context, v *middleware.View) {
+func reportRepeated(ctx context.Context, v *middleware.View) {
 	h := v.History()
 	at := len(h) - 1
 	for at > 0 && h[at].Role == message.RoleTool {
 		at--
 	}
-	if at < 1 || at == len(h)-1 || v.Env().Archive == nil {
+	if at < 0 || v.Env().Archive == nil || !shorten.ReadsArchive(h[at]) {
 		return
 	}
 	for c := range h[at].Calls() {
-		handle, n := archived.Asked(c), 1
-		for _, m := range h[:at] {
-			for before := range m.Calls() {
-				if !handle.IsZero() && before.Name == c.Name && before.Arguments == c.Arguments {
+		handle, n := archived.Asked(c), 0
+		for _, m := range h {
+			for other := range m.Calls() {
+				if other.Name == c.Name && other.Arguments == c.Arguments {
 					n++
 				}
 			}
 		}
-		if n > 1 && f.once(v, fmt.Sprintf("%s %d %s", store.RecallTool, at, c.ID)) {
+		if n > 1 && !handle.IsZero() && core.Once(v, fmt.Sprintf("%s %d %s", store.RecallTool, at, c.ID)) {
 			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: fmt.Sprintf(
 				"the model has read %s %d times, with the same answer: the view has no room to keep it; "+
 					"raise the window, or keep more results of %s", handle, n, store.RecallTool)})
@@ -231,13 +223,14 @@ func (d *draft) findBlocks() {
 		if r.Len() == 1 && d.isNote(r.First) {
 			order = 0
 		}
-		if free {
-			d.blocks = append(d.blocks, block{r, order})
-		}
 		for i := r.First; i <= r.Last; i++ {
 			d.free[i] = free
 		}
+		if free {
+			d.blocks = append(d.blocks, block{r, order})
+		}
 	}
+	slices.SortStableFunc(d.blocks, func(a, b block) int { return cmp.Compare(a.order, b.order) })
 }
 
 // connected returns the runs of messages that are left out together: units, the messages of one earlier fold, and, if a
@@ -271,33 +264,24 @@ func connected(v *middleware.View) (runs []message.Run) {
 // fold leaves out blocks, oldest first. One note replaces all of them and the notes of earlier folds, if handles have room. It
 // does nothing in an attempt that only shortens.
 func (d *draft) fold() {
-	for order := range 3 {
-		for _, b := range d.blocks {
-			switch {
-			case d.may.onlyShorten || d.done():
-				return
-			case b.order != order:
-				continue
-			case d.may.handles && !d.noted:
-				d.noted, d.total = true, d.total+d.sizeOfNote()
-			}
-			for i := b.First; i <= b.Last; i++ {
-				d.state[i], d.total = folded, d.total-d.sizes[i]
-			}
+	for _, b := range d.blocks {
+		if d.may.onlyShorten || d.done() {
+			return
+		}
+		if d.may.handles && !d.noted {
+			d.noted, d.total = true, d.total+d.sizeOfNote()
+		}
+		for i := b.First; i <= b.Last; i++ {
+			d.state[i], d.total = folded, d.total-d.sizes[i]
 		}
 	}
 }
 
 // isNote reports whether a message is the note of an earlier fold, with or without a handle.
 func (d *draft) isNote(i int) bool {
-	e, m, h := d.view.Span(i).Edit, d.view.At(i), store.Handle{}
-	if e == nil || e.Middleware != layerName || e.Kind != journal.Fold {
-		return false
-	}
-	if named := archived.In(m.Text()); len(named) > 0 {
-		h = named[len(named)-1]
-	}
-	return m.Equal(d.note(h)) || m.Equal(d.note(store.Handle{}))
+	e, m := d.view.Span(i).Edit, d.view.At(i)
+	return e != nil && e.Middleware == layerName && e.Kind == journal.Fold &&
+		slices.ContainsFunc(append(archived.In(m.Text()), store.Handle{}), func(h store.Handle) bool { return m.Equal(d.note(h)) })
 }
 
 // note returns the note for messages that are archived under a handle.
