@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -32,6 +33,7 @@ type crash struct {
 const crashVariable = "LACONIC_STORE_CRASH"
 
 func TestMain(m *testing.M) {
+	soak.Checks(30)
 	if text := os.Getenv(crashVariable); text != "" {
 		var c crash
 		err := json.Unmarshal([]byte(text), &c)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/inside"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -320,7 +321,7 @@ func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the
 	if testing.Short() {
 		t.Skip("100 MB")
 	}
-	const size = 100 << 20
+	size := soak.Of(100<<20, 5)
 	d := openDir(t, t.TempDir())
 	c := store.Content{Type: "application/x-tar", Data: strings.Repeat("0123456789abcdef\x00\xff\n", size/19+1)[:size]}
 	allocated := func(f func()) int {

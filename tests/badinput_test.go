@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -211,7 +212,7 @@ func TestPartsThatAreNone(t *testing.T) {
 
 func TestManyMessages(t *testing.T) {
 	t.Parallel()
-	n := 100_000
+	n := soak.Of(100_000, 5)
 	if race.Enabled {
 		n = 20_000
 	}

@@ -251,7 +251,7 @@ func TestCanceledAtEachLook(t *testing.T) {
 	t.Parallel()
 	eachTalk(t, func(t *testing.T, newMiddleware func() middleware.Middleware, play func(middleware.Middleware) []played) {
 		const most = 30
-		next := func(looks int) int { return looks + 1 + looks*soak.Every(6)/10 } // the first ones matter most
+		next := func(looks int) int { return looks + 1 + looks*soak.Nth(20, 6)/10 } // the first ones matter most
 		if race.Enabled {
 			next = func(looks int) int { return looks + 10 }
 		}

@@ -3,7 +3,6 @@ package tests
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -74,22 +72,18 @@ func TestCostOfBatches(t *testing.T) {
 	require.Less(t, cost[byDefault+"deepseek-flash"], cost[each+"deepseek-flash"])
 }
 
-// tenth returns every tenth recorded conversation, of those sorted by length.
+// tenth returns every tenth recorded conversation, of those sorted by length. A plain go test takes every fortieth of the
+// files, so that it need not read all of them.
 func tenth(t *testing.T) (out [][]message.Message) {
 	t.Helper()
 	var all [][]message.Message
-	for _, name := range recorded.Files(t) {
-		if strings.Contains(name, "synthetic") {
-			continue
-		}
-		for line := range recorded.Lines(t, name) {
-			var c recorded.Conversation
-			require.NoError(t, json.Unmarshal(line, &c))
-			all = append(all, c.History())
+	for _, c := range nth(t, soak.Nth(40, 1)) {
+		if !strings.Contains(c.file, "synthetic") {
+			all = append(all, c.messages)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b []message.Message) int { return cmp.Compare(len(b), len(a)) })
-	for i := 0; i < len(all); i += 10 {
+	for i := 0; i < len(all); i += soak.Of(10, 10) {
 		out = append(out, all[i])
 	}
 	return out

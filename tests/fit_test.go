@@ -13,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -36,7 +37,7 @@ func TestFitsOrSaysWhy(t *testing.T) {
 func TestFitsOrSaysWhyAgain(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	for seed := range uint64(400) {
+	for seed := range uint64(soak.Of(400, 4)) {
 		fitsOrSaysWhy(t, &fixedDice{state: seed * 7919})
 	}
 }

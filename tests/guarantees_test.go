@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/tests/guarantee"
@@ -20,7 +21,7 @@ import (
 // as an agent makes them, for random providers and windows, and judges each call.
 func TestGuarantees(t *testing.T) {
 	t.Parallel()
-	rounds := 4
+	rounds := soak.Of(4, 4)
 	if race.Enabled {
 		rounds = 1
 	}
@@ -67,7 +68,7 @@ func (n *tally) String() string {
 func TestGuaranteesAtOnce(t *testing.T) {
 	t.Parallel()
 	const callers = 8
-	rounds := 60
+	rounds := soak.Of(60, 4)
 	if race.Enabled {
 		rounds = 10
 	}

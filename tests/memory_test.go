@@ -10,6 +10,7 @@ import (
 
 	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -53,7 +54,7 @@ func long(name string, rounds int) []message.Message {
 // The tests of memory are not parallel: they measure the heap of the process.
 
 func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measures the heap
-	rounds := 2000
+	rounds := soak.Of(2000, 4)
 	if race.Enabled {
 		rounds = 500
 	}
@@ -119,7 +120,7 @@ func TestMemoryOfManyConversations(t *testing.T) { //nolint:paralleltest // meas
 
 func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures the heap
 	const size = 4 * mega
-	for name, big := range map[string]func(s string) []message.Message{
+	for name, big := range soak.Some(map[string]func(s string) []message.Message{
 		"URL of media": func(s string) []message.Message {
 			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{URL: s}}}}
 		},
@@ -143,7 +144,7 @@ func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures t
 		"system prompt": func(s string) []message.Message {
 			return []message.Message{message.System(s), message.User("x" + s[:20])}
 		},
-	} {
+	}, 3) {
 		if race.Enabled && !strings.Contains(name, "URL") && !strings.Contains(name, "system") {
 			continue
 		}

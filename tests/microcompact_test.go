@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -256,10 +255,7 @@ func TestCompactingRecorded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			calls, edits, births, freed := 0, 0, 0, 0
-			for k, c := range conversations(t) {
-				if k%soak.Every(10) != 0 || race.Enabled && k%12 != 0 {
-					continue
-				}
+			for _, c := range nth(t, soak.Nth(20, 10)) {
 				chain := microcompact.New(opts)
 				whole := testkit.Clone(c.messages)
 				var before []message.Message

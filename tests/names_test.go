@@ -22,7 +22,6 @@ import (
 func TestRecordedNames(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
 	const model = "claude-sonnet-4-5"
 	economy := chainfile.Economy(model).With(middleware.Env{})
 	archive := middleware.Env{Archive: store.NewMemory(0)}
@@ -41,16 +40,16 @@ func TestRecordedNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			shortened, lost := 0, 0
-			for i := 0; i < len(all); i += soak.Every(6) {
+			for _, c := range nth(t, soak.Nth(12, 6)) {
 				written := map[string]message.ToolCall{}
-				for _, m := range all[i].messages {
-					for c := range m.Calls() {
-						written[c.ID] = c
+				for _, m := range c.messages {
+					for call := range m.Calls() {
+						written[call.ID] = call
 					}
 				}
-				for k := 0; k < len(all[i].calls); k += 8 {
-					n := all[i].calls[k]
-					req := &middleware.Request{Messages: all[i].messages[:n:n], Tools: all[i].tools, Model: model}
+				for k := 0; k < len(c.calls); k += 8 {
+					n := c.calls[k]
+					req := &middleware.Request{Messages: c.messages[:n:n], Tools: c.tools, Model: model}
 					if tt.window > 0 {
 						req.Budget = &middleware.Budget{Window: tt.window}
 					}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -24,7 +25,7 @@ func TestRecordedGuarantees(t *testing.T) {
 		fitRecorded(t, 90, 14, true)
 		return
 	}
-	fitRecorded(t, 20, 10, false)
+	fitRecorded(t, soak.Nth(80, 20), 10, false)
 }
 
 // TestSoakRecordedGuarantees makes every prefix of every recorded conversation fit.
@@ -61,7 +62,7 @@ func fitRecorded(t *testing.T, nth, kth int, quick bool) {
 			}
 			for _, w := range windows {
 				chain := chains[(i+p+w/4000)%len(chains)]
-				prefixes(t, all[i], chain, rules, w, kth, table[w])
+				prefixes(t, all[i].read(t), chain, rules, w, kth, table[w])
 			}
 		}
 	}
@@ -75,7 +76,7 @@ func fitRecorded(t *testing.T, nth, kth int, quick bool) {
 }
 
 // prefixes runs a conversation prefix by prefix and judges each call.
-func prefixes(t *testing.T, c conversation, chain lineup.Chain, rules message.Rules, window, kth int, o *outcomes) {
+func prefixes(t *testing.T, c *conversation, chain lineup.Chain, rules message.Rules, window, kth int, o *outcomes) {
 	t.Helper()
 	var heard middlewaretest.Recorder
 	seen := 0 // events

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
@@ -21,48 +22,67 @@ import (
 
 // conversation is a recorded run of a real agent.
 type conversation struct {
+	file     string
 	id       string
 	tools    []message.ToolDef
 	messages []message.Message
 	calls    []int // how many messages there were at each call of the model
 }
 
-// conversations returns all recorded conversations, which are read once.
-func conversations(tb testing.TB) []conversation {
+// recording is a line of a file with conversations, which is decoded when a test reads it.
+type recording struct {
+	conversation
+
+	once sync.Once
+	line []byte
+}
+
+// read returns the conversation.
+func (r *recording) read(tb testing.TB) *conversation {
+	tb.Helper()
+	r.once.Do(func() {
+		require.NoError(tb, json.Unmarshal(r.line, &r.conversation), r.file)
+		r.line = nil
+	})
+	return &r.conversation
+}
+
+// conversations returns all recorded conversations.
+func conversations(tb testing.TB) []*recording {
 	tb.Helper()
 	files := recorded.Files(tb)
-	readOnce.Lock()
-	defer readOnce.Unlock()
-	for _, file := range files {
-		if !slices.Contains(readFiles, file) {
-			readAll = append(readAll, load(tb, file, len(readAll))...)
-			readFiles = append(readFiles, file)
+	reading.Lock()
+	defer reading.Unlock()
+	if recordings == nil {
+		for _, file := range files {
+			for line := range recorded.Lines(tb, file) {
+				recordings = append(recordings, &recording{conversation: conversation{file: file}, line: slices.Clone(line)})
+			}
 		}
 	}
-	return readAll
+	return recordings
 }
 
 var (
-	readOnce  sync.Mutex
-	readFiles []string
-	readAll   []conversation
+	reading    sync.Mutex
+	recordings []*recording
 )
 
-// everyRaced is of how many conversations one is read under the race detector, to
-// which reading them all would be most of the work. The others are empty.
-const everyRaced = 6
-
-func load(tb testing.TB, file string, from int) []conversation {
+// nth yields every nth recorded conversation, and its position. With the race detector it yields a sixth of them, since
+// that makes each ten times slower.
+func nth(tb testing.TB, n int) iter.Seq2[int, *conversation] {
 	tb.Helper()
-	var all []conversation
-	for line := range recorded.Lines(tb, file) {
-		var c conversation
-		if !race.Enabled || (from+len(all))%everyRaced == 0 {
-			require.NoError(tb, json.Unmarshal(line, &c), "%s, line %d", file, len(all)+1)
-		}
-		all = append(all, c)
+	all := conversations(tb)
+	if race.Enabled {
+		n *= 6
 	}
-	return all
+	return func(yield func(int, *conversation) bool) {
+		for i := 0; i < len(all); i += n {
+			if !yield(i, all[i].read(tb)) {
+				return
+			}
+		}
+	}
 }
 
 func (c *conversation) UnmarshalJSON(data []byte) error {
@@ -97,12 +117,9 @@ func (c *conversation) UnmarshalJSON(data []byte) error {
 func TestRecorded(t *testing.T) {
 	t.Parallel()
 	const keep = 3
-	all := conversations(t)
-	edits, calls := 0, 0
-	for k, c := range all {
-		if k%soak.Every(10) != 0 || race.Enabled && k%24 != 0 {
-			continue
-		}
+	talks, edits, calls := 0, 0, 0
+	for _, c := range nth(t, soak.Nth(20, 10)) {
+		talks++
 		const room = 3000 // tokens beside system prompt, tools and the first question
 		lead := message.Leading(c.messages)
 		limit := trigger.Tokens(tokens.Meter{}.Request(c.messages[:lead+1], c.tools) + room)
@@ -128,7 +145,7 @@ func TestRecorded(t *testing.T) {
 		}
 		requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
 	}
-	t.Logf("%d conversations, %d calls, %d edits", len(all), calls, edits)
+	t.Logf("%d conversations, %d calls, %d edits", talks, calls, edits)
 	require.Greater(t, edits, calls/10, "there are edits enough, or this test shows nothing")
 }
 
@@ -166,8 +183,8 @@ func TestRecordedReference(t *testing.T) {
 		{name: "clear", plan: clears(6), when: func(l look) bool { return l.total > 4000 }},
 		{name: "fold", plan: folds(8), when: func(l look) bool { return l.total > 5000 }},
 	}
-	for k, c := range conversations(t) {
-		if k%10 != 0 || race.Enabled && k%60 != 0 || len(c.messages) > 120 {
+	for _, c := range nth(t, soak.Nth(20, 10)) {
+		if len(c.messages) > 120 {
 			continue
 		}
 		journal := newTexts()

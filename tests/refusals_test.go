@@ -24,18 +24,17 @@ import (
 func TestRecordedRefusals(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
 	for window, most := range map[int]float64{4000: 0.01, 8000: 0.005, 32_000: 0.005} {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
 			t.Parallel()
 			calls, refused, irreducible := 0, 0, 0
-			for i := 0; i < len(all); i += soak.Every(20) {
+			for _, c := range nth(t, soak.Nth(60, 20)) {
 				p := recordingProvider{strict: strict{window: window}}
 				model := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, fit.New(fit.Options{}))(p.model)
-				h := slices.Clone(all[i].messages)
-				for _, n := range all[i].calls {
+				h := slices.Clone(c.messages)
+				for _, n := range c.calls {
 					resp, err := model(t.Context(), &middleware.Request{
-						Messages: h[:n:n], Tools: all[i].tools, Budget: &middleware.Budget{Window: window},
+						Messages: h[:n:n], Tools: c.tools, Budget: &middleware.Budget{Window: window},
 					}, nil)
 					calls++
 					if p.refused > 0 {
@@ -43,7 +42,7 @@ func TestRecordedRefusals(t *testing.T) {
 					}
 					p.refused = 0
 					if err != nil {
-						require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%s: %v", all[i].id, err)
+						require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%s: %v", c.id, err)
 						irreducible++
 						continue
 					}
@@ -61,8 +60,7 @@ func TestRecordedRefusals(t *testing.T) {
 func TestRecordedRestarts(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
-	for i := 0; i < len(all); i += soak.Every(20) {
+	for i, c := range nth(t, soak.Nth(60, 20)) {
 		for k, window := range []int{4000, 8000, 32_000} {
 			p := recordingProvider{strict: strict{window: window}}
 			process := func(j journal.Journal) middleware.Model {
@@ -71,18 +69,18 @@ func TestRecordedRestarts(t *testing.T) {
 			}
 			journals := [2]journal.Journal{journal.NewMemory(0), journal.NewMemory(0)}
 			stays, starts := process(journals[0]), process(journals[1])
-			for call, n := range all[i].calls {
+			for call, n := range c.calls {
 				if call%7 == 0 {
 					starts = process(journals[1])
 				}
 				req := &middleware.Request{
-					Messages: all[i].messages[:n:n], Tools: all[i].tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
+					Messages: c.messages[:n:n], Tools: c.tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
 				}
 				_, err := stays(t.Context(), req, nil)
 				first := p.sent
 				_, again := starts(t.Context(), req, nil)
 				require.Equal(t, err == nil, again == nil, "%v, %v", err, again)
-				require.True(t, slices.EqualFunc(first, p.sent, message.Message.Equal), "%s: %d messages in a window of %d", all[i].id, n, window)
+				require.True(t, slices.EqualFunc(first, p.sent, message.Message.Equal), "%s: %d messages in a window of %d", c.id, n, window)
 			}
 		}
 	}
@@ -94,9 +92,8 @@ func TestRecordedRestarts(t *testing.T) {
 func TestRecordedSideQuestions(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
 	calls, edits := 0, 0
-	for i := 0; i < len(all); i += soak.Every(20) {
+	for i, c := range nth(t, soak.Nth(60, 20)) {
 		for k, window := range []int{4000, 8000, 32_000} {
 			p := recordingProvider{strict: strict{window: window}}
 			edited := false
@@ -107,16 +104,16 @@ func TestRecordedSideQuestions(t *testing.T) {
 					append([]middleware.Middleware{observe}, mws[(i+k)%2:]...)...)(p.model)
 			}
 			alone, asked := process(), process()
-			for call, n := range all[i].calls {
+			for call, n := range c.calls {
 				req := &middleware.Request{
-					Messages: all[i].messages[:n:n], Tools: all[i].tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
+					Messages: c.messages[:n:n], Tools: c.tools, Model: "gpt-4o", Budget: &middleware.Budget{Window: window},
 				}
 				_, err := alone(t.Context(), req, nil)
 				first := p.sent
 				_, again := asked(t.Context(), req, nil)
 				calls++
 				require.Equal(t, err == nil, again == nil, "%v, %v", err, again)
-				require.True(t, slices.EqualFunc(first, p.sent, message.Message.Equal), "%s: %d messages in a window of %d", all[i].id, n, window)
+				require.True(t, slices.EqualFunc(first, p.sent, message.Message.Equal), "%s: %d messages in a window of %d", c.id, n, window)
 				if edited = false; call%5 == 4 {
 					side := *req
 					side.Messages = append(side.Messages, message.Assistant(message.Text{Text: "Let me see."}), message.User("Name this in three words."))

@@ -31,15 +31,15 @@ import (
 func TestRecordedRetries(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
 	calls := 0
-	for i := 0; i < len(all); i += soak.Every(12) {
-		s := stackFor(uint64(i), []int{4000, 8000, 32_000, 0}[i/soak.Every(12)%4])
-		for _, n := range all[i].calls {
+	step := soak.Nth(48, 12)
+	for i, c := range nth(t, step) {
+		s := stackFor(uint64(i), []int{4000, 8000, 32_000, 0}[i/step%4])
+		for _, n := range c.calls {
 			var first []message.Message
 			for attempt := range 3 {
 				s.down = attempt == 0 || attempt == 1 && s.estimates
-				sent := s.ask(t, all[i].messages[:n:n], all[i].tools)
+				sent := s.ask(t, c.messages[:n:n], c.tools)
 				if s.refused {
 					break
 				}
@@ -49,7 +49,7 @@ func TestRecordedRetries(t *testing.T) {
 				}
 				calls++
 				require.True(t, slices.EqualFunc(first, sent, message.Message.Equal), "%s: call with %d messages in a window of %d, made again through %s",
-					all[i].id, n, s.window, strings.Join(s.names, ", "))
+					c.id, n, s.window, strings.Join(s.names, ", "))
 			}
 		}
 	}
@@ -140,10 +140,10 @@ func (s *strict) model(_ context.Context, req *middleware.Request, _ middleware.
 func TestRecordedDecisions(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
-	all := conversations(t)
 	edits := 0
-	for i := 0; i < len(all); i += soak.Every(10) {
-		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/soak.Every(10)%3], Write: 1.25})
+	step := soak.Nth(40, 10)
+	for i, c := range nth(t, step) {
+		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/step%3], Write: 1.25})
 		for _, mw := range []middleware.Middleware{
 			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + i%5, Digest: 40}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + i%5, ExcludeTools: []string{"search"}}),
@@ -151,13 +151,13 @@ func TestRecordedDecisions(t *testing.T) {
 		} {
 			stays, starts := middleware.Env{Journal: journal.NewMemory(0)}, middleware.Env{Journal: journal.NewMemory(0)}
 			chain := middleware.With(stays, mw)
-			for _, n := range all[i].calls {
-				req := &middleware.Request{Messages: all[i].messages[:n:n], Tools: all[i].tools}
+			for _, n := range c.calls {
+				req := &middleware.Request{Messages: c.messages[:n:n], Tools: c.tools}
 				one, events, err := middleware.Apply(t.Context(), chain, req)
 				require.NoError(t, err)
 				other, _, err := middleware.Apply(t.Context(), middleware.With(starts, mw), req)
 				require.NoError(t, err)
-				require.True(t, slices.EqualFunc(one.Messages, other.Messages, message.Message.Equal), "%s: %d messages", all[i].id, n)
+				require.True(t, slices.EqualFunc(one.Messages, other.Messages, message.Message.Equal), "%s: %d messages", c.id, n)
 				for _, e := range events {
 					if e.Kind == middleware.Edited {
 						edits++

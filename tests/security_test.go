@@ -194,7 +194,7 @@ func TestHostileResults(t *testing.T) {
 	all := attacks(firstHandle(t, attacked(plain)))
 	require.Greater(t, len(all), 200)
 	for i, a := range all {
-		if i%soak.Every(4) > 0 || race.Enabled && i%20 > 0 {
+		if i%soak.Nth(8, 4) > 0 || race.Enabled && i%20 > 0 {
 			continue
 		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -349,7 +349,7 @@ func keepsFrame(t *testing.T, a hostile, shown string) {
 func TestHostileResultsInASystemMessage(t *testing.T) {
 	t.Parallel()
 	for i, a := range attacks(someHandle) {
-		if i%soak.Every(4) > 0 || race.Enabled && i%20 > 0 {
+		if i%soak.Nth(8, 4) > 0 || race.Enabled && i%20 > 0 {
 			continue
 		}
 		byModel := summarize.By(copies("The build of shop-7731 is red.\n"+a.text, new([]string)), summarize.Ask{Sections: []string{}, Retries: -1})

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -162,10 +161,7 @@ func TestTrimmingRecorded(t *testing.T) {
 		t.Run(s, func(t *testing.T) {
 			t.Parallel()
 			removed, missed, calls, above := 0, 0, 0, 0
-			for k, c := range conversations(t) {
-				if k%soak.Every(10) != 0 || race.Enabled && k%24 != 0 {
-					continue
-				}
+			for _, c := range nth(t, soak.Nth(20, 10)) {
 				chain := trim.New(trim.Options{Strategy: s})
 				whole := testkit.Clone(c.messages)
 				var before []message.Message

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -369,7 +370,7 @@ func TestFaults(t *testing.T) {
 // No goroutine is left of streams that the client has closed, or given up.
 func TestAbortedStreams(t *testing.T) {
 	t.Parallel()
-	n := 10_000
+	n := soak.Of(10_000, 10)
 	if testing.Short() {
 		n = 500
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -39,8 +40,16 @@ func TestCallsOfChains(t *testing.T) {
 	for _, page := range []string{"../../docs/choosing.md", "../../docs/choosing.zh-CN.md"} {
 		data, err := os.ReadFile(page)
 		require.NoError(t, err)
-		rows := ""
-		for _, c := range append(chainsOn(string(data)), furtherChains...) {
+		before, rest, ok := strings.Cut(string(data), "<!-- calls -->\n")
+		require.True(t, ok, "%s has no table of calls", page)
+		table, after, _ := strings.Cut(rest, "\n\n")
+		lines := strings.SplitAfter(rest, "\n")
+		head, rows := lines[0]+lines[1], ""
+		for i, c := range append(chainsOn(string(data)), furtherChains...) {
+			if i%soak.Nth(4, 1) > 0 && !*update {
+				rows += lines[2+i] // is taken as it is
+				continue
+			}
 			if known[c.file] == "" {
 				file := filepath.Join(write(t, map[string]string{"chain.yaml": c.file}), "chain.yaml")
 				small, large := calls(file, "8192"), calls(file, "12000")
@@ -49,10 +58,6 @@ func TestCallsOfChains(t *testing.T) {
 			}
 			rows += "| " + c.name + known[c.file]
 		}
-		before, rest, ok := strings.Cut(string(data), "<!-- calls -->\n")
-		require.True(t, ok, "%s has no table of calls", page)
-		table, after, _ := strings.Cut(rest, "\n\n")
-		head := strings.Join(strings.SplitAfterN(rest, "\n", 3)[:2], "")
 		if *update {
 			page, err := filepath.Abs(page)
 			require.NoError(t, err)
@@ -115,7 +120,10 @@ func TestChainsInSmallWindows(t *testing.T) {
 		r, _ := decode(t, stdout)
 		return r
 	}
-	for _, c := range all {
+	for i, c := range all {
+		if i%soak.Nth(4, 1) > 0 {
+			continue
+		}
 		require.LessOrEqual(t, audit("../../agent", "8192", c).ModelCalls, max(46, byDefault.ModelCalls*3/2), c.name)
 	}
 	for _, c := range furtherChains[:3] {

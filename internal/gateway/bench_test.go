@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 // pair starts an upstream that answers at once, a bare reverse proxy and a gateway in front of it, and returns the URLs of
@@ -147,7 +148,7 @@ func BenchmarkConnections(b *testing.B) {
 // Two thousand streams are open at once, and each gets its frames.
 func TestManyStreams(t *testing.T) {
 	t.Parallel()
-	streams := 2000
+	streams := soak.Of(2000, 4)
 	if testing.Short() {
 		streams = 200
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/store"
 
 	_ "github.com/laconic-go/laconic/store/sqlstore"
@@ -37,7 +38,7 @@ import (
 // the same bytes again.
 func TestKeysShareNothing(t *testing.T) {
 	t.Parallel()
-	calls := 10_000
+	calls := soak.Of(10_000, 10)
 	if testing.Short() {
 		calls = 500
 	}
@@ -299,7 +300,7 @@ func TestStopUnderLoad(t *testing.T) {
 //
 //	LACONIC_SOAK=1000000 go test -run SoakMemory -v -timeout 60m ./internal/gateway
 func TestSoakMemory(t *testing.T) { //nolint:paralleltest // it counts the memory and goroutines of the process
-	calls := 4000
+	calls := soak.Of(4000, 4)
 	if n, err := strconv.Atoi(os.Getenv("LACONIC_SOAK")); err == nil {
 		calls = max(100*calls, n)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/calls"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -75,7 +76,7 @@ func TestChangesGiveThePrompts(t *testing.T) {
 	n := 0
 	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
 		n++
-		if n%12 != 0 || testing.Short() {
+		if n%soak.Nth(36, 12) != 0 || testing.Short() {
 			continue
 		}
 		c, err := conversation(line)

@@ -201,7 +201,7 @@ func TestOptimumOfRandom(t *testing.T) {
 	o := Options{}.complete()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	worst := map[string]float64{}
-	cases := 200
+	cases := soak.Of(200, 4)
 	if testing.Short() {
 		cases = 20
 	}
@@ -251,11 +251,15 @@ func TestOptimumOfRecorded(t *testing.T) {
 	const keep, least = 5, 30
 	conversations := 20
 	if !soak.Enabled {
-		conversations = 4
+		conversations = soak.Of(4, 2)
 	}
 	var talks []*Conversation
 	recorded.Files(t) // skips the test without recordings
+	n := 0
 	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
+		if n++; n%soak.Nth(10, 1) > 0 {
+			continue
+		}
 		c, err := conversation(line)
 		require.NoError(t, err)
 		if n := len(c.Messages); n > 0 && answers(c) >= least {

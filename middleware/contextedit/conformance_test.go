@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -47,7 +48,7 @@ func TestConformance(t *testing.T) {
 		"with facts, in batches": {Trigger: low, Keep: 2, Digest: 80, ClearAtLeast: 600, Placeholder: "(see the log.)"},
 		"if it is worth it":      {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(500), trigger.Not(trigger.Rounds(100))), Keep: 1, ClearThinking: true},
 	}
-	for name, opts := range race.Some(cases, "a low trigger", "with facts, in steps") {
+	for name, opts := range soak.Some(race.Some(cases, "a low trigger", "with facts, in steps"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Suite{New: func() middleware.Middleware { return contextedit.New(opts) }}.Test(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -32,7 +33,7 @@ func TestConformance(t *testing.T) {
 		"other words":  {Placeholder: "-", Note: "(some is missing)"},
 		"no retry":     {NoRetry: true},
 	}
-	for name, opts := range race.Some(cases, "defaults", "anthropic") {
+	for name, opts := range soak.Some(race.Some(cases, "defaults", "anthropic"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Suite{New: func() middleware.Middleware { return fit.New(opts) }, Repairs: true}.Test(t)

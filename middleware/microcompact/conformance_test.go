@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
@@ -32,7 +33,7 @@ func TestConformance(t *testing.T) {
 		"with few facts":     {KeepRounds: -1, Limit: all, Digest: 5, Batch: microcompact.Batch{Tokens: 200}},
 		"no new results":     {KeepRounds: 1, FreshShare: -1},
 	}
-	for name, opts := range race.Some(cases, "the seed", "new results") {
+	for name, opts := range soak.Some(race.Some(cases, "the seed", "new results"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			suite := middlewaretest.Suite{New: func() middleware.Middleware { return microcompact.New(opts) }}

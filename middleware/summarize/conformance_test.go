@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -50,7 +51,7 @@ func TestConformance(t *testing.T) {
 			return []message.Message{message.User(fmt.Sprintf("%d messages were here.", len(f.Messages)))}, nil
 		}}},
 	}
-	for name, opts := range race.Some(cases, "prepared", "in chunks, another header") {
+	for name, opts := range soak.Some(race.Some(cases, "prepared", "in chunks, another header"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Suite{New: func() middleware.Middleware { return summarize.New(summarize.ByFunc(brief), opts) }}.Test(t)
@@ -72,7 +73,7 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 		w    summarize.Writer
 		opts summarize.Options
 	}
-	for name, c := range race.Some(map[string]bad{
+	for name, c := range soak.Some(race.Some(map[string]bad{
 		"nobody":                    {},
 		"failing":                   {w: summarize.ByFunc(failing)},
 		"endless":                   {w: summarize.ByFunc(endless)},
@@ -80,7 +81,7 @@ func TestConformanceOfBadSummarizers(t *testing.T) {
 		"panicked, in chunks":       {summarize.ByFunc(panicked), summarize.Options{Strategy: summarize.Strategy{Chunks: 4}}},
 		"silent, without fallback":  {summarize.ByFunc(silent), summarize.Options{NoFallback: true}},
 		"failing, without fallback": {summarize.ByFunc(failing), summarize.Options{NoFallback: true}},
-	}, "panicked, in chunks") {
+	}, "panicked, in chunks"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.opts.Trigger, c.opts.Keep = trigger.Tokens(500), 2

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -35,7 +36,7 @@ func TestConformance(t *testing.T) {
 		"if it is worth it":  {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(200))},
 		"a local model":      trim.For("ollama/llama3.1"),
 	}
-	for name, opts := range race.Some(cases, "a low trigger", "by age, strict") {
+	for name, opts := range soak.Some(race.Some(cases, "a low trigger", "by age, strict"), 3) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Suite{New: func() middleware.Middleware { return trim.New(opts) }}.Test(t)

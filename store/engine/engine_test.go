@@ -16,6 +16,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
@@ -266,10 +267,8 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what it allo
 	c, err := newCodec(nil)
 	require.NoError(t, err)
 	defer c.close() //nolint:errcheck // the test is over
-	packed := func(data []byte, unknown bool) []byte {
-		if !unknown {
-			return c.in.EncodeAll(data, nil)
-		}
+	packed := func(data []byte) []byte { return c.in.EncodeAll(data, nil) }
+	streamed := func(data []byte) []byte {
 		var b bytes.Buffer // a stream does not say how long it is
 		w, err := zstd.NewWriter(&b)
 		require.NoError(t, err)
@@ -286,21 +285,22 @@ func TestBombs(t *testing.T) { //nolint:paralleltest // it measures what it allo
 		return []byte(`{"edits":[` + strings.Repeat(of+",", n/(len(of)+1)) + of + "]}")
 	}
 	const larger, objects, known = "it is larger than all that is written", "braces, want at most 16777216 and 262144", "it is that of entry"
-	for name, test := range map[string]struct {
-		packed []byte
+	type bomb struct {
+		row    func() []byte
 		most   uint64 // MiB
 		reason string
-	}{
-		"200 MB":                {packed(huge, false), 4, larger},
-		"200 MB, not announced": {packed(huge, true), 128, larger},
-		"frames":                {bytes.Repeat(packed(half, false), 20), 64, larger},
-		"edits":                 {packed(list(`{}`, 15<<20), false), 64, objects},
-		"messages":              {packed(list(`{"messages":[`+strings.Repeat(`{},`, 1<<20)+`{}]}`, 1), false), 64, objects},
-		"most edits":            {packed(list(`{}`, 3*(maxObjects-4)), false), 256, known},
-		"most messages":         {packed(list(`{"messages":[`+strings.Repeat(`{},`, maxObjects-9)+`{}]}`, 1), false), 512, known},
-		"null":                  {packed(list(`null`, 15<<20), false), 256, known},
-	} {
-		row, err := c.seal("s", test.packed)
+	}
+	for name, test := range soak.Some(map[string]bomb{
+		"200 MB":                {func() []byte { return packed(huge) }, 4, larger},
+		"200 MB, not announced": {func() []byte { return streamed(huge) }, 128, larger},
+		"frames":                {func() []byte { return bytes.Repeat(packed(half), 20) }, 64, larger},
+		"edits":                 {func() []byte { return packed(list(`{}`, 15<<20)) }, 64, objects},
+		"messages":              {func() []byte { return packed(list(`{"messages":[`+strings.Repeat(`{},`, 1<<20)+`{}]}`, 1)) }, 64, objects},
+		"most edits":            {func() []byte { return packed(list(`{}`, 3*(maxObjects-4))) }, 256, known},
+		"most messages":         {func() []byte { return packed(list(`{"messages":[`+strings.Repeat(`{},`, maxObjects-9)+`{}]}`, 1)) }, 512, known},
+		"null":                  {func() []byte { return packed(list(`null`, 15<<20)) }, 256, known},
+	}, 4) {
+		row, err := c.seal("s", test.row())
 		require.NoError(t, err)
 		require.Less(t, len(row), 1<<20, name)
 		var before, after runtime.MemStats

@@ -18,7 +18,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// TestAdversary runs 400 worlds, and 100 with the race detector or -short. LACONIC_WORLD=n runs one of them and
+// TestAdversary runs 400 worlds, or 100 in a plain go test, with the race detector or with -short. LACONIC_WORLD=n runs one of them and
 // shows it.
 func TestAdversary(t *testing.T) {
 	t.Parallel()
@@ -26,7 +26,7 @@ func TestAdversary(t *testing.T) {
 		attack(t, one, map[string]int{}, true)
 		return
 	}
-	worlds := uint64(400)
+	worlds := uint64(soak.Of(400, 4))
 	if race.Enabled || testing.Short() {
 		worlds = 100
 	}

@@ -50,7 +50,7 @@ func conversations(tb testing.TB, nth int) []*conversation {
 	if soak.Enabled {
 		nth, all = max(1, nth/25), nil
 	}
-	nth = cmp.Or(*every, nth)
+	nth = cmp.Or(*every, soak.Nth(2, 1)*nth)
 	for i, c := range recordings(tb) {
 		if i%nth == 0 {
 			all = append(all, c)

@@ -69,7 +69,7 @@ func TestInventions(t *testing.T) {
 	var quoted, changed, byRules share
 	for _, lang := range []string{"en", "zh"} {
 		os := orders(t, lang)
-		for first := 0; first+len(slots) <= len(os)+len(slots)-1; first += len(slots) {
+		for first := 0; first < len(os); first += every(4) * len(slots) {
 			batch := make([]order, len(slots))
 			for i := range batch {
 				batch[i] = os[(first+i)%len(os)]

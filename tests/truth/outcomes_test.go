@@ -109,7 +109,7 @@ func TestEndings(t *testing.T) {
 	t.Parallel()
 	_, wordings := sections(t, "wordings.txt")
 	var ok, failed, certain, falsely, found, removed, doubted split
-	for _, e := range endings(t) {
+	for i, e := range endings(t) {
 		h := e.history()
 		outcome := ""
 		for _, how := range recordedOutcomes(byRules(t, h)) {
@@ -136,7 +136,10 @@ func TestEndings(t *testing.T) {
 		if e.verdict == "broken" {
 			continue
 		}
-		for _, said := range append(wordings["passed"], wordings["failed"]...) {
+		for k, said := range append(wordings["passed"], wordings["failed"]...) {
+			if (i+k)%every(4) > 0 { // others for each run
+				continue
+			}
 			items, accepted := inventions(t, h, said)
 			require.True(t, accepted, said)
 			passed := strings.Contains(strings.Join(wordings["passed"], "\n"), said)
@@ -217,9 +220,6 @@ func TestRecordedOutcomes(t *testing.T) {
 	require.Zero(t, runs.seen.kept+runs.held.kept, "test commands recorded as ok that had failed")
 	require.Zero(t, writes.seen.kept+writes.held.kept, "files recorded as written whose writes failed")
 	require.Zero(t, removed.seen.kept+removed.held.kept, "true sentences about failures, removed")
-	if !isWhole() {
-		return
-	}
 	runs.row(t, "recorded agents, test commands recorded as ok: had failed")
 	writes.row(t, "recorded agents, files recorded as written: the writes failed")
 	removed.row(t, "recorded agents whose newest test run failed, \"The tests failed.\": removed")

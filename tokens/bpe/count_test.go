@@ -164,7 +164,7 @@ func TestSamples(t *testing.T) {
 // conversations.
 func TestRecorded(t *testing.T) {
 	t.Parallel()
-	every, enough := 10*soak.Every(10), math.MaxInt
+	every, enough := 10*soak.Nth(40, 10), math.MaxInt
 	if race.Enabled {
 		every, enough = 100, 2000
 	}

@@ -120,7 +120,7 @@ func bodies(size int) map[string]string {
 // TestBadInput checks long texts: they take linear time, or the test does not end.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	size := 1 << 16
+	size := soak.Of(1<<16, 4)
 	if soak.Enabled { // make soak
 		size = 1 << 18
 	}
@@ -132,7 +132,7 @@ func TestBadInput(t *testing.T) {
 	}
 	require.Empty(t, claims.NewSource().Check(""))
 	if !testing.Short() {
-		large := claims.NewSource(bodies(2 << 20)["prose"])
+		large := claims.NewSource(bodies(soak.Of(2<<20, 8))["prose"])
 		require.NotEmpty(t, large.Check("See b_c.go."))
 	}
 }
