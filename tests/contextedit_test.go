@@ -88,42 +88,17 @@ func checkClearing(t *rapid.T) {
 	if fold {
 		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "fold", plan: folds(6)}.middleware())
 	}
-	journal := newTexts()
-	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
-	processes := []middleware.Middleware{process(), process()}
-	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
-	h := []message.Message{message.System("You are a test.")}
-	var before []message.Message
-	last := 0
-	for range rapid.IntRange(1, 25).Draw(t, "calls") {
-		grown := len(h)
-		for range 1 + d.roll("messages", 3) {
-			h = c.grow(h)
-		}
-		now := d.roll("process", 2)
-		mw := processes[now]
-		req, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
-		require.NoError(t, err)
-		requireNoWorse(t, h, req.Messages, "contextedit")
-		for _, e := range events {
-			if e.By == "fold" && c.broken { // it cuts a broken history at units, which may tear more
+	takeTurns(t, "contextedit", mws, nil, growSome, func(now turn) {
+		for _, e := range now.events {
+			if e.By == "fold" && now.chat.broken { // it cuts a broken history at units, which may tear more
 				continue
 			}
 			require.NoError(t, e.Err, "contextedit proposes nothing that breaks a rule: %v", e)
 		}
-		if count(events, middleware.Edited) == 0 && before != nil && now == last {
-			requireSame(t, append(slices.Clone(before), h[grown:]...), req.Messages, "without an edit the view is the one before and what is new")
-		}
 		if !fold {
-			requireThinkingLeft(t, h, req.Messages)
+			requireThinkingLeft(t, now.history, now.sent.Messages)
 		}
-		again, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
-		require.NoError(t, err)
-		if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.By == "fold" && e.Kind == middleware.Edited }) {
-			requireSame(t, req.Messages, again.Messages, "the same call gives another view: %v", events)
-		}
-		before, last = again.Messages, now
-	}
+	})
 }
 
 // requireThinkingLeft fails if thinking of the newest turn is not as it was. The

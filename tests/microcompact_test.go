@@ -74,55 +74,32 @@ func checkCompacting(t *rapid.T) {
 	case 2:
 		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "shorten", plan: shortens(30)}.middleware())
 	}
-	journal := newTexts()
-	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
-	processes := []middleware.Middleware{process(), process()}
-	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
-	h := []message.Message{message.System("You are a test.")}
-	var before []message.Message
-	last := 0
-	for range rapid.IntRange(1, 25).Draw(t, "calls") {
-		grown := len(h)
-		h = c.growBulky(h)
-		now := d.roll("process", 2)
-		req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 5000}}
-		sent, events, err := middleware.Apply(testContext, processes[now], req)
-		require.NoError(t, err)
-		requireNoWorse(t, h, sent.Messages, "microcompact")
-		for _, e := range events {
-			if e.By == "fold" && c.broken {
+	budget := &middleware.Budget{Window: 5000}
+	takeTurns(t, "microcompact", mws, budget, (*chat).growBulky, func(now turn) {
+		for _, e := range now.events {
+			if e.By == "fold" && now.chat.broken {
 				continue // it does not look whose results it takes
 			}
 			require.NoError(t, e.Err, "it proposes nothing that breaks a rule: %v", e)
 			require.NotEqual(t, middleware.Refused, e.Kind, "it proposes nothing that is refused: %v", e)
 		}
-		if count(events, middleware.Edited) == 0 && before != nil && now == last {
-			requireSame(t, append(slices.Clone(before), h[grown:]...), sent.Messages, "without an edit the view is the one before and what is new")
-		}
 		if other == 0 {
-			requireCompacted(t, all, h, sent.View())
-			requireStill(t, h, before, sent.Messages)
+			requireCompacted(t, all, now.history, now.sent.View())
+			requireStill(t, now.history, now.before, now.sent.Messages)
 		}
 		if other != 1 { // a fold goes on
-			again, events, err := middleware.Apply(testContext, processes[now], req)
+			another, events, err := middleware.Apply(testContext, now.fresh, &middleware.Request{Messages: now.history, Budget: budget})
 			require.NoError(t, err)
-			requireSame(t, sent.Messages, again.Messages, "the same call gives another view: %v", events)
-			another, events, err := middleware.Apply(testContext, process(), req)
-			require.NoError(t, err)
-			requireSame(t, sent.Messages, another.Messages, "a process that has seen nothing gives another view: %v", events)
+			requireSame(t, now.sent.Messages, another.Messages, "a process that has seen nothing gives another view: %v", events)
 		}
-		before, last = sent.Messages, now
-	}
+	})
 }
 
 // growBulky grows a conversation by some messages. Some results are large, some
 // arguments long, and some messages pinned.
 func (c *chat) growBulky(h []message.Message) []message.Message {
 	grown := len(h)
-	for range 1 + c.dice.roll("messages", 3) {
-		h = c.grow(h)
-	}
-	h = slices.Clone(h)
+	h = slices.Clone(growSome(c, h))
 	for i := grown; i < len(h); i++ {
 		parts := slices.Clone(h[i].Parts)
 		for k, p := range parts {

@@ -86,25 +86,11 @@ func nth(tb testing.TB, n int) iter.Seq2[int, *conversation] {
 }
 
 func (c *conversation) UnmarshalJSON(data []byte) error {
-	var in struct {
-		recorded.Conversation
-
-		Tools []struct {
-			Function struct {
-				Name        string          `json:"name"`
-				Description string          `json:"description"`
-				Parameters  json.RawMessage `json:"parameters"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
+	var in recorded.Conversation
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	c.id = in.ID
-	for _, tool := range in.Tools {
-		f := tool.Function
-		c.tools = append(c.tools, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
-	}
+	c.id, c.tools = in.ID, in.Declared()
 	c.messages = in.History()
 	for i, m := range c.messages {
 		if m.Role == message.RoleAssistant && i > 0 {

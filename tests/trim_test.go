@@ -51,48 +51,24 @@ func TestTrimmingAnyConversation(t *testing.T) {
 func checkTrimming(t *rapid.T) {
 	d := rapidDice{t}
 	trims, fold := 1+d.roll("trims", 2), d.roll("with a fold", 2) == 1
-	var all []trim.Options
 	var mws []middleware.Middleware
 	for range trims {
-		all = append(all, randomTrimming(d, trims == 1 && !fold))
-		mws = append(mws, trim.New(all[len(all)-1]))
+		mws = append(mws, trim.New(randomTrimming(d, trims == 1 && !fold)))
 	}
 	if fold {
 		mws = slices.Insert(mws, d.roll("place", len(mws)+1), editor{name: "fold", plan: folds(6)}.middleware())
 	}
-	journal := newTexts()
-	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
-	processes := []middleware.Middleware{process(), process()}
-	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
-	h := []message.Message{message.System("You are a test.")}
-	var before []message.Message
-	last := 0
-	for range rapid.IntRange(1, 25).Draw(t, "calls") {
-		grown := len(h)
-		for range 1 + d.roll("messages", 3) {
-			h = c.grow(h)
-		}
-		if d.roll("pinned", 12) == 0 {
+	grow := func(c *chat, h []message.Message) []message.Message {
+		if h = growSome(c, h); d.roll("pinned", 12) == 0 {
 			h = slices.Clone(h)
 			h[len(h)-1].Hints.Pinned = true
 		}
-		now := d.roll("process", 2)
-		mw := processes[now]
-		req, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
-		require.NoError(t, err)
-		requireNoWorse(t, h, req.Messages, "trim")
-		requireTrimmed(t, h, req.View())
-		requireTold(t, events)
-		if count(events, middleware.Edited) == 0 && before != nil && now == last {
-			requireSame(t, append(slices.Clone(before), h[grown:]...), req.Messages, "without an edit the view is the one before and what is new")
-		}
-		again, events, err := middleware.Apply(testContext, mw, &middleware.Request{Messages: h})
-		require.NoError(t, err)
-		if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.By == "fold" && e.Kind == middleware.Edited }) {
-			requireSame(t, req.Messages, again.Messages, "the same call gives another view: %v", events)
-		}
-		before, last = again.Messages, now
+		return h
 	}
+	takeTurns(t, "trim", mws, nil, grow, func(now turn) {
+		requireTrimmed(t, now.history, now.sent.View())
+		requireTold(t, now.events)
+	})
 }
 
 // requireTrimmed fails unless a view is the history with messages left out, none of

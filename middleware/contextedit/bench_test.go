@@ -3,7 +3,6 @@ package contextedit_test
 import (
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -95,21 +94,7 @@ func BenchmarkIdle(b *testing.B) {
 
 	grow := func(b *testing.B, at middleware.Trigger) {
 		b.Helper()
-		b.ReportAllocs()
-		call := caller(b, at)
-		call(h[:messages-100])
-		n := messages - 100
-		for b.Loop() {
-			if n += 2; n > messages+100 {
-				b.StopTimer()
-				call = caller(b, at)
-				n = messages - 100
-				call(h[:n])
-				n += 2
-				b.StartTimer()
-			}
-			call(h[:n])
-		}
+		editortest.Growing(b, h, func() func([]message.Message) { return caller(b, at) })
 	}
 	b.Run("untouched", func(b *testing.B) { grow(b, trigger.Tokens(never)) })
 	b.Run("edited", func(b *testing.B) { grow(b, trigger.Tokens(150_000)) })
@@ -237,18 +222,7 @@ func clearing(b *testing.B, opts contextedit.Options, known bool) {
 
 func clearingWith(b *testing.B, env func() middleware.Env, opts contextedit.Options, known bool) {
 	b.Helper()
-	h := conversation(messages)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		call := callerWith(b, env(), opts)
-		if known {
-			call(h[:messages-2])
-		}
-		runtime.GC() // what the preparation has left is not the call's
-		b.StartTimer()
-		call(h)
-	}
+	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
 
 // BenchmarkLength shows that the cost of an idle call grows with the length of

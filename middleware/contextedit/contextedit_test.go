@@ -22,15 +22,13 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
 		t.Helper()
-		var mws []middleware.Middleware
 		clearsThinking := false
-		for _, text := range options {
-			opts := parseOptions(t, text)
-			clearsThinking = clearsThinking || opts.ClearThinking
-			mws = append(mws, contextedit.New(opts))
-		}
 		return editortest.Editor{
-			Chain: mws,
+			Chain: editortest.Each(options, func(text string) middleware.Middleware {
+				opts := parseOptions(t, text)
+				clearsThinking = clearsThinking || opts.ClearThinking
+				return contextedit.New(opts)
+			}),
 			Items: func(detail any) int { return detail.(contextedit.Report).Results },
 			Again: []middleware.EventKind{middleware.Refused, middleware.Skipped},
 			Check: func(t *testing.T, c editortest.Call) {
@@ -46,37 +44,13 @@ func TestGolden(t *testing.T) {
 }
 
 // requireSound checks what holds for each view that contextedit makes.
-func requireSound(t *testing.T, history, view []message.Message) {
-	t.Helper()
-	require.Subset(t, message.Rules(0).Violations(history), message.Rules(0).Violations(view), "a rule is broken that was not")
-	require.Len(t, view, len(history))
-	for i, m := range history {
-		require.Equal(t, skeleton(m), skeleton(view[i]), "message %d has lost more than what may go", i)
-	}
-}
-
-// skeleton is what must be left of a message: all but the content of results,
-// the arguments of calls, and thinking. A result in several pieces may become one.
-func skeleton(m message.Message) message.Message {
-	var parts []message.Part
-	for _, p := range m.Parts {
-		switch q := p.(type) {
-		case message.ToolCall:
-			q.Arguments = ""
-			p = q
-		case message.ToolResult:
-			q.Text, q.Content = "", nil
-			if p = q; len(parts) > 0 && parts[len(parts)-1] == p {
-				continue
-			}
-		case message.Thinking:
-			continue
-		case message.Text, message.Media, message.Opaque:
+func requireSound(t require.TestingT, history, view []message.Message) {
+	editortest.RequireRewritten(t, history, view, func(_ message.Message, p message.Part) message.Part {
+		if _, ok := p.(message.Thinking); ok {
+			return nil
 		}
-		parts = append(parts, p)
-	}
-	m.Parts = parts
-	return m
+		return p
+	})
 }
 
 // cloneHistory copies by way of JSON, so that nothing is shared.

@@ -65,21 +65,7 @@ func callerWith(tb testing.TB, env middleware.Env, opts microcompact.Options) fu
 // growing calls the model with a history that has one more round each time.
 func growing(b *testing.B, h []message.Message, opts microcompact.Options) {
 	b.Helper()
-	b.ReportAllocs()
-	call := caller(b, opts)
-	call(h[:messages-100])
-	n := messages - 100
-	for b.Loop() {
-		if n += 2; n > messages+100 {
-			b.StopTimer()
-			call = caller(b, opts)
-			n = messages - 100
-			call(h[:n])
-			n += 2
-			b.StartTimer()
-		}
-		call(h[:n])
-	}
+	editortest.Growing(b, h, func() func([]message.Message) { return caller(b, opts) })
 }
 
 // BenchmarkIdle has nothing to do: the history is the one of the call before and

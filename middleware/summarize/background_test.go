@@ -24,6 +24,15 @@ func advised() summarize.Options {
 	return summarize.Options{Soft: trigger.Messages(20), Trigger: trigger.Messages(30), Keep: 4}
 }
 
+// prepares returns a middleware that prepares its summaries in the background, which a scripted model writes.
+func prepares(t *testing.T) (bg *background, small *middlewaretest.Scripted, mw middleware.Middleware) {
+	t.Helper()
+	bg, small = newBackground(t.Context(), 2), writer(good)
+	opts := advised()
+	opts.Background = bg.Start
+	return bg, small, summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+}
+
 // apply runs a chain over a history.
 func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
 	t.Helper()
@@ -52,11 +61,7 @@ func TestAdvised(t *testing.T) {
 func TestPreparedInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := newBackground(t.Context(), 2)
-		small := writer(good)
-		opts := advised()
-		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
+		bg, small, mw := prepares(t)
 		h := history(24)
 
 		_, events := apply(t, mw, h[:20])
@@ -84,11 +89,7 @@ func TestPreparedInTheBackground(t *testing.T) {
 func TestPreparedAndBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := newBackground(t.Context(), 2)
-		small := writer(good)
-		opts := advised()
-		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
+		bg, small, mw := prepares(t)
 		h := history(32)
 		apply(t, mw, h[:20])
 		bg.Wait()
@@ -105,11 +106,7 @@ func TestPreparedAndBroughtUpToDate(t *testing.T) {
 func TestPreparedForAnotherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bg := newBackground(t.Context(), 2)
-		small := writer(good)
-		opts := advised()
-		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
+		bg, small, mw := prepares(t)
 		h := history(24)
 		apply(t, mw, h[:20])
 		bg.Wait()

@@ -209,15 +209,21 @@ func TestNot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			met, why, err := tt.of.Met(v, noPlan(t))
-			require.Equal(t, tt.met, met)
-			require.Equal(t, tt.why, why)
-			if tt.err == "" {
-				require.NoError(t, err)
-			} else {
-				require.EqualError(t, err, tt.err)
-			}
+			requireMet(t, v, tt.of, tt.met, tt.why, tt.err)
 		})
+	}
+}
+
+// requireMet checks what a trigger returns, which needs no plan. Without a text there must be no error.
+func requireMet(t *testing.T, v *middleware.View, of middleware.Trigger, wantMet bool, wantWhy, wantErr string) {
+	t.Helper()
+	met, why, err := of.Met(v, noPlan(t))
+	require.Equal(t, wantMet, met)
+	require.Equal(t, wantWhy, why)
+	if wantErr == "" {
+		require.NoError(t, err)
+	} else {
+		require.EqualError(t, err, wantErr)
 	}
 }
 
@@ -360,14 +366,7 @@ func TestAnyAndAll(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			met, why, err := tt.of.Met(v, noPlan(t))
-			require.Equal(t, tt.met, met)
-			require.Equal(t, tt.why, why)
-			if tt.err == "" {
-				require.NoError(t, err)
-			} else {
-				require.EqualError(t, err, tt.err)
-			}
+			requireMet(t, v, tt.of, tt.met, tt.why, tt.err)
 		})
 	}
 }

@@ -2,7 +2,6 @@ package trim_test
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -66,21 +65,7 @@ func BenchmarkIdle(b *testing.B) {
 		"levels":    {Trigger: trigger.Tokens(never), Interval: 1},
 	} {
 		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			call := caller(b, opts)
-			call(h[:messages-100])
-			n := messages - 100
-			for b.Loop() {
-				if n += 2; n > messages+100 {
-					b.StopTimer()
-					call = caller(b, opts)
-					n = messages - 100
-					call(h[:n])
-					n += 2
-					b.StartTimer()
-				}
-				call(h[:n])
-			}
+			editortest.Growing(b, h, func() func([]message.Message) { return caller(b, opts) })
 		})
 	}
 	b.Run("walk", func(b *testing.B) {
@@ -146,18 +131,7 @@ func trimming(b *testing.B, opts trim.Options, known bool) {
 func trimmingWith(b *testing.B, env func() middleware.Env, opts trim.Options, known bool) {
 	b.Helper()
 	opts.Trigger = trigger.Messages(messages)
-	h := conversation(messages)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		call := callerWith(b, env(), opts)
-		if known {
-			call(h[:messages-2])
-		}
-		runtime.GC() // what the preparation has left is not the call's
-		b.StartTimer()
-		call(h)
-	}
+	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
 
 // TestIdleAllocations checks that the allocations of an idle call do not depend

@@ -20,12 +20,8 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
 		t.Helper()
-		var mws []middleware.Middleware
-		for _, text := range options {
-			mws = append(mws, trim.New(parseOptions(t, text)))
-		}
 		return editortest.Editor{
-			Chain: mws,
+			Chain: editortest.Each(options, func(text string) middleware.Middleware { return trim.New(parseOptions(t, text)) }),
 			Items: func(detail any) int { return detail.(trim.Report).Messages },
 			Again: []middleware.EventKind{trim.LevelChanged},
 			Check: func(t *testing.T, c editortest.Call) {

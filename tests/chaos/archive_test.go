@@ -16,9 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // unpredictable is an archive that gives a content another handle each time.
@@ -66,29 +64,13 @@ func TestArchives(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, chain lineup.Chain) {
 		for name, archive := range badArchives() {
-			p, a := &provider{}, archive()
+			a := archive()
 			env := middleware.Env{Archive: a, Journal: journal.NewMemory(0), Scope: "test"}
-			model := put(chain, env, p)
-			h := history()
-			for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {
-				if n == len(h) { // as another process
-					model = put(chain, env, p)
-				}
-				before := p.calls
-				who := fmt.Sprintf("an archive that %s under %s, the first %d messages", name, chain.Name, n)
-				o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
-				require.Nil(t, o.panicked, "%s: nothing panics", who)
-				require.NoError(t, o.err, "%s: the call goes on", who)
-				require.Equal(t, before+1, p.calls, "%s: one call", who)
-				call := guarantee.Call{
-					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4},
-					History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
-				}
-				require.Empty(t, call.Broken(), who)
+			goOn(t, chain, env, "an archive that "+name, func(sent []message.Message, who string) {
 				if name != "forgets" {
-					requireKeptUnderHandles(t, a, call.Sent, who)
+					requireKeptUnderHandles(t, a, sent, who)
 				}
-			}
+			})
 		}
 	})
 }

@@ -85,6 +85,32 @@ func put(chain lineup.Chain, env middleware.Env, p *provider) middleware.Model {
 	return middleware.With(env, chain.New(rules)...)(p.model)
 }
 
+// goOn makes calls with more and more of a history, the last ones in another process: each goes on, and what is sent keeps
+// the guarantees.
+func goOn(t *testing.T, chain lineup.Chain, env middleware.Env, what string, check func(sent []message.Message, who string)) {
+	t.Helper()
+	p := &provider{}
+	model := put(chain, env, p)
+	h := history()
+	for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {
+		if n == len(h) { // as another process
+			model = put(chain, env, p)
+		}
+		before := p.calls
+		who := fmt.Sprintf("%s under %s, the first %d messages", what, chain.Name, n)
+		o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
+		require.Nil(t, o.panicked, "%s: nothing panics", who)
+		require.NoError(t, o.err, "%s: the call goes on", who)
+		require.Equal(t, before+1, p.calls, "%s: one call", who)
+		call := guarantee.Call{
+			Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4},
+			History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
+		}
+		require.Empty(t, call.Broken(), who)
+		check(call.Sent, who)
+	}
+}
+
 // outcome is what came of a call.
 type outcome struct {
 	resp     *middleware.Response

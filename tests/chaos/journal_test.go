@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,9 +12,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tests/lineup"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // badJournal is a journal that does something wrong on the way to one that works.
@@ -92,25 +89,7 @@ func TestJournals(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, chain lineup.Chain) {
 		for name, journal := range badStores() {
-			p, j := &provider{}, journal()
-			model := put(chain, middleware.Env{Journal: j}, p)
-			h := history()
-			for _, n := range []int{4, 8, len(h) - 2, len(h), len(h)} {
-				if n == len(h) { // as another process
-					model = put(chain, middleware.Env{Journal: j}, p)
-				}
-				before := p.calls
-				who := fmt.Sprintf("a journal that %s under %s, the first %d messages", name, chain.Name, n)
-				o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
-				require.Nil(t, o.panicked, "%s: nothing panics", who)
-				require.NoError(t, o.err, "%s: the call goes on", who)
-				require.Equal(t, before+1, p.calls, "%s: one call", who)
-				call := guarantee.Call{
-					Rules: rules, Room: budget().Room(), Meter: tokens.Meter{Counter: tokens.Chars4},
-					History: h[:n], Tools: tools(), Sent: p.sent[len(p.sent)-1],
-				}
-				require.Empty(t, call.Broken(), who)
-			}
+			goOn(t, chain, middleware.Env{Journal: journal()}, "a journal that "+name, func([]message.Message, string) {})
 		}
 	})
 }

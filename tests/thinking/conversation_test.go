@@ -85,25 +85,11 @@ func recordings(tb testing.TB) []*conversation {
 
 // UnmarshalJSON reads a line of a file. Tools that are called and not declared are declared: some recordings have lost theirs.
 func (c *conversation) UnmarshalJSON(data []byte) error {
-	var in struct {
-		recorded.Conversation
-
-		Tools []struct {
-			Function struct {
-				Name        string          `json:"name"`
-				Description string          `json:"description"`
-				Parameters  json.RawMessage `json:"parameters"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
+	var in recorded.Conversation
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	c.id, c.messages = in.ID, in.History()
-	for _, t := range in.Tools {
-		f := t.Function
-		c.tools = append(c.tools, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
-	}
+	c.id, c.messages, c.tools = in.ID, in.History(), in.Declared()
 	c.declare()
 	return nil
 }

@@ -2,6 +2,7 @@ package editortest
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,45 @@ func Caller(tb testing.TB, mw middleware.Middleware, budget *middleware.Budget) 
 		if _, err := model(ctx, &middleware.Request{Messages: h, Budget: budget}, nil); err != nil {
 			tb.Fatal(err)
 		}
+	}
+}
+
+// Growing measures calls with a history that has one more round each time, for a hundred rounds around the length of
+// the long conversation. The
+// caller is made anew when it has had them all.
+func Growing(b *testing.B, h []message.Message, caller func() func([]message.Message)) {
+	b.Helper()
+	b.ReportAllocs()
+	call := caller()
+	call(h[:Messages-100])
+	n := Messages - 100
+	for b.Loop() {
+		if n += 2; n > Messages+100 {
+			b.StopTimer()
+			call = caller()
+			n = Messages - 100
+			call(h[:n])
+			n += 2
+			b.StartTimer()
+		}
+		call(h[:n])
+	}
+}
+
+// Once measures the call of a new caller with a history, which it has had before without its last two messages if it is
+// known.
+func Once(b *testing.B, h []message.Message, known bool, caller func() func([]message.Message)) {
+	b.Helper()
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		call := caller()
+		if known {
+			call(h[:len(h)-2])
+		}
+		runtime.GC() // what the preparation has left is not the call's
+		b.StartTimer()
+		call(h)
 	}
 }
 

@@ -35,6 +35,49 @@ type Call struct {
 	Archive store.Store // nil: none
 }
 
+// Each makes a middleware of each text with options.
+func Each(options []string, parse func(text string) middleware.Middleware) (mws []middleware.Middleware) {
+	for _, text := range options {
+		mws = append(mws, parse(text))
+	}
+	return mws
+}
+
+// RequireRewritten checks a view of rewritten messages: it breaks no rule that the history keeps, and it differs in the
+// content of results, in arguments of calls, and in the parts that left shortens, or removes if it returns nil. A result in several
+// pieces may become one.
+func RequireRewritten(t require.TestingT, history, view []message.Message, left func(m message.Message, p message.Part) message.Part) {
+	require.Subset(t, message.Rules(0).Violations(history), message.Rules(0).Violations(view), "a rule is broken that was not")
+	require.Len(t, view, len(history))
+	for i, m := range history {
+		require.Equal(t, skeleton(m, left), skeleton(view[i], left), "message %d has lost more than what may go", i)
+	}
+}
+
+// skeleton returns what must be left of a message.
+func skeleton(m message.Message, left func(m message.Message, p message.Part) message.Part) message.Message {
+	var parts []message.Part
+	for _, p := range m.Parts {
+		switch q := p.(type) {
+		case message.ToolCall:
+			q.Arguments = ""
+			p = q
+		case message.ToolResult:
+			q.Text, q.Content = "", nil
+			if p = q; len(parts) > 0 && parts[len(parts)-1] == p {
+				continue
+			}
+		case message.Text, message.Thinking, message.Media, message.Opaque:
+			if p = left(m, p); p == nil {
+				continue
+			}
+		}
+		parts = append(parts, p)
+	}
+	m.Parts = parts
+	return m
+}
+
 // Run replays the conversations in testdata. Each has a section with the
 // options, one for each middleware of the chain; one with the request, if there
 // is more to it than messages; the history; and what is expected: what happened

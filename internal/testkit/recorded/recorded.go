@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"io"
 	"iter"
@@ -24,6 +25,22 @@ import (
 type Conversation struct {
 	ID       string    `json:"id"`
 	Messages []Message `json:"messages"`
+	Tools    []struct {
+		Function struct {
+			Name        string          `json:"name"`
+			Description string          `json:"description"`
+			Parameters  json.RawMessage `json:"parameters"`
+		} `json:"function"`
+	} `json:"tools"`
+}
+
+// Declared returns the definitions of the tools.
+func (c *Conversation) Declared() (defs []message.ToolDef) {
+	for _, t := range c.Tools {
+		f := t.Function
+		defs = append(defs, message.ToolDef{Name: f.Name, Description: f.Description, Parameters: string(f.Parameters)})
+	}
+	return defs
 }
 
 // History returns the messages.
