@@ -6,6 +6,12 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/react"
 )
 
 func ExampleNewTool() {
@@ -38,4 +44,45 @@ func ExampleNewTool() {
 	// [{the build is green
 	// the build was red}] <nil>
 	// invalid arguments: "word" is missing, want string; "max" is "3", want integer; "words" is unknown, want "word", "max"
+}
+
+func ExampleCompact() {
+	at := trigger.Tokens(1000)
+	compact, asked := agent.Compact(at)
+	chain := middleware.Chain(
+		asked, // before the editors
+		contextedit.New(contextedit.Options{Trigger: at, Keep: 1}),
+	)
+
+	read := agent.NewTool("read", "Reads the log.", func(context.Context, map[string]int) (string, error) {
+		return strings.Repeat("all is well; ", 60), nil
+	})
+	model := middlewaretest.Script( // stands in for a model
+		middlewaretest.Call("compact", `{"keep": "nothing yet"}`),
+		middlewaretest.Call("read", `{"page": 1}`),
+		middlewaretest.Call("read", `{"page": 2}`),
+		middlewaretest.Call("compact", `{"keep": "The log is read: all is well."}`),
+		middlewaretest.Say("Done."),
+	)
+	a := react.Agent{Model: chain(model.Model()), Tools: []agent.Tool{read, compact}}
+	for event, err := range a.Run(context.Background(), message.User("What does the log say?")) {
+		switch e := event.(type) {
+		case react.Result:
+			if e.Call.Name == agent.CompactTool {
+				for r := range e.Message.Results() {
+					fmt.Println(r.Text)
+				}
+			}
+		case react.Edit:
+			fmt.Println(e)
+		case react.End:
+			fmt.Println(e.Answer(), err)
+		}
+	}
+
+	// Output:
+	// [not yet: 133 tokens are in the context; a compaction is made from 500 on if you ask, and at 1000 without]
+	// [asked for: the older part is shortened before your next answer; what you wrote to keep stays as it is]
+	// contextedit: 701 → 490 tokens: cleared 1 result (asked for by the model)
+	// Done. <nil>
 }

@@ -2,6 +2,11 @@ package chainfile
 
 import (
 	"context"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +14,12 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // TestSummarizeOptions compares each key with the option that it stands for.
@@ -141,4 +151,116 @@ func TestOrders(t *testing.T) {
 	sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
 	require.NoError(t, err)
 	require.Contains(t, sent.Messages[1].Text(), "- (standing order) The last intern who pushed to main had a bad day.")
+}
+
+// TestFitOptions compares each key with the option that it stands for.
+func TestFitOptions(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]fit.Options{
+		"rules: [anthropic]":                       {Rules: message.Anthropic},
+		"rules: [mistral]":                         {Rules: message.Mistral},
+		"rules: [openai, bedrock, prefill]":        {Rules: message.OpenAI | message.Bedrock | message.Prefill},
+		"rules: [portable]":                        {Rules: message.Portable},
+		"limits: {bytes: 6_000_000, images: none}": {Limits: message.Limits{Bytes: 6_000_000, Images: -1}},
+		"limits: {many_images: 5, many_side: 6}":   {Limits: message.Limits{ManyImages: 5, ManySide: 6}},
+		"target: 1":                                {Target: 1},
+		"target: 0.5":                              {Target: 0.5},
+		"placeholder: '-'":                         {Placeholder: "-"},
+		"note: some is missing":                    {Note: "some is missing"},
+		"no_retry: true":                           {NoRetry: true},
+	} {
+		var got fit.Options
+		read(t, text, fitKeys(&got))
+		require.Equal(t, want, got, "%s", text)
+	}
+}
+
+// read reads a map by its keys.
+func read(t *testing.T, text string, keys []key) {
+	t.Helper()
+	src := &source{name: "c"}
+	n, ok := src.parse([]byte(text))
+	require.True(t, ok, text)
+	n.read(keys)
+	require.Nil(t, src.first, text)
+}
+
+// TestPage makes sure that docs/chain-files.md has each key of each table.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/chain-files.md")
+	require.NoError(t, err)
+	sections := map[string]string{}
+	for s := range strings.SplitSeq(string(text), "\n## ") {
+		title, body, _ := strings.Cut(s, "\n")
+		sections[title] = body
+	}
+	want := map[string][]string{"Triggers": namesOf(triggerKeys(nil))}
+	for _, k := range new(File).keys() {
+		want["The file"] = append(want["The file"], k.name)
+	}
+	maps.Copy(want, optionKeys())
+	for title, keys := range want {
+		var rows []string
+		for line := range strings.Lines(sections[title]) {
+			if name, ok := strings.CutPrefix(line, "| `"); ok {
+				name, _, _ = strings.Cut(name, "`")
+				rows = append(rows, name)
+			}
+		}
+		require.ElementsMatch(t, keys, rows, "the table under %q lists the keys", title)
+	}
+	for _, set := range ruleSets {
+		require.Contains(t, sections["fit"], "`"+set.name+"`")
+	}
+	for _, name := range counterNames() {
+		require.Contains(t, sections["The file"], "`"+name+"`")
+	}
+}
+
+// TestAllOptions makes sure that each option of a middleware has its key. A
+// function cannot be written down.
+func TestAllOptions(t *testing.T) {
+	t.Parallel()
+	options := map[string]reflect.Type{
+		contextedit.Name:  reflect.TypeFor[contextedit.Options](),
+		fit.Name:          reflect.TypeFor[fit.Options](),
+		trim.Name:         reflect.TypeFor[trim.Options](),
+		microcompact.Name: reflect.TypeFor[microcompact.Options](),
+		native.Name:       reflect.TypeFor[native.Options](),
+		summarize.Name:    reflect.TypeFor[summarize.Options](),
+	}
+	for name, keys := range optionKeys() {
+		require.Contains(t, options, name, "this test knows the options of each kind")
+		var want []string
+		if name == summarize.Name {
+			want = append(append(want, "by"), keysOf(reflect.TypeFor[summarize.Ask]())...) // who writes is no option
+		}
+		want = append(want, keysOf(options[name])...)
+		want = slices.DeleteFunc(want, func(key string) bool { return key == "keep_scored" }) // needs the function Score
+		require.ElementsMatch(t, want, keys, "the keys of %s are its options", name)
+	}
+}
+
+// keysOf returns the keys that the fields of a struct should have.
+func keysOf(of reflect.Type) (keys []string) {
+	for f := range of.Fields() {
+		if f.Type.Kind() != reflect.Func {
+			keys = append(keys, snake(f.Name))
+		}
+	}
+	return keys
+}
+
+// TestAllLimits makes sure that each limit has its key, and each key its line.
+func TestAllLimits(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/chain-files.md")
+	require.NoError(t, err)
+	for f := range reflect.TypeFor[message.Limits]().Fields() {
+		var l message.Limits
+		read(t, snake(f.Name)+": none", limitKeys(&l))
+		require.EqualValues(t, -1, reflect.ValueOf(l).FieldByIndex(f.Index).Int(), "0 is no limit, in %s", f.Name)
+		require.Contains(t, string(text), "`"+snake(f.Name)+"`")
+	}
 }

@@ -1,7 +1,16 @@
 package message_test
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,4 +74,101 @@ func TestLimitSheet(t *testing.T) {
 	for _, r := range single {
 		require.Positive(t, r.Limits(0).Bytes, "%v has no limit of bytes", r)
 	}
+}
+
+// pngOf returns the first bytes of a PNG image of this size.
+func pngOf(width, height uint32) string {
+	head := []byte("IHDR")
+	head = binary.BigEndian.AppendUint32(head, width)
+	head = binary.BigEndian.AppendUint32(head, height)
+	head = append(head, 8, 0, 0, 0, 0) // 8 bits of grey
+	b := binary.BigEndian.AppendUint32([]byte("\x89PNG\r\n\x1a\n"), uint32(len(head)-4))
+	b = append(b, head...)
+	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(head)))
+}
+
+// webpOf returns the first bytes of a WebP image.
+func webpOf(chunk string, at int, b ...byte) string {
+	data := make([]byte, 30)
+	copy(data, "RIFF\x00\x00\x00\x00WEBP"+chunk)
+	copy(data[at:], b)
+	return string(data)
+}
+
+func TestDimensions(t *testing.T) {
+	t.Parallel()
+	encode := func(write func(*bytes.Buffer, image.Image) error) string {
+		var b bytes.Buffer
+		require.NoError(t, write(&b, image.NewGray(image.Rect(0, 0, 300, 200))))
+		return b.String()
+	}
+	files := map[string]string{
+		"png":          encode(func(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }),
+		"png, cut":     pngOf(300, 200),
+		"jpeg":         encode(func(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }),
+		"gif":          encode(func(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }),
+		"webp, lossy":  webpOf("VP8 ", 23, 0x9D, 0x01, 0x2A, 300&0xFF, 300>>8, 200, 0),
+		"webp, exact":  webpOf("VP8L", 20, 0x2F, 299&0xFF, 299>>8|(199&3)<<6, 199>>2, 0),
+		"webp, extras": webpOf("VP8X", 24, 299&0xFF, 299>>8, 0, 199, 0, 0),
+	}
+	for name, data := range files {
+		address := "data:image/any;base64," + base64.StdEncoding.EncodeToString([]byte(data))
+		for _, m := range []message.Media{
+			{Type: "image/any", Data: data},
+			{Data: data},
+			{Type: "text/plain", Data: data}, // the bytes tell what it is
+			{Data: data, URL: "https://example.com/a.png"},
+			{URL: address},
+		} {
+			width, height, ok := m.Dimensions()
+			require.Equal(t, []any{300, 200, true}, []any{width, height, ok}, "%s, type %q, url %.30q", name, m.Type, m.URL)
+		}
+		for n := range 20 {
+			_, _, ok := message.Media{Data: data[:n]}.Dimensions()
+			require.False(t, ok, "%s cut after %d bytes", name, n)
+		}
+	}
+}
+
+func TestDimensionsUnknown(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]message.Media{
+		"nothing":                {},
+		"no image":               {Type: "image/png", Data: "no image"},
+		"no pixels, png":         {Data: pngOf(0, 0)},
+		"no pixels, gif":         {Data: "GIF89a\x00\x00\x00\x00\x00\x00\x00"},
+		"no height":              {Data: "GIF89a\x05\x00\x00\x00\x00\x00\x00"},
+		"no pixels, webp":        {Data: webpOf("VP8 ", 23, 0x9D, 0x01, 0x2A)},
+		"negative":               {Data: pngOf(1<<31, 5)},
+		"more than can be":       {Data: pngOf(1<<31-1, 1<<31-1)},
+		"a broken checksum":      {Data: pngOf(300, 200)[:29] + "\x00\x00\x00\x00"},
+		"webp without its mark":  {Data: webpOf("VP8L", 20)},
+		"webp of another chunk":  {Data: webpOf("ALPH", 20)},
+		"elsewhere":              {URL: "https://example.com/a.png"},
+		"data, but not base64":   {URL: "data:image/png,raw"},
+		"data, but broken":       {URL: "data:image/png;base64,***"},
+		"a document":             {Type: "application/pdf", Data: "%PDF-1.7"},
+		"empty data in a header": {URL: "data:image/png;base64,"},
+	} {
+		width, height, ok := m.Dimensions()
+		require.Equal(t, []any{0, 0, false}, []any{width, height, ok}, name)
+	}
+	width, height, ok := message.Media{Data: pngOf(1<<24, 1<<24)}.Dimensions()
+	require.Equal(t, []any{1 << 24, 1 << 24, true}, []any{width, height, ok}, "a header that lies is believed")
+}
+
+func FuzzDimensions(f *testing.F) {
+	for _, data := range []string{
+		pngOf(300, 200), pngOf(0, 1), "\xff\xd8\xff\xc0\x00\x11", "GIF89a\xff\xff\xff\xff", webpOf("VP8X", 24, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF), "%PDF-1.7",
+	} {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data string) {
+		width, height, ok := message.Media{Data: data}.Dimensions()
+		require.Equal(t, ok, width > 0 && height > 0, "%d by %d", width, height)
+		w, h, same := message.Media{URL: "data:;base64," + base64.StdEncoding.EncodeToString([]byte(data))}.Dimensions()
+		require.Equal(t, []any{width, height, ok}, []any{w, h, same}, "in an address it is another size")
+		w, h, same = message.Media{URL: "data:;base64," + strings.Repeat("\n", 3) + base64.StdEncoding.EncodeToString([]byte(data))}.Dimensions()
+		require.Equal(t, []any{width, height, ok}, []any{w, h, same}, "with line ends it is another size")
+	})
 }

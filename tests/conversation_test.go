@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -264,4 +266,9 @@ func growSome(c *chat, h []message.Message) []message.Message {
 		h = c.grow(h)
 	}
 	return h
+}
+
+func TestMain(m *testing.M) {
+	soak.Checks(30)
+	os.Exit(m.Run())
 }

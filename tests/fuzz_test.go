@@ -7,7 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tests/guarantee"
@@ -139,4 +142,132 @@ func requireFitsOn(t *testing.T, history []message.Message, j journal.Journal) {
 		require.NoError(t, call.Rules.Check(req.Messages), "what is sent is valid")
 		require.LessOrEqual(t, req.View().Size().Tokens, window, "what is sent fits")
 	}
+}
+
+// FuzzGuarantees reads its input as a conversation, a chain and a provider, and
+// judges each call.
+func FuzzGuarantees(f *testing.F) {
+	for seed := range 12 {
+		d := &fixedDice{state: uint64(seed)}
+		b := make([]byte, 100+50*seed)
+		for i := range b {
+			b[i] = byte(d.roll("", 256))
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var sum tally
+		newScenario(&byteDice{left: data[:min(len(data), 4000)]}, &sum).run(t)
+	})
+}
+
+// jsonSeeds are conversations as they come in, sound ones and others.
+var jsonSeeds = []string{
+	`[]`,
+	`[{"role":"user","content":"hi"}]`,
+	`{"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"看"},{"type":"image_url","image_url":{"url":"data:image/png;base64,aGk="}}]}],"tools":[{"type":"function","function":{"name":"f"}}]}`,
+	`[{"role":"user","content":"q"},{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"f","arguments":"x"}}]},{"role":"tool","tool_call_id":"b","content":"two"},{"role":"user","content":"and?"},{"role":"tool","tool_call_id":"a","content":"one"}]`,
+	`[{"role":"tool","tool_call_id":"lost","content":""},{"role":"assistant","reasoning_content":"hm","content":"a"},{"role":"assistant","content":" ","refusal":"no"}]`,
+	`[{"role":"user","content":"q"},{"role":"assistant","tool_calls":[{"id":"","type":"custom","custom":{"name":"f g","input":"é"}}],"audio":{}},{"role":"developer","content":"d"}]`,
+}
+
+// FuzzConversation reads its input as a conversation in the JSON of OpenAI and
+// leads it through each chain. What comes out is as the provider wants it, and
+// can be written again.
+func FuzzConversation(f *testing.F) {
+	for _, seed := range jsonSeeds {
+		f.Add([]byte(seed), uint16(3000))
+		f.Add([]byte(seed), uint16(60))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, window uint16) {
+		conv, err := openai.Parse(data)
+		if err != nil {
+			return
+		}
+		for _, chain := range lineup.Chains() {
+			for _, rules := range []message.Rules{message.OpenAI, message.Portable} {
+				sent := requireGuaranteed(t, chain.New(rules), rules, conv.History(), conv.Tools, int(window)+1)
+				for _, m := range sent {
+					_, _ = openai.New(m) // which may say that it cannot
+				}
+			}
+		}
+	})
+}
+
+// FuzzMessages reads its input as messages in the library's own JSON and leads
+// them through each chain: they hold what no provider's JSON can.
+func FuzzMessages(f *testing.F) {
+	d := &fixedDice{}
+	for seed := range 6 {
+		w := &wild{chat: chat{dice: d}, careless: seed%2 == 0}
+		h, _ := w.conversation()
+		data, err := json.Marshal(h)
+		require.NoError(f, err)
+		f.Add(data, uint16(100<<seed), uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, window uint16, provider uint8) {
+		var h []message.Message
+		if json.Unmarshal(data, &h) != nil {
+			return
+		}
+		rules := providers[int(provider)%len(providers)]
+		for _, chain := range lineup.Chains() {
+			requireGuaranteed(t, chain.New(rules), rules, h, nil, int(window)+1)
+		}
+	})
+}
+
+// requireGuaranteed makes a call without a model, judges what would be sent, and
+// returns it; nothing, if it cannot be made to fit.
+func requireGuaranteed(t *testing.T, mws []middleware.Middleware, rules message.Rules, h []message.Message, tools []message.ToolDef, window int) []message.Message {
+	t.Helper()
+	before := testkit.Clone(h)
+	call := &guarantee.Call{Rules: rules, Limits: rules.Limits(window), Room: window, History: h, Tools: tools}
+	req, events, err := middleware.Apply(t.Context(), middleware.Chain(mws...), &middleware.Request{
+		Messages: h, Tools: tools, Budget: &middleware.Budget{Window: window},
+	})
+	requireSame(t, before, h, "the history stays as it was")
+	call.Events = events
+	if err != nil {
+		require.Empty(t, call.Refused(err), "%v\n%s", err, guarantee.Show(h))
+		return nil
+	}
+	call.Sent, call.Tools, call.View = req.Messages, req.Tools, req.View()
+	require.Empty(t, append(call.Broken(), call.BrokenSince(nil)...), "history\n%ssent\n%s%v", guarantee.Show(h), guarantee.Show(call.Sent), events)
+	return call.Sent
+}
+
+// FuzzChainFile reads its input as a chain file and leads a conversation through
+// the chain. If fit is the last in it, it keeps what fit promises.
+func FuzzChainFile(f *testing.F) {
+	for _, seed := range []string{
+		"chain: [{use: fit}]",
+		"window: 300\nchain: [{use: contextedit, trigger: {tokens: 100}, keep: 1}, {use: fit}]",
+		"window: 300\nreserve: 100\nmodel: claude-sonnet-4-5\ncounter: chars4\nchain:\n- use: contextedit\n  trigger: [{messages: 3}, {fraction: 0.5, rounds: 2}]\n  clear_thinking: true\n- use: fit\n  target: 0.5\n  no_retry: true\n",
+		"window: 200\nchain: [{use: fit, rules: [openai, bedrock], limits: {bytes: 2000, images: 1}, placeholder: '-', note: some is missing}]",
+		"window: 500\nchain: [{use: fit}, {use: contextedit, strict: true, trigger: {fraction: 0.1}}]",
+	} {
+		f.Add([]byte(seed))
+	}
+	w := &wild{chat: chat{dice: &fixedDice{state: 5}}, careless: true}
+	history, tools := w.conversation()
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := chainfile.Parse("c", data)
+		if err != nil {
+			return
+		}
+		req := &middleware.Request{Messages: history, Tools: tools}
+		chain := file.With(middleware.Env{})
+		first, _, err := middleware.Apply(t.Context(), chain, req)
+		if err != nil {
+			require.Contains(t, []middleware.ErrorKind{middleware.Invalid, middleware.Irreducible}, middleware.KindOf(err), "%v", err)
+			return
+		}
+		again, events, err := middleware.Apply(t.Context(), chain, req)
+		require.NoError(t, err, "what went well once goes well again")
+		if count(events, middleware.Edited) == 0 {
+			requireSame(t, first.Messages, again.Messages, "the same input gives the same bytes")
+		}
+	})
 }

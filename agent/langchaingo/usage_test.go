@@ -2,14 +2,23 @@ package langchaingo_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
+	"github.com/tmc/langchaingo/llms/anthropic"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // TestUsage has what each provider of langchaingo v0.1.14 tells, with the types
@@ -109,4 +118,126 @@ func TestUsageOfOwnAnswer(t *testing.T) {
 	resp, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}}, nil)
 	require.NoError(t, err)
 	require.Equal(t, want, resp.Usage)
+}
+
+// claude is the client for Anthropic, of which asked returns each block that was sent, with its mark.
+func claude(t *testing.T) (client llms.Model, asked func() []string) {
+	t.Helper()
+	var sent struct {
+		System   any `json:"system"`
+		Messages []struct {
+			Content []struct {
+				Type  string `json:"type"`
+				Cache *struct {
+					Type string `json:"type"`
+				} `json:"cache_control"`
+			} `json:"content"`
+		} `json:"messages"`
+	}
+	client, err := anthropic.New(anthropic.WithToken("none"), anthropic.WithModel("claude"), anthropic.WithHTTPClient(doer(func(r *http.Request) (*http.Response, error) {
+		sent.Messages = nil
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			return nil, err
+		}
+		body := `{"id":"1","type":"message","role":"assistant","stop_reason":"end_turn","usage":{"input_tokens":10,"cache_read_input_tokens":100,` +
+			`"output_tokens":5},"diagnostics":{"cache_miss_reason":{"type":"tools_changed"}},"content":[{"type":"text","text":"ok"}]}`
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	})))
+	require.NoError(t, err)
+	return client, func() (blocks []string) {
+		for i, m := range sent.Messages {
+			for _, c := range m.Content {
+				mark := ""
+				if c.Cache != nil {
+					mark = " " + c.Cache.Type
+				}
+				blocks = append(blocks, fmt.Sprintf("%d %s%s", i, c.Type, mark))
+			}
+		}
+		return blocks
+	}
+}
+
+// Marks reach Anthropic on messages of a user: that with the hint, or the nearest one before it.
+func TestBreakpointsOfAnthropic(t *testing.T) {
+	t.Parallel()
+	call := func(id string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "look", Arguments: "{}"})
+	}
+	history := []message.Message{
+		message.System("Be brief."), message.User("What is there?"), call("t1"), message.Result("t1", "look", "a"),
+		message.Assistant(message.Text{Text: "An a."}), message.User("And now?"), call("t2"), message.Result("t2", "look", "b"),
+	}
+	for name, c := range map[string]struct {
+		at   []int
+		want []int // positions among the messages of Anthropic, which has system messages apart
+	}{
+		"nothing":                {},
+		"a user message":         {[]int{1}, []int{0}},
+		"a result":               {[]int{3}, []int{0}},
+		"the end and the middle": {[]int{4, 7}, []int{0, 4}},
+		"the same twice":         {[]int{5, 7}, []int{4}},
+		"a system message":       {[]int{0}, nil},
+	} {
+		marked := slices.Clone(history)
+		for _, i := range c.at {
+			marked[i].Hints.Breakpoint = true
+		}
+		client, asked := claude(t)
+		for _, inner := range []llms.Model{client, langchaingo.Wrap(client)} {
+			_, err := langchaingo.Model(inner)(t.Context(), &middleware.Request{Messages: marked}, nil)
+			require.NoError(t, err)
+			blocks := asked()
+			require.Len(t, blocks, 7)
+			for i, b := range blocks {
+				require.Equal(t, slices.Contains(c.want, i), strings.HasSuffix(b, " ephemeral"), "%s: %s", name, b)
+			}
+		}
+	}
+	other := gives(says("ok"))
+	history[1].Hints.Breakpoint = true
+	_, err := langchaingo.Model(other)(t.Context(), &middleware.Request{Messages: history}, nil)
+	require.NoError(t, err)
+	require.Equal(t, llms.TextContent{Text: "What is there?"}, other.last().msgs[1].Parts[0], "other clients would reject a mark")
+}
+
+// A chain around the client sets marks on copies, and keeps those of the caller.
+func TestBreakpointsAreNotTheCallers(t *testing.T) {
+	t.Parallel()
+	client, asked := claude(t)
+	chain := middleware.With(middleware.Env{Breakpoints: true}, contextedit.New(contextedit.Options{}))
+	model := langchaingo.Wrap(client, chain)
+	in := []llms.MessageContent{
+		llms.TextParts(llms.ChatMessageTypeHuman, "one"), llms.TextParts(llms.ChatMessageTypeAI, "two"),
+		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.WithCacheControl(llms.TextContent{Text: "three"}, anthropic.EphemeralCache())}},
+		llms.TextParts(llms.ChatMessageTypeAI, "four"), llms.TextParts(llms.ChatMessageTypeHuman, "five"),
+	}
+	before := fmt.Sprintf("%#v", in[0].Parts)
+	_, err := model.GenerateContent(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, []string{"0 text ephemeral", "1 text", "2 text ephemeral", "3 text", "4 text ephemeral"}, asked())
+	require.Equal(t, before, fmt.Sprintf("%#v", in[0].Parts))
+}
+
+// A client of one's own tells by GenerationInfo why the cache was missed.
+func TestCacheMiss(t *testing.T) {
+	t.Parallel()
+	answer := says("Hi")
+	answer.Choices[0].GenerationInfo = map[string]any{
+		"PromptTokens": 100, "PromptCachedTokens": 60, "prompt_cache_diagnostics": map[string]any{"type": "cache_miss", "reason": "tools_changed", "cache_missed_tokens": 40},
+	}
+	var got report.Cache
+	inside := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			resp, err := next(ctx, req, emit)
+			if err == nil {
+				got = resp.Cache
+			}
+			return resp, err
+		}
+	}
+	model := langchaingo.Wrap(gives(answer), inside, contextedit.New(contextedit.Options{}))
+	_, err := model.GenerateContent(t.Context(), []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Hello")})
+	require.NoError(t, err)
+	require.Equal(t, report.Cache{Prompt: 100, Read: 60, Miss: "tools_changed", Missed: 40}, got)
 }

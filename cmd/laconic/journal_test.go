@@ -10,6 +10,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 )
 
 const talk = `{"messages": [
@@ -156,4 +157,92 @@ func TestJournalErrors(t *testing.T) {
 	require.Contains(t, stderr, ":1:10: journal cannot be opened: ")
 	require.Contains(t, stderr, "want memory, sqlite:PATH, postgres://…, redis://…")
 	require.NotContains(t, stderr, "secret")
+}
+
+// TestApplyArchives applies a chain with an archive: another process finds what was
+// cleared by what stands in the output.
+func TestApplyArchives(t *testing.T) {
+	t.Parallel()
+	const said = "step 14: the linker ran out of memory; exit status 2, as on all nights of this week"
+	const in = `{"messages": [
+		{"role": "user", "content": "Why does the nightly build fail?"},
+		{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "read_log", "arguments": "{}"}}]},
+		{"role": "tool", "tool_call_id": "c1", "content": "` + said + `"},
+		{"role": "assistant", "content": "The linker has too little memory."},
+		{"role": "user", "content": "How much does it need?"}]}`
+	dir := filepath.Join(t.TempDir(), "archive")
+	chain := "chain: [{use: contextedit, trigger: {tokens: 1}, keep: none}]"
+	for name, args := range map[string][]string{
+		"by flag": {"apply", "--chain", write(t, chain), "--archive", dir},
+		"by file": {"apply", "--chain", write(t, "archive: '"+dir+"'\n"+chain)},
+	} {
+		status, stdout, stderr := exec(t, in, args...)
+		require.Zero(t, status, "%s: %s", name, stderr)
+		require.Empty(t, stderr, name)
+		handles := archived.In(stdout)
+		require.NotEmpty(t, handles, "%s: %s", name, stdout)
+		archive, err := store.OpenDir(dir)
+		require.NoError(t, err)
+		c, err := archive.Get(t.Context(), handles[0])
+		require.NoError(t, err)
+		require.Equal(t, said, c.Data, name)
+		require.NoError(t, archive.Close())
+		require.NoError(t, os.RemoveAll(dir))
+	}
+
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	status, stdout, stderr := exec(t, in, "apply", "--chain", write(t, chain), "--archive", file)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stderr, "laconic: apply: contextedit made no edit: archive what is removed: store: open: ", "who looks at the terminal alone")
+	require.Contains(t, stdout, said, "what cannot be kept stays")
+	require.Contains(t, stdout, "store: open: ", "and the report says why")
+
+	// fit edits all the same, and says so.
+	long := strings.ReplaceAll(in, said, strings.Repeat(said+"; ", 200))
+	status, stdout, stderr = exec(t, long, "apply", "--chain", write(t, "window: 1000\nchain: [{use: fit}]"), "--archive", file)
+	require.Zero(t, status, stderr)
+	require.Contains(t, stdout, `"by":"fit"`)
+	require.Contains(t, stderr, "laconic: apply: fit: what is removed now is not kept: archive what is removed: store: open: ")
+	require.NotContains(t, stderr, "no edit")
+}
+
+// TestHistoryAndUndo lists an edit that a chain has made, takes it back and makes it again.
+func TestHistoryAndUndo(t *testing.T) {
+	t.Parallel()
+	path, chain := inDatabase(t, "acme")
+	in := func(args ...string) (int, string, string) {
+		return exec(t, talk, append(args, "--scope", "acme", "--journal", "sqlite:"+path)...)
+	}
+	status, _, stderr := in("history")
+	require.Equal(t, 1, status, "the database is not made: %s", stderr)
+	status, cleared, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+
+	good := func(args ...string) string {
+		status, out, stderr := in(args...)
+		require.Zero(t, status, stderr)
+		return out
+	}
+	require.Contains(t, good("history"), "contextedit  trigger")
+	require.Contains(t, good("undo"), "undo of contextedit: ")
+	listed := good("history")
+	require.Contains(t, listed, "edit (undone)")
+	require.Contains(t, listed, "undo  ")
+	status, whole, stderr := exec(t, talk, "apply", "--chain", chain)
+	require.Zero(t, status, stderr)
+	require.NotEqual(t, cleared, whole)
+	require.Contains(t, whole, "the linker ran out of memory", "the editor waits for the next question")
+	require.Contains(t, good("undo", "--redo"), "redo of contextedit: ")
+	lines := strings.Split(strings.TrimSpace(good("history", "--json")), "\n")
+	require.Len(t, lines, 3)
+	require.Contains(t, lines[2], `"kind":"edit","by":"contextedit","actor":"trigger"`)
+	require.Contains(t, lines[2], `"dollars":0`)
+
+	status, _, stderr = in("undo", "--redo")
+	require.Equal(t, 1, status)
+	require.Contains(t, stderr, "nothing to take back or to make again")
+	status, _, stderr = exec(t, talk, "undo", filepath.Join(t.TempDir(), "missing"))
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, "--journal is missing")
 }

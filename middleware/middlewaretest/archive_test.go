@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 )
@@ -52,4 +53,9 @@ func TestArchive(t *testing.T) {
 		t.Parallel()
 		middlewaretest.Archive(t, func(t *testing.T) store.Store { return openFolder(t, t.TempDir()) })
 	})
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	middlewaretest.Journal(t, func(*testing.T) journal.Journal { return journal.NewMemory(0) })
 }

@@ -101,3 +101,122 @@ const toolName = "read_page"
 
 // errTrouble is an error without a kind.
 var errTrouble = errors.New("trouble")
+
+// trouble is something that goes wrong with a model, and how it may end.
+type trouble struct {
+	name   string
+	fault  fault
+	most   int                    // times that the model may be asked for one request
+	heard  int                    // and if somebody hears the pieces; 0: as often
+	ends   []middleware.ErrorKind // kinds of the error; none: with an answer
+	answer bool                   // it may end with an answer all the same
+	panics bool                   // the panic goes through to the caller
+	wraps  error                  // what the error is in any case; nil: anything
+}
+
+// troubles are what models do. Each request for which nothing is wrong by the
+// second time is answered.
+func troubles() []trouble {
+	const (
+		overflow    = middleware.Overflow
+		irreducible = middleware.Irreducible
+	)
+	return []trouble{
+		{name: "refuses once, with numbers", fault: refuses(1, tooLong(9000, 3000)), most: 2, answer: true},
+		{name: "refuses once, without numbers", fault: refuses(1, says(overflow, "context_length_exceeded")), most: 2, answer: true},
+		{name: "refuses for ever, with numbers", fault: refuses(always, tooLong(9000, 3000)), most: 2, ends: []middleware.ErrorKind{overflow}},
+		{name: "refuses for ever, without numbers", fault: refuses(always, says(overflow, "too long")), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses for ever, with absurd numbers", fault: refuses(always, tooLong(1, -5)), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses, and knows a window of one token", fault: refuses(always, tooLong(9000, 1)), most: 2, ends: []middleware.ErrorKind{overflow, irreducible}},
+		{name: "refuses, then is down", fault: first(refuses(1, tooLong(9000, 3000)), refuses(always, says(middleware.Unavailable, "503"))), most: 2, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "refuses, then panics", fault: first(refuses(1, tooLong(9000, 3000)), panicsWith("second")), most: 2, panics: true},
+		{name: "is down", fault: refuses(always, says(middleware.Unavailable, "503")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "wants patience", fault: refuses(always, says(middleware.RateLimited, "429: too many tokens per minute")), most: 1, ends: []middleware.ErrorKind{middleware.RateLimited}},
+		{name: "denies", fault: refuses(always, says(middleware.Denied, "401")), most: 1, ends: []middleware.ErrorKind{middleware.Denied}},
+		{name: "fails without a kind", fault: refuses(always, errTrouble), most: 1, ends: []middleware.ErrorKind{middleware.Unknown}, wraps: errTrouble},
+		{name: "reports no usage", fault: reports(func(int) int { return 0 }), most: 1, answer: true},
+		{name: "reports ten times too much", fault: reports(func(n int) int { return 10 * n }), most: 1, answer: true},
+		{name: "reports a tenth", fault: reports(func(n int) int { return n / 10 }), most: 1, answer: true},
+		{name: "reports less than nothing", fault: reports(func(n int) int { return -n }), most: 1, answer: true},
+		{name: "cuts silently, and reports what is left", fault: reports(func(n int) int { return min(n, 500) }), most: 1, answer: true},
+		{name: "answers nothing", fault: gives(&middleware.Response{Message: message.Assistant()}, nil), most: 1, answer: true},
+		{name: "breaks off before the first piece", fault: breaksOff(0, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "breaks off after three pieces", fault: breaksOff(3, says(middleware.Unavailable, "connection reset")), most: 1, ends: []middleware.ErrorKind{middleware.Unavailable}},
+		{name: "says something and then that it is too long", fault: breaksOff(1, tooLong(9000, 3000)), most: 2, heard: 1, ends: []middleware.ErrorKind{overflow}},
+		{name: "panics", fault: panicsWith("trouble"), most: 1, panics: true},
+		{name: "panics after a piece", fault: first(breaksOff(1, nil), panicsWith("trouble")), most: 1, panics: true},
+		{name: "gives an answer and an error", fault: gives(&middleware.Response{Message: message.Assistant(message.Text{Text: "both"})}, errTrouble), most: 1, ends: []middleware.ErrorKind{middleware.Unknown}, wraps: errTrouble},
+		{name: "gives neither answer nor error", fault: gives(nil, nil), most: 1, ends: []middleware.ErrorKind{middleware.Invalid}},
+	}
+}
+
+const always = 1 << 30
+
+// says is an error of a kind, in the words of a provider.
+func says(kind middleware.ErrorKind, words string) error {
+	return &middleware.Error{Kind: kind, Op: "provider", Err: errors.New(words)}
+}
+
+// refuses fails the first calls.
+func refuses(times int, err error) fault {
+	return func(_ context.Context, n int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
+		return nil, n <= times, err
+	}
+}
+
+// first lets one fault go before another.
+func first(a, b fault) fault {
+	return func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
+		if resp, answered, err := a(ctx, n, req, emit); answered {
+			return resp, true, err
+		}
+		return b(ctx, n, req, emit)
+	}
+}
+
+// gives answers like this, whatever is asked.
+func gives(resp *middleware.Response, err error) fault {
+	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, bool, error) {
+		return resp, true, err
+	}
+}
+
+// reports answers, and says something else of the size of the prompt.
+func reports(usage func(size int) int) fault {
+	return func(_ context.Context, _ int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
+		size := measure(req)
+		resp, err := (&provider{steps: steps}).answer(req, emit, size)
+		if resp != nil {
+			resp.Usage.Input = usage(size)
+		}
+		return resp, true, err
+	}
+}
+
+// breaksOff emits so many pieces, if there is somebody to hear them, and fails.
+// Without an error it goes on.
+func breaksOff(pieces int, err error) fault {
+	return func(_ context.Context, _ int, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
+		for i := range pieces {
+			if emit == nil {
+				break
+			}
+			if gone := emit(middleware.Delta{Text: fmt.Sprintf("piece %d ", i)}); gone != nil {
+				return nil, true, gone
+			}
+		}
+		return nil, err != nil, err
+	}
+}
+
+func panicsWith(value any) fault {
+	return func(context.Context, int, *middleware.Request, middleware.Emit) (*middleware.Response, bool, error) {
+		panic(value)
+	}
+}
+
+// hangs waits until the caller has gone.
+func hangs(ctx context.Context, _ int, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
+	<-ctx.Done()
+	return nil, true, ctx.Err()
+}

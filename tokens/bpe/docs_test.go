@@ -1,15 +1,30 @@
 package bpe_test
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 var update = flag.Bool("update", false, "measure anew, and write the tables of docs/internals/tokens.md")
@@ -91,3 +106,333 @@ var (
 	figures  = regexp.MustCompile(`\| [-+0-9][^|\n]*`) // cells that begin with a number
 	measured = regexp.MustCompile(`(?m)^Measured on \d{4}-\d\d-\d\d on .+, with go.+$`)
 )
+
+// class is texts of one kind.
+type class struct {
+	name  string
+	texts []string
+}
+
+// ownTexts returns the texts of the repository, and dense ones that are made up
+// of hashes.
+func ownTexts(t *testing.T) []class {
+	t.Helper()
+	classes := []class{{name: "prose"}, {name: "code"}, {name: "JSON"}, {name: "logs"}, {name: "Chinese"}, {name: "mixed"}, {name: "languages"}, {name: "dense"}}
+	add := func(name, text string) {
+		k := slices.IndexFunc(classes, func(c class) bool { return c.name == name })
+		require.GreaterOrEqual(t, k, 0, "%s is a class of text", name)
+		classes[k].texts = append(classes[k].texts, text)
+	}
+	own, err := txtar.ParseFile("testdata/texts.txtar")
+	require.NoError(t, err)
+	for _, f := range own.Files {
+		add(filepath.Dir(f.Name), string(f.Data))
+	}
+	other, err := txtar.ParseFile("../testdata/texts.txtar")
+	require.NoError(t, err)
+	for _, f := range other.Files {
+		switch kind, _, _ := strings.Cut(f.Name, " "); kind {
+		case "english":
+			add("prose", string(f.Data))
+		case "code", "mixed":
+			add(kind, string(f.Data))
+		case "json":
+			add("JSON", string(f.Data))
+		case "log":
+			add("logs", string(f.Data))
+		case "chinese":
+			add("Chinese", string(f.Data))
+		case "hex", "emoji", "indented": // the first as below, the others of no class
+		default:
+			add("languages", string(f.Data))
+		}
+	}
+	random := hashes(1500)
+	add("dense", hex.EncodeToString(random))
+	add("dense", base64.StdEncoding.EncodeToString(random))
+	var numbers, ids strings.Builder
+	for b := range slices.Chunk(random[:1200], 8) {
+		fmt.Fprintf(&numbers, "%d,%d.%02d,-%d\n", int(b[0])<<16|int(b[1])<<8|int(b[2]), int(b[3])<<8|int(b[4]), b[5]%100, int(b[6])<<8|int(b[7]))
+		fmt.Fprintf(&ids, "%x-%x-4%x-%x\n", b[:4], b[4:6], b[5], b[1:7])
+	}
+	add("dense", numbers.String())
+	add("dense", ids.String())
+	return classes
+}
+
+// hashes returns bytes that look random and are the same with each Go release.
+func hashes(n int) []byte {
+	var out []byte
+	for i := 0; len(out) < n; i++ {
+		sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+		out = append(out, sum[:]...)
+	}
+	return out[:n]
+}
+
+// recordedClasses are the classes of the recorded texts.
+func recordedClasses() []class {
+	return []class{{name: "system prompts"}, {name: "questions"}, {name: "answers"}, {name: "arguments"}, {name: "results"}, {name: "Chinese"}}
+}
+
+// recordedTexts returns the different texts of the recorded conversations, or
+// nil without them. A text that is Chinese is in that class alone.
+func recordedTexts(t *testing.T) []class {
+	t.Helper()
+	const file = "conversations.jsonl.gz"
+	if !recorded.Exists(file) {
+		t.Logf("no %s: the tables of recorded texts stay as they are", file)
+		return nil
+	}
+	classes := recordedClasses()
+	seen := map[string]bool{}
+	add := func(k int, text string) {
+		if text == "" || seen[text] {
+			return
+		}
+		seen[text] = true
+		if chineseShare(text) > 0.3 {
+			k = len(classes) - 1
+		}
+		classes[k].texts = append(classes[k].texts, text)
+	}
+	for line := range recorded.Lines(t, file) {
+		var c struct {
+			Messages []struct {
+				Role    string `json:"role"`
+				Content string `json:"content"`
+				Calls   []struct {
+					Arguments string `json:"arguments"`
+				} `json:"tool_calls"`
+			} `json:"messages"`
+		}
+		require.NoError(t, json.Unmarshal(line, &c))
+		for _, m := range c.Messages {
+			add(slices.Index([]string{"system", "user", "assistant", "", "tool"}, m.Role), m.Content)
+			for _, call := range m.Calls {
+				add(3, call.Arguments)
+			}
+		}
+	}
+	return classes
+}
+
+// chineseShare returns how many of the bytes belong to ideographs.
+func chineseShare(text string) float64 {
+	n := 0
+	for _, r := range text {
+		if 0x4e00 <= r && r <= 0x9fff {
+			n += 3
+		}
+	}
+	return float64(n) / float64(len(text))
+}
+
+// errorTables returns a table for each encoding that estimates are fitted to.
+func errorTables(classes []class) string {
+	var b strings.Builder
+	for i, exact := range []*bpe.Counter{bpe.O200kBase(), bpe.CL100kBase()} {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fitted, _ := tokens.MeterFor(exact.Name())
+		fmt.Fprintf(&b, "| %#q | texts | bytes | tokens | `Chars4` | `CJK15` | `Cautious` | `Estimate` |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", exact.Name())
+		for _, c := range classes {
+			size, want := 0, make([]int, len(c.texts))
+			for k, text := range c.texts {
+				size += len(text)
+				want[k] = exact.Count(text)
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |", c.name, thousands(len(c.texts)), thousands(size), thousands(sum(want)))
+			for _, counter := range []tokens.Counter{tokens.Chars4, tokens.CJK15, tokens.Cautious, fitted.Counter} {
+				got := make([]int, len(c.texts))
+				for k, text := range c.texts {
+					got[k] = counter.Count(text)
+				}
+				fmt.Fprintf(&b, " %s |", errorOf(got, want))
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
+}
+
+// errorOf returns in per cent how far the sum is off, and texts of 50 tokens or
+// more alone: all of them or, if they are many, the middle 98 of 100.
+func errorOf(got, want []int) string {
+	var each []int
+	for k := range want {
+		if want[k] >= 50 {
+			each = append(each, percent(got[k], want[k]))
+		}
+	}
+	total := fmt.Sprintf("%+d", percent(sum(got), sum(want)))
+	if len(each) < 2 {
+		return total
+	}
+	slices.Sort(each)
+	few := len(each) / 100
+	return fmt.Sprintf("%s (%+d to %+d)", total, each[few], each[len(each)-1-few])
+}
+
+// percent rounds to the nearest, without floating point, which differs between
+// machines.
+func percent(got, want int) int {
+	off, half := 200*(got-want), max(want, 1)
+	if off < 0 {
+		half = -half
+	}
+	return (off + half) / (2 * max(want, 1))
+}
+
+func sum(list []int) (n int) {
+	for _, k := range list {
+		n += k
+	}
+	return n
+}
+
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for k := len(s) - 3; k > 0; k -= 3 {
+		s = s[:k] + "," + s[k:]
+	}
+	return s
+}
+
+// runner is a counter of which the speed is told.
+type runner struct {
+	name  string
+	count func(text string)
+}
+
+func run(name string, c tokens.Counter) runner {
+	return runner{name, func(text string) { c.Count(text) }}
+}
+
+func ours(tb testing.TB, encoding string) runner {
+	tb.Helper()
+	return run("`bpe`, "+encoding, counter(tb, encoding))
+}
+
+func theirs(tb testing.TB, encoding string) runner {
+	tb.Helper()
+	return runner{"tiktoken-go, " + encoding, func(text string) { oracle(tb, encoding).EncodeOrdinary(text) }}
+}
+
+func estimates(family string) runner {
+	m, _ := tokens.MeterFor(family)
+	return run("`Estimate` of "+family, m.Counter)
+}
+
+// speedTables returns the megabytes that each counter counts in a second, and
+// how many times as fast as tiktoken-go those are that it can be compared with.
+func speedTables(t *testing.T, measure measure) string {
+	t.Helper()
+	s := sampled(t)
+	texts := []string{s.Prose, s.Code, s.JSON, s.Chinese}
+	rows := []runner{
+		run("`CJK15`", tokens.CJK15),
+		run("`Cautious`", tokens.Cautious),
+		estimates("o200k_base"),
+		estimates("cl100k_base"),
+		ours(t, "o200k_base"),
+		theirs(t, "o200k_base"),
+		ours(t, "cl100k_base"),
+		theirs(t, "cl100k_base"),
+	}
+	took := measure(rows, texts)
+	var b, times strings.Builder
+	b.WriteString("| MB/s | prose | code | JSON | Chinese |\n|---|--:|--:|--:|--:|\n")
+	times.WriteString("| times as fast as tiktoken-go | prose | code | JSON | Chinese |\n|---|--:|--:|--:|--:|\n")
+	for i, r := range rows {
+		fmt.Fprintf(&b, "| %s |", r.name)
+		for k, text := range texts {
+			fmt.Fprintf(&b, " %s |", figure(float64(len(text))/1e6/took[i][k].Seconds()))
+		}
+		b.WriteString("\n")
+		if i == 0 || !strings.HasPrefix(r.name, "tiktoken-go") {
+			continue
+		}
+		fmt.Fprintf(&times, "| %s |", rows[i-1].name)
+		for k := range texts {
+			fmt.Fprintf(&times, " %.1f |", took[i][k].Seconds()/took[i-1][k].Seconds())
+		}
+		times.WriteString("\n")
+	}
+	return b.String() + "\n" + times.String()
+}
+
+// longTable returns the milliseconds that texts take which are one piece each,
+// or nearly. tiktoken-go is given a tenth of each, since it is quadratic.
+func longTable(t *testing.T, measure measure) string {
+	t.Helper()
+	const size = 200_000
+	long, short := degenerate(size), degenerate(size/10)
+	var b strings.Builder
+	b.WriteString("| ms | o200k_base | cl100k_base | tiktoken-go, o200k_base, 20 kB |\n|---|--:|--:|--:|\n")
+	for _, name := range slices.Sorted(maps.Keys(long)) {
+		exact := measure([]runner{ours(t, "o200k_base"), ours(t, "cl100k_base")}, []string{long[name]})
+		reference := measure([]runner{theirs(t, "o200k_base")}, []string{short[name]})
+		fmt.Fprintf(&b, "| %s |", name)
+		for _, took := range []time.Duration{exact[0][0], exact[1][0], reference[0][0]} {
+			fmt.Fprintf(&b, " %s |", figure(took.Seconds()*1000))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// figure rounds to two digits or more.
+func figure(x float64) string {
+	if x < 10 {
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.0f", x)
+}
+
+// measure returns how long each runner takes for each text.
+type measure func(runners []runner, texts []string) [][]time.Duration
+
+// unmeasured is for who wants the table without the figures.
+func unmeasured(runners []runner, texts []string) [][]time.Duration {
+	took := make([][]time.Duration, len(runners))
+	for i := range took {
+		took[i] = slices.Repeat([]time.Duration{time.Second}, len(texts))
+	}
+	return took
+}
+
+// fastest measures in three rounds, each runner in each of them, so that what
+// else the machine does falls on all of them alike.
+func fastest(runners []runner, texts []string) [][]time.Duration {
+	took := unmeasured(runners, texts)
+	for round := range 3 {
+		for k, text := range texts {
+			for i, r := range runners {
+				result := testing.Benchmark(func(b *testing.B) {
+					for b.Loop() {
+						r.count(text)
+					}
+				})
+				each := result.T / time.Duration(result.N)
+				if round == 0 || each < took[i][k] {
+					took[i][k] = each
+				}
+			}
+		}
+	}
+	return took
+}
+
+// measuredOn returns the line of a page that says where its figures come from.
+func measuredOn() string {
+	processor := "an unknown processor"
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if _, rest, ok := strings.Cut(string(info), "model name"); ok {
+			processor, _, _ = strings.Cut(strings.TrimLeft(rest, "\t :"), "\n")
+		}
+	}
+	return fmt.Sprintf("Measured on %s on %s, %d cores, %s/%s, with %s: the fastest of three rounds.\n\n",
+		time.Now().UTC().Format(time.DateOnly), processor, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}

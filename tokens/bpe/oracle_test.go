@@ -1,6 +1,7 @@
 package bpe_test
 
 import (
+	"go/build"
 	"strings"
 	"sync"
 	"testing"
@@ -8,6 +9,8 @@ import (
 	"github.com/pkoukk/tiktoken-go"
 	tiktoken_loader "github.com/pkoukk/tiktoken-go-loader"
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/internal/testkit/samples"
 )
 
 // patterns are the split patterns of tiktoken-go, which keeps them to itself.
@@ -45,3 +48,15 @@ var oracles = struct {
 	sync.Mutex
 	made map[string]*tiktoken.Tiktoken
 }{made: map[string]*tiktoken.Tiktoken{}}
+
+// sampled returns texts of a megabyte each. Without the source of Go there is nothing to
+// sample, and the test is skipped.
+func sampled(tb testing.TB) samples.Texts {
+	tb.Helper()
+	s, err := samples.Read()
+	require.NoError(tb, err)
+	if s.Code == "" {
+		tb.Skipf("no source of Go in %s", build.Default.GOROOT)
+	}
+	return s
+}

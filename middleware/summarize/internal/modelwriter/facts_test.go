@@ -127,3 +127,61 @@ func TestFactsRejected(t *testing.T) {
 		})
 	}
 }
+
+const goodJSON = `{"topics": ["The nightly build"], "entities": ["build/1.log: its log"], "decisions": [], "actions": ["read_file of\tbuild/1.log"]}`
+
+func TestStructured(t *testing.T) {
+	t.Parallel()
+	want := "## Topics\n- The nightly build\n\n## Entities\n- build/1.log: its log\n\n## Actions\n- read_file of build/1.log"
+	for name, body := range map[string]string{
+		"as it is":      goodJSON,
+		"in a fence":    "```json\n" + goodJSON + "\n```",
+		"in a bare one": " ```\n" + goodJSON + "```\n",
+		"another order": `{"actions": ["read_file of build/1.log"], "topics": ["The nightly build"], "decisions": [], "entities": ["build/1.log: its log"]}`,
+	} {
+		author, model := script(say(body))
+		s, err := ask(t.Context(), modelwriter.Request{Folded: folded(12), Writer: once(author), Structured: true})
+		require.NoError(t, err, name)
+		require.Equal(t, want, s.Text, name)
+		require.Contains(t, model.Requests()[0].Messages[1].Text(), `{"topics": […], `)
+	}
+	author, _ := script(say(goodJSON))
+	s, err := ask(t.Context(), modelwriter.Request{Folded: folded(12), Writer: author, Structured: true, Language: text.Chinese})
+	require.NoError(t, err)
+	require.Contains(t, s.Text, "## 主题\n- The nightly build")
+}
+
+func TestStructuredRejected(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer string
+		want   modelwriter.Reason
+		detail string
+	}{
+		"prose":           {good, modelwriter.Malformed, "no JSON object"},
+		"prose before":    {"Here it is:\n" + goodJSON, modelwriter.Malformed, "no JSON object"},
+		"prose behind":    {goodJSON + "\nThat is all.", modelwriter.Malformed, "after top-level value"},
+		"ends early":      {goodJSON[:60], modelwriter.Malformed, "unexpected end"},
+		"a list":          {`["topics"]`, modelwriter.Malformed, "no JSON object"},
+		"unknown key":     {`{"topics": [], "mood": []}`, modelwriter.Malformed, "is no list of texts"},
+		"missing":         {`{"topics": ["a"], "entities": [], "decisions": []}`, modelwriter.Malformed, "is no list of texts"},
+		"object within":   {"{\"topics\": [\n  \"a\",\n  {}]}", modelwriter.Malformed, `"topics" is no list of texts`},
+		"boolean within":  {`{"topics": [true]}`, modelwriter.Malformed, `"topics" is no list of texts`},
+		"empty text":      {`{"topics": ["\u200b"]}`, modelwriter.Malformed, `"topics" has no text at 0`},
+		"zero byte":       {`{"topics": ["a\u0000"]}`, modelwriter.Malformed, `"topics" has no text at 0`},
+		"trailing comma":  {`{"topics": ["a",]}`, modelwriter.Malformed, "invalid character"},
+		"half a fence":    {"```json\n" + goodJSON, modelwriter.Malformed, "no JSON object"},
+		"all empty":       {`{"topics": null, "entities": [], "decisions": [], "actions": []}`, modelwriter.Empty, "all lists are empty"},
+		"a marker within": {`{"topics": ["【Summary】"], "entities": [], "decisions": [], "actions": []}`, modelwriter.Copied, ""},
+		"error":           {`{"error": {"code": 500}}`, modelwriter.NoSummary, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			author, _ := script(say(c.answer))
+			_, err := ask(t.Context(), modelwriter.Request{
+				Folded: folded(12), Writer: once(author), Structured: true, Markers: []string{"【Summary】"},
+			})
+			require.Equal(t, c.want, reasonOf(err), "%v", err)
+			require.ErrorContains(t, err, c.detail)
+		})
+	}
+}
