@@ -349,7 +349,9 @@ func (a *attack) all(t *testing.T) {
 	a.never = newStage(a.strict).play(a.histories)
 	for k := range a.histories {
 		step := soak.Nth(3, 1)
-		for n := 1 + k%step; a.at(t, k, n); n += step {
+		n := 1 + k%step
+		for a.at(t, k, n) {
+			n += step
 		}
 	}
 	t.Logf("calls that failed: %v", a.hits)

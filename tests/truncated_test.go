@@ -150,7 +150,8 @@ func TestCutPrompts(t *testing.T) {
 					for _, size := range []int{300, 600, 900, 0} {
 						for i := range 4 {
 							s := setup{counters[0], counters[1], cut, window, size, i&1 != 0, i&2 != 0}
-							if n++; n%soak.Nth(3, 1) == 0 {
+							n++
+							if n%soak.Nth(3, 1) == 0 {
 								run(t, s, uint64(size+i))
 							}
 						}
