@@ -64,11 +64,11 @@ func ExampleCompact() {
 		middlewaretest.Call("compact", `{"keep": "The log is read: all is well."}`),
 		middlewaretest.Say("Done."),
 	)
-	a := react.Agent{Model: chain(model.Model()), Tools: []agent.Tool{read, compact}}
+	a := react.Agent{Model: chain(model.Model), Tools: []agent.Tool{read, compact}}
 	for event, err := range a.Run(context.Background(), message.User("What does the log say?")) {
 		switch e := event.(type) {
 		case react.Result:
-			if e.Call.Name == agent.CompactTool {
+			if e.Call.Name == "compact" {
 				for r := range e.Message.Results() {
 					fmt.Println(r.Text)
 				}

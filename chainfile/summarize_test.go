@@ -223,17 +223,17 @@ func TestPage(t *testing.T) {
 func TestAllOptions(t *testing.T) {
 	t.Parallel()
 	options := map[string]reflect.Type{
-		contextedit.Name:  reflect.TypeFor[contextedit.Options](),
-		fit.Name:          reflect.TypeFor[fit.Options](),
-		trim.Name:         reflect.TypeFor[trim.Options](),
-		microcompact.Name: reflect.TypeFor[microcompact.Options](),
-		native.Name:       reflect.TypeFor[native.Options](),
-		summarize.Name:    reflect.TypeFor[summarize.Options](),
+		"contextedit":  reflect.TypeFor[contextedit.Options](),
+		"fit":          reflect.TypeFor[fit.Options](),
+		"trim":         reflect.TypeFor[trim.Options](),
+		"microcompact": reflect.TypeFor[microcompact.Options](),
+		"native":       reflect.TypeFor[native.Options](),
+		"summarize":    reflect.TypeFor[summarize.Options](),
 	}
 	for name, keys := range optionKeys() {
 		require.Contains(t, options, name, "this test knows the options of each kind")
 		var want []string
-		if name == summarize.Name {
+		if name == "summarize" {
 			want = append(append(want, "by"), keysOf(reflect.TypeFor[summarize.Ask]())...) // who writes is no option
 		}
 		want = append(want, keysOf(options[name])...)

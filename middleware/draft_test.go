@@ -468,7 +468,7 @@ func TestAgain(t *testing.T) {
 	}
 	var heard middlewaretest.Recorder
 	script := middlewaretest.Script(middlewaretest.Say("once"), middlewaretest.Say("twice"))
-	_, err := middleware.Chain(heard.Middleware(), shortens("first", 1), again, shortens("second", 3))(script.Model())(
+	_, err := middleware.Chain(heard.Middleware(), shortens("first", 1), again, shortens("second", 3))(script.Model)(
 		t.Context(), &middleware.Request{Messages: h}, nil)
 	require.NoError(t, err)
 	var lengths [][2]int

@@ -164,7 +164,7 @@ func TestSoakCounter(t *testing.T) { //nolint:paralleltest // it measures the me
 	for i := range letters {
 		letters[i] = byte('a' + r.IntN(26))
 	}
-	for name, c := range map[string]*bpe.Counter{"o200k_base": bpe.O200kBase(), "cl100k_base": bpe.CL100kBase()} {
+	for name, c := range map[string]*bpe.Counter{"o200k_base": bpe.Encoding("o200k_base"), "cl100k_base": bpe.Encoding("cl100k_base")} {
 		for _, unit := range []string{"a", " ", "\n", "-", "中", "word ", "\x00", string(letters)} {
 			text := strings.Repeat(unit, size/len(unit))
 			thousand := c.Count(text[:len(text)/1000/12*12])

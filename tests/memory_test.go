@@ -190,10 +190,10 @@ func TestHugeResults(t *testing.T) {
 			message.Assistant(message.Text{Text: "It is long."}), message.User("And?"),
 		}
 		for editor, mw := range map[string]middleware.Middleware{
-			contextedit.Name:  contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: -1}),
-			microcompact.Name: microcompact.New(microcompact.Options{KeepRounds: 1}),
-			trim.Name:         trim.New(trim.Options{PreserveStart: -1, PreserveEnd: 1, MinMessages: 1}),
-			fit.Name:          fit.New(fit.Options{}),
+			"contextedit":  contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: -1}),
+			"microcompact": microcompact.New(microcompact.Options{KeepRounds: 1}),
+			"trim":         trim.New(trim.Options{PreserveStart: -1, PreserveEnd: 1, MinMessages: 1}),
+			"fit":          fit.New(fit.Options{}),
 		} {
 			archive := store.NewMemory(2 * size)
 			chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, mw)

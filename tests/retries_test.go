@@ -217,7 +217,7 @@ func TestRecordedRestarts(t *testing.T) {
 			p := recordingProvider{strict: strict{window: window}}
 			process := func(j journal.Journal) middleware.Model {
 				mws := []middleware.Middleware{contextedit.New(contextedit.Options{Digest: 80}), fit.New(fit.Options{})}
-				return middleware.With(middleware.Env{Journal: j, Counter: bpe.O200kBase(), Archive: store.NewMemory(0)}, mws[(i+k)%2:]...)(p.model)
+				return middleware.With(middleware.Env{Journal: j, Counter: bpe.Encoding("o200k_base"), Archive: store.NewMemory(0)}, mws[(i+k)%2:]...)(p.model)
 			}
 			journals := [2]journal.Journal{journal.NewMemory(0), journal.NewMemory(0)}
 			stays, starts := process(journals[0]), process(journals[1])
@@ -252,7 +252,7 @@ func TestRecordedSideQuestions(t *testing.T) {
 			observe := middleware.Observe(func(_ context.Context, e middleware.Event) { edited = edited || e.Kind == middleware.Edited })
 			process := func() middleware.Model {
 				mws := []middleware.Middleware{contextedit.New(contextedit.Options{Digest: 80}), fit.New(fit.Options{})}
-				return middleware.With(middleware.Env{Counter: bpe.O200kBase(), Archive: store.NewMemory(0)},
+				return middleware.With(middleware.Env{Counter: bpe.Encoding("o200k_base"), Archive: store.NewMemory(0)},
 					append([]middleware.Middleware{observe}, mws[(i+k)%2:]...)...)(p.model)
 			}
 			alone, asked := process(), process()

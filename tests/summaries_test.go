@@ -115,7 +115,7 @@ func TestRoleOfASummary(t *testing.T) {
 		folds := summarize.New(summarize.ByRules(), summarize.Options{Role: role, Keep: 2})
 		for _, rules := range all {
 			require.NoError(t, rules.Check(h), "the history itself is valid")
-			req := &middleware.Request{Messages: h, Force: []string{summarize.Name}}
+			req := &middleware.Request{Messages: h, Force: []string{"summarize"}}
 			sent, _, err := middleware.Apply(t.Context(), folds, req)
 			require.NoError(t, err)
 			require.Less(t, len(sent.Messages), len(h))

@@ -104,7 +104,7 @@ func TestToolsAreDeclared(t *testing.T) {
 			t.Parallel()
 			var recorder middlewaretest.Recorder
 			script := middlewaretest.Script(middlewaretest.Say("one"), middlewaretest.Say("two"))
-			model := middleware.Chain(recorder.Middleware(), fit.New(fit.Options{Rules: c.rules}))(script.Model())
+			model := middleware.Chain(recorder.Middleware(), fit.New(fit.Options{Rules: c.rules}))(script.Model)
 			for range 2 {
 				_, err := model(t.Context(), &middleware.Request{
 					Messages: readsLogs(2), Tools: c.tools, Model: c.model, Budget: &middleware.Budget{Window: 128_000},

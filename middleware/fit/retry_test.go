@@ -438,7 +438,7 @@ func TestThirdAttempt(t *testing.T) {
 			middlewaretest.Fail(overflow(fmt.Sprintf("prompt is too long: %d tokens > 2500 maximum", second))),
 			middlewaretest.Say("done"),
 		)
-		_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model())(t.Context(), &middleware.Request{
+		_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model)(t.Context(), &middleware.Request{
 			Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000},
 		}, nil)
 		require.Equal(t, want == 3, err == nil, "%v", err)
@@ -453,7 +453,7 @@ func TestSystemLongerThanTheRefusalSays(t *testing.T) {
 	count := (tokens.Meter{}).Request
 	limit := count(h[:2], nil) * 105 / 100
 	script := middlewaretest.Script(middlewaretest.Fail(overflow(fmt.Sprintf("prompt is too long: %d tokens > %d maximum", count(h, nil)*115/100, limit))))
-	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model())(t.Context(), &middleware.Request{
+	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model)(t.Context(), &middleware.Request{
 		Messages: h, Budget: &middleware.Budget{Window: 100_000},
 	}, nil)
 	e, ok := errors.AsType[*fit.Irreducible](err)

@@ -30,7 +30,7 @@ func prepares(t *testing.T) (bg *background, small *middlewaretest.Scripted, mw 
 	bg, small = newBackground(t.Context(), 2), writer(good)
 	opts := advised()
 	opts.Background = bg.Start
-	return bg, small, summarize.New(summarize.By(small.Model(), summarize.Ask{}), opts)
+	return bg, small, summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
 }
 
 // apply runs a chain over a history.

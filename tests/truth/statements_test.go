@@ -117,7 +117,7 @@ func inventions(tb testing.TB, h []message.Message, text string) (items []string
 	tb.Helper()
 	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return text, nil })
 	chain := summarize.New(w, summarize.Options{Keep: 1, Inventions: "report"})
-	_, events, err := middleware.Apply(tb.Context(), chain, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+	_, events, err := middleware.Apply(tb.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(tb, err)
 	for _, e := range events {
 		if e.Kind == summarize.Attempted {
@@ -183,7 +183,7 @@ func TestInventions(t *testing.T) {
 				}
 			}
 			chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1})
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{summarize.Name}})
+			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
 			require.NoError(t, err)
 			byRules.check(t, h, wordsOf(sent.Messages[2].Text()))
 		}

@@ -231,7 +231,7 @@ func chineseShare(text string) float64 {
 // errorTables returns a table for each encoding that estimates are fitted to.
 func errorTables(classes []class) string {
 	var b strings.Builder
-	for i, exact := range []*bpe.Counter{bpe.O200kBase(), bpe.CL100kBase()} {
+	for i, exact := range []*bpe.Counter{bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")} {
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -312,7 +312,7 @@ func run(name string, c tokens.Counter) runner {
 
 func ours(tb testing.TB, encoding string) runner {
 	tb.Helper()
-	return run("`bpe`, "+encoding, counter(tb, encoding))
+	return run("`bpe`, "+encoding, bpe.Encoding(encoding))
 }
 
 func theirs(tb testing.TB, encoding string) runner {
