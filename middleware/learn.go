@@ -135,6 +135,7 @@ func learnPrompt(v *View, p calibrate.Prompt) {
 // guessed, for this conversation only.
 func overflowed(ctx context.Context, v *View, n PromptLimits) {
 	s, sent := v.session, v.size.Tokens
+	s.State.conversation.refuses.Store(true)
 	limit := calibrate.Refusal{
 		Tokens: sent, Counted: v.size.Counted, Window: v.budget.Window, Room: v.budget.Room(),
 		Sent: n.Sent, Limit: n.Limit, Answer: n.Answer, Over: n.Over,
@@ -172,7 +173,7 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st := &s.State
 	other := st.calibrated > 0 && st.model != req.Model
-	source := calibrate.Source{History: s.History, Good: s.chain.goodCounter}
+	source := calibrate.Source{History: s.History, Good: s.chain.goodCounter, Refuses: st.conversation.refuses.Load()}
 	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
 	var past *calibrate.Past
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since

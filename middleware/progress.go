@@ -19,6 +19,8 @@ type conversation struct {
 	mu     sync.Mutex
 	values map[any]any
 	guess  atomic.Pointer[calibrate.Windows] // after refusals without a usable number, under the name ""; nil: none
+
+	refuses atomic.Bool // the provider has refused a prompt as too long
 }
 
 // Keys of this package in conversation.values.
@@ -72,6 +74,7 @@ func (c *conversation) fork() *conversation {
 		known.Fork(guess)
 		f.guess.Store(guess)
 	}
+	f.refuses.Store(c.refuses.Load())
 	for k, v := range c.values {
 		switch k.(type) {
 		case reported, checked:

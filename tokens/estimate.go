@@ -1,6 +1,9 @@
 package tokens
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Estimate estimates the count of a tokenizer from what a text is made of: words,
 // digits, marks, line breaks, indentation, and the script of each character. The
@@ -37,7 +40,7 @@ type rates struct {
 	digits    int // a group of three digits
 	marks     int // a run of punctuation
 	mark      int // each of its characters beyond the first
-	again     int // instead of mark, if it equals the two before
+	again     int // instead of mark, if it equals the two before; a quarter of it from the 17th on
 	newlines  int // a run of line breaks
 	spaces    int // a run of several spaces
 	ideograph int
@@ -48,7 +51,7 @@ type rates struct {
 	syllable  int // a letter of an Indic or South-East Asian script
 	kana      int
 	hangul    int
-	other     int // any other character, and a byte that is not UTF-8; an emoji is two
+	other     int // any other character, and a byte that is not UTF-8; an emoji is two, a fifth equal one in a row a quarter
 }
 
 // freeLetters is the number of letters of a word that are included in its cost.
@@ -96,11 +99,18 @@ func (r *rates) milli(text string, slow int) int {
 
 // punctuation returns the cost of a run of punctuation, and the position of the next other character.
 func (r *rates) punctuation(text string, i int) (milli, next int) {
-	from, milli := i, r.marks
+	const ruled = 16 // equal characters in a row: of more, up to 64 are one token
+	from, equal, milli := i, 1, r.marks
 	for i++; i < len(text) && class[text[i]] == mark; i++ {
-		if i-from > 1 && text[i] == text[i-1] && text[i] == text[i-2] {
+		if equal++; text[i] != text[i-1] {
+			equal = 1
+		}
+		switch {
+		case equal > ruled:
+			milli += r.again / 4
+		case i-from > 1 && equal > 2:
 			milli += r.again
-		} else {
+		default:
 			milli += r.mark
 		}
 	}
@@ -191,10 +201,26 @@ func (r *rates) beyondASCII(text string, i int) (milli, next int) {
 		return r.ideograph, i
 	case c >= 0xAC00 && c < 0xD7B0:
 		return r.hangul, i
+	case c < utf8.RuneSelf: // a control character
+		return r.other, i
 	case c >= 0x10000: // mostly emoji
 		return 2 * r.other, i
 	}
-	return r.other, i
+	return r.row(text, start, size)
+}
+
+// row returns the cost of equal characters in a row, as in a line that is drawn, and the position after them.
+func (r *rates) row(text string, i, size int) (milli, next int) {
+	const drawn = 4 // of more, several are one token
+	one := text[i : i+size]
+	for n := 1; strings.HasPrefix(text[i:], one); n++ {
+		if i += size; n <= drawn {
+			milli += r.other
+		} else {
+			milli += r.other / 4
+		}
+	}
+	return milli, i
 }
 
 // skip returns the end of the run of a class.
@@ -213,7 +239,7 @@ const (
 	digit
 	space
 	newline
-	beyond // not ASCII
+	beyond // not ASCII, or a control character
 )
 
 var class = func() (c [256]byte) {
@@ -229,7 +255,7 @@ var class = func() (c [256]byte) {
 			c[b] = space
 		case b == '\n', b == '\r':
 			c[b] = newline
-		case b >= utf8.RuneSelf:
+		case b >= utf8.RuneSelf, b < ' ', b == 0x7f:
 			c[b] = beyond
 		}
 	}

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"cmp"
+	"regexp"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -54,6 +55,9 @@ func (t *Tokens) Forget() { t.cut, t.high = cut{}, 0 }
 // edited prompt the charge is compared with a prediction, 0 if there is none, if the counter is
 // a good one.
 func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
+	if s.Refuses {
+		c.limit = 0
+	}
 	appended := p.Edited <= c.top.At
 	half := 2*p.Charged >= c.top.Charged // a server that cuts fills half of its window at least
 	low, drift := false, 1.0
@@ -79,7 +83,8 @@ func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
 	case c.low.At == 0:
 		c.low = p
 		return Doubtful
-	case p.At <= c.low.At, appended && !p.stalls(c.low, rate, s) && p.mayBeOf(c.top): // the same again, or another model charges
+	case s.Refuses, p.At <= c.low.At,
+		appended && !p.stalls(c.low, rate, s) && p.mayBeOf(c.top): // the same again, or another model charges
 		return Doubtful
 	}
 	c.limit, c.since = max(c.top.Charged, c.low.Charged, p.Charged), 0
@@ -133,6 +138,7 @@ func (p Prompt) rate() float64 { return float64(p.Charged) / float64(p.Counted) 
 type Source struct {
 	History *edit.History
 	Good    bool // the counter of the history is an estimate or a tokenizer, and not a rule of thumb
+	Refuses bool // the provider has refused a prompt as too long, so it does not cut prompts
 }
 
 // sure returns how many tokens the messages from the first to before the second position have at
@@ -151,7 +157,7 @@ func (s Source) sure(from, to int) (n int) {
 }
 
 // unsure returns how many tokens of these messages providers may charge differently or not at
-// all: those of thinking, media, and data of the provider.
+// all: those of thinking, media, data of the provider, and drawn lines.
 func (s Source) unsure(from, to int) (n int) {
 	for i := from; i < to; i++ {
 		for _, p := range s.History.Body[i].Parts {
@@ -162,9 +168,26 @@ func (s Source) unsure(from, to int) (n int) {
 				if p.Content != nil {
 					n += s.History.Meter.Part(p.Content)
 				}
-			case message.Text, message.ToolCall:
+				n += s.drawn(p.Text)
+			case message.Text:
+				n += s.drawn(p.Text)
+			case message.ToolCall:
+				n += s.drawn(p.Arguments)
 			}
 		}
 	}
 	return n
+}
+
+// drawing matches a part of a drawn line or another row of marks. Tokenizers differ by a factor of 60 in how many are one token.
+var drawing = regexp.MustCompile(`[^\pL\pN\s]{9,}`)
+
+// drawn returns the tokens of the drawn lines of a text.
+func (s Source) drawn(text string) int {
+	without := drawing.ReplaceAllLiteralString(text, "")
+	if len(without) == len(text) {
+		return 0
+	}
+	m := s.History.Meter
+	return m.Part(message.Text{Text: text}) - m.Part(message.Text{Text: without})
 }

@@ -1,6 +1,7 @@
 package calibrate_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -9,6 +10,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/tokens"
+	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // history has messages of 300 tokens each, of which every third thinks or shows a picture.
@@ -79,6 +82,39 @@ func TestReportsOfCutPrompts(t *testing.T) {
 				require.Equal(t, x.limit, learned.Limit())
 			}
 		})
+	}
+}
+
+// Tokenizers make one token of up to 64 equal marks, and of several in the pattern of a table: that the charge of a drawing is low
+// shows nothing.
+func TestDrawingsAreNotCut(t *testing.T) {
+	t.Parallel()
+	exact := tokens.Meter{Counter: bpe.O200kBase()}
+	for _, pattern := range []string{"=", "-", "#", ".", "█", "─", "═", "=-", "-+", "…", "\n--------------------+", "┼─", "🎉", "\x00"} {
+		h, counted, charged := &edit.History{}, 0, 0
+		var learned calibrate.Tokens
+		for n := range 8 {
+			m := message.User(fmt.Sprintf("job %d: %s", n, strings.Repeat(pattern, 6000/len(pattern))))
+			h.Body, h.Tokens = append(h.Body, &m), append(h.Tokens, h.Meter.Message(m))
+			counted, charged = counted+h.Tokens[n], charged+exact.Message(m)
+			p := calibrate.Prompt{At: n + 1, Charged: charged, WithCache: charged, Counted: counted}
+			learned.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, calibrate.Source{History: h, Good: true})
+		}
+		require.Zero(t, learned.Limit(), pattern)
+	}
+}
+
+// A server that has refused a prompt as too long does not cut others.
+func TestServersThatRefuseDoNotCut(t *testing.T) {
+	t.Parallel()
+	s := history(nil)
+	var learned calibrate.Tokens
+	for n := range 6 {
+		s.Refuses = n > 2
+		p := calibrate.Prompt{At: 3 + n, Charged: 900, WithCache: 900, Counted: 900 + 300*n}
+		verdict := learned.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, s)
+		require.Equal(t, n == 2, verdict == calibrate.Truncated, n)
+		require.Equal(t, n == 2, learned.Limit() > 0, n)
 	}
 }
 
