@@ -206,12 +206,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !slices.Equal(found.Pins, st.Pins) {
 		st.result = edit.Result{}
 	}
-	if len(found.Steps) > 0 {
-		s.held = found.Held(s.log.Question())
-	}
-	if len(found.Pins) > 0 {
-		s.pin(found.Pins)
-	}
+	s.heed(found.Stored)
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
@@ -238,6 +233,16 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		s.reported = s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
 	}
 	return nil
+}
+
+// heed takes what a person has done about the history: which edits were undone, and what was pinned.
+func (s *session) heed(found entries.Stored) {
+	if len(found.Steps) > 0 {
+		s.held = found.Held(s.log.Question())
+	}
+	if len(found.Pins) > 0 {
+		s.pin(found.Pins)
+	}
 }
 
 // pin pins messages of this session that a person has pinned. The track remains as it is: others may have it.

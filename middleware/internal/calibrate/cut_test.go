@@ -89,7 +89,7 @@ func TestReportsOfCutPrompts(t *testing.T) {
 // shows nothing.
 func TestDrawingsAreNotCut(t *testing.T) {
 	t.Parallel()
-	exact := tokens.Meter{Counter: bpe.O200kBase()}
+	exact := tokens.Meter{Counter: bpe.Encoding("o200k_base")}
 	for _, pattern := range []string{"=", "-", "#", ".", "█", "─", "═", "=-", "-+", "…", "\n--------------------+", "┼─", "🎉", "\x00"} {
 		h, counted, charged := &edit.History{}, 0, 0
 		var learned calibrate.Tokens
