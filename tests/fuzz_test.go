@@ -30,7 +30,7 @@ func FuzzApply(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := &byteDice{left: data[:min(len(data), 2000)]}
-		var journal journal.Journal = journal.NewMemory(0)
+		journal := journal.NewMemory(0)
 		if d.roll("store", 2) == 1 {
 			journal = newTexts()
 		}

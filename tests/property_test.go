@@ -238,7 +238,7 @@ func TestReference(t *testing.T) {
 }
 
 func checkReference(t *rapid.T) {
-	var journal journal.Journal = journal.NewMemory(0)
+	journal := journal.NewMemory(0)
 	if rapid.Bool().Draw(t, "store") {
 		journal = newTexts()
 	}

@@ -102,7 +102,8 @@ func (r *rates) punctuation(text string, i int) (milli, next int) {
 	const ruled = 16 // equal characters in a row: of more, up to 64 are one token
 	from, equal, milli := i, 1, r.marks
 	for i++; i < len(text) && class[text[i]] == mark; i++ {
-		if equal++; text[i] != text[i-1] {
+		equal++
+		if text[i] != text[i-1] {
 			equal = 1
 		}
 		switch {

@@ -257,7 +257,8 @@ func TestOptimumOfRecorded(t *testing.T) {
 	recorded.Files(t) // skips the test without recordings
 	n := 0
 	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
-		if n++; n%soak.Nth(10, 1) > 0 {
+		n++
+		if n%soak.Nth(10, 1) > 0 {
 			continue
 		}
 		c, err := conversation(line)

@@ -78,8 +78,8 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	plan, err := f.search(ctx, j)
 	if plan != nil && plan.LastResort {
-		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest calls, " +
-			"or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
+		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest " +
+			"calls, or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
 			"or take a model with a larger window"})
 	}
 	return plan, err

@@ -95,8 +95,8 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		}
 		msgs, err := c.Compact(ctx, v, end, wanted)
 		if err == nil && !h.IsZero() && !names(msgs, h) {
-			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "the summary of the provider has left out the handle " +
-				h.String() + ", by which the messages that it stands for can be read"})
+			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "the summary of the provider has left out the " +
+				"handle " + h.String() + ", by which the messages that it stands for can be read"})
 		}
 		return msgs, err
 	}

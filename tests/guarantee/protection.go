@@ -64,7 +64,8 @@ func (c *Call) read() []bool {
 	for i := range c.Sent {
 		e := c.compacted(i)
 		for k := range all {
-			all[k] = all[k] || e != nil && slices.ContainsFunc(e.Runs, func(r message.Run) bool { return r.First <= k-lead && k-lead <= r.Last })
+			covers := func(r message.Run) bool { return r.First <= k-lead && k-lead <= r.Last }
+			all[k] = all[k] || e != nil && slices.ContainsFunc(e.Runs, covers)
 		}
 	}
 	return all

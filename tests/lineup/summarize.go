@@ -30,9 +30,14 @@ func summing(roll Roll) summarize.Options {
 	o.NoFallback = roll("no fallback", 3) == 2
 	o.MinCalls = roll("calls between folds", 4)
 	o.Strategy = []summarize.Strategy{
-		{}, {BySystem: true}, {Chunks: 1 + roll("chunk", 5)},
-		{OnlyLast: 1 + roll("last", 5)}, {Since: time.Unix(1_000_000, 0)},
-		{Structured: true}, {Facts: []summarize.Concept{{Keyword: "files", Many: true}}}, {Custom: first},
+		{},
+		{BySystem: true},
+		{Chunks: 1 + roll("chunk", 5)},
+		{OnlyLast: 1 + roll("last", 5)},
+		{Since: time.Unix(1_000_000, 0)},
+		{Structured: true},
+		{Facts: []summarize.Concept{{Keyword: "files", Many: true}}},
+		{Custom: first},
 	}[roll("strategy", 8)]
 	if o.Soft != nil && roll("in the background", 2) == 1 {
 		o.Background = func(task func(context.Context)) bool {

@@ -33,7 +33,7 @@ func windowLimit(b middleware.Budget) (tokens int, of string) {
 
 func (window) cost() int { return 0 }
 
-func (window) Threshold(v *middleware.View) (tokens int, ok bool) { //nolint:unparam // as all of these methods
+func (window) Threshold(v *middleware.View) (tokens int, ok bool) {
 	b, ok := v.Budget()
 	if !ok {
 		return DefaultTokens, true
