@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,8 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/steps"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
 )
 
 const talk = `{"messages": [
@@ -245,4 +253,54 @@ func TestHistoryAndUndo(t *testing.T) {
 	status, _, stderr = exec(t, talk, "undo", filepath.Join(t.TempDir(), "missing"))
 	require.Equal(t, 2, status)
 	require.Contains(t, stderr, "--journal is missing")
+}
+
+// A program has made its history with or without the names of tools in results, and has written it as chat completions, which
+// do not have them. A message was pinned when there were no results, so the journal has an entry for either.
+func TestHistoryOfAProgram(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"read_log", ""} {
+		url := "sqlite:" + filepath.Join(t.TempDir(), "laconic.db")
+		db, err := engine.Open(t.Context(), url, engine.Options{})
+		require.NoError(t, err)
+		env := middleware.Env{Journal: db.Journal()}
+		chain := middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 1}))
+		history := []message.Message{message.User("Why does the nightly build fail?")}
+		require.NoError(t, steps.Pin(t.Context(), env, history, message.IDs(history)[0]))
+		for i := range 3 {
+			id := fmt.Sprint("call", i)
+			history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: "{}"}),
+				message.Result(id, name, strings.Repeat("ok ", 500)))
+		}
+		_, _, err = middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+		body, err := (&openai.Conversation{}).Body(history, nil)
+		require.NoError(t, err)
+
+		in := func(args ...string) (int, string, string) {
+			return exec(t, string(body), append(args, "--journal", url)...)
+		}
+		status, listed, stderr := in("history")
+		require.Zero(t, status, stderr)
+		require.Contains(t, listed, "cleared 2 results", "results named %q", name)
+		require.Contains(t, listed, "pin")
+		status, undone, stderr := in("undo")
+		require.Zero(t, status, stderr)
+		require.Contains(t, undone, "undo of contextedit: ", "results named %q", name)
+
+		const want = "nothing is kept of this conversation in the scope \"acme\": check --scope"
+		status, listed, stderr = in("history", "--scope", "acme")
+		require.Zero(t, status, stderr)
+		require.Contains(t, listed, want)
+		status, listed, stderr = in("history", "--scope", "acme", "--json")
+		require.Zero(t, status, stderr)
+		require.Empty(t, listed, "what is written is JSON")
+		require.Contains(t, stderr, want)
+		for _, redo := range []string{"--redo=false", "--redo"} {
+			status, _, stderr = in("undo", "--scope", "acme", redo)
+			require.Equal(t, 1, status)
+			require.Contains(t, stderr, want)
+		}
+	}
 }

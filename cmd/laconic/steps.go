@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -26,7 +28,8 @@ var historyCommand = command{
 	long: `Lists the steps of a conversation that the journal in a database has, the newest
 first: edits, and what persons did about them. The conversation is the whole
 history in one of the formats of apply. An edit is found by the messages, so
-they must be those that the chain has got. The URL is that of laconic journal.`,
+they must be those that the chain has got, with or without the names of tools in
+results, which not every format has. The URL is that of laconic journal.`,
 	flags: func(fs *flag.FlagSet) action {
 		s := stepped{}
 		s.flags(fs)
@@ -64,9 +67,9 @@ func (s *stepped) flags(fs *flag.FlagSet) {
 	fs.Func("key", "a `FILE` with a key of the database, or none", s.keys.addKey)
 }
 
-// with opens the journal and reads the conversation.
+// with opens the journal and reads the conversation. kept is nil, or the error if the journal has nothing of the conversation.
 func (s *stepped) with(
-	ctx context.Context, args []string, std stdio, do func(env middleware.Env, history []message.Message) error,
+	ctx context.Context, args []string, std stdio, do func(env middleware.Env, history []message.Message, kept error) error,
 ) (err error) {
 	if s.url == "" {
 		return usagef("--journal is missing, want the URL of a database")
@@ -87,7 +90,58 @@ func (s *stepped) with(
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	return do(middleware.Env{Journal: e.Journal(), Scope: s.scope}, conv.Body.Request().Messages)
+	env := middleware.Env{Journal: e.Journal(), Scope: s.scope}
+	history, kept, err := lookUp(ctx, env, conv.Body.Request().Messages)
+	if err != nil {
+		return err
+	}
+	return do(env, history, kept)
+}
+
+// lookUp returns the history of which the journal has the newest entry: as it was read or, since not every format has the names
+// of results, with the names of the calls that they answer. kept is the error if the journal has neither.
+func lookUp(ctx context.Context, env middleware.Env, read []message.Message) (history []message.Message, kept, err error) {
+	history, kept = read, fmt.Errorf("nothing is kept of this conversation in the scope %q: check --scope (laconic journal ls "+
+		"lists the scopes), and that the conversation is the whole history that the chain has got", env.Scope)
+	newest := -1
+	for _, h := range [...][]message.Message{read, named(read)} {
+		ids := message.IDs(h)[message.Leading(h):]
+		if len(ids) == 0 { // package steps says what is wrong
+			return read, nil, nil
+		}
+		found, err := env.Journal.Find(ctx, env.Scope, ids[0], ids)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case found.At > newest:
+			newest, history = found.At, h
+		}
+		if found.At >= 0 || found.Skipped != nil {
+			kept = nil
+		}
+	}
+	return history, kept, nil
+}
+
+// named returns a history in which each result without a name has that of its call.
+func named(history []message.Message) []message.Message {
+	history = slices.Clone(history)
+	names := map[string]string{} // of the newest call with each ID
+	for i := range history {
+		parts := slices.Clone(history[i].Parts)
+		for k, p := range parts {
+			switch p := p.(type) {
+			case message.ToolCall:
+				names[p.ID] = p.Name
+			case message.ToolResult:
+				p.Name = cmp.Or(p.Name, names[p.CallID])
+				parts[k] = p
+			case message.Text, message.Thinking, message.Media, message.Opaque:
+			}
+		}
+		history[i].Parts = parts
+	}
+	return history
 }
 
 // mustExist returns an error for a database in a file that is missing: it would be created.
@@ -126,10 +180,17 @@ func lineOf(s steps.Step) line {
 }
 
 func (s *stepped) list(ctx context.Context, args []string, std stdio) error {
-	return s.with(ctx, args, std, func(env middleware.Env, history []message.Message) error {
+	return s.with(ctx, args, std, func(env middleware.Env, history []message.Message, kept error) error {
 		all, err := steps.History(ctx, env, history)
 		switch {
 		case err != nil:
+			return err
+		case kept != nil:
+			out := std.out
+			if s.json {
+				out = std.err
+			}
+			_, err := fmt.Fprintln(out, kept)
 			return err
 		case s.json:
 			enc := json.NewEncoder(std.out)
@@ -159,7 +220,10 @@ func (s *stepped) list(ctx context.Context, args []string, std stdio) error {
 }
 
 func (s *stepped) undo(ctx context.Context, args []string, std stdio) error {
-	return s.with(ctx, args, std, func(env middleware.Env, history []message.Message) error {
+	return s.with(ctx, args, std, func(env middleware.Env, history []message.Message, kept error) error {
+		if kept != nil {
+			return kept
+		}
 		do := steps.Undo
 		if s.redo {
 			do = steps.Redo
