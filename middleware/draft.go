@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/laconic-go/laconic/message"
@@ -244,7 +245,30 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 			} else {
 				steps[i].Records = slices.Delete(steps[i].Records, k, k+1)
 			}
+			const changed = ", changed before it was committed"
+			steps[i].Why = strings.TrimSuffix(s.Why, changed) + changed
 		}
+	}
+	return steps
+}
+
+// remade returns the steps of a changed draft with what they do now: each one edits what the ones before it have left, and the
+// last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
+func remade(v *View, steps []entries.Made) []entries.Made {
+	w, last := asOpened(v), -1
+	for i := len(v.session.opened.State.unwrittenSteps); i < len(steps); i++ {
+		s := &steps[i]
+		if len(s.Records) == 0 { // it is not written
+			continue
+		}
+		s.Before, s.Change.Removed = w.size.Tokens, replaced(w.list, s.Records)
+		if l, err := w.list.Over(v.session.WeighAll(s.Records)); err == nil {
+			w = withList(w, l)
+		}
+		s.After, last = w.size.Tokens, i
+	}
+	if last >= 0 { // what a rewrite of the same draft has replaced does not come back with it
+		steps[last].After = v.size.Tokens
 	}
 	return steps
 }
@@ -265,7 +289,7 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 func (d *DraftResult) with(i int, l edit.List, steps []entries.Made) (*DraftResult, error) {
 	last := len(d.stages) - 1
 	v := withList(d.stages[last], l)
-	v.steps = steps
+	v.steps = remade(v, steps)
 	if added := newEdits(v); len(added) > 0 {
 		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), v.session.terms(before.result.LeftOut), false)

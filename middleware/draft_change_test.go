@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/steps"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -216,6 +218,106 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 	require.ErrorContains(t, err, "message 4 is protected, and the fold would remove it")
 	_, err = d.Refold(0, history[4], history[5], message.User("[two more lookups]"))
 	require.NoError(t, err)
+}
+
+// The journal keeps what the steps of a committed draft have done, not what they would have done before it was changed.
+func TestDraftChangesAreInTheSteps(t *testing.T) {
+	t.Parallel()
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	const changed = ", changed before it was committed"
+	last := func(d *middleware.DraftResult) int { return len(d.Edits) - 1 } // a rewrite behind the fold
+	clearAll := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		var plan middleware.Plan
+		for i := range v.Len() {
+			if r, ok := v.At(i).Parts[0].(message.ToolResult); ok && v.Protected(i) == (middleware.Protection{}) {
+				r.Text = "cleared"
+				plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+			}
+		}
+		return &plan, nil
+	}, middleware.Options{})
+	shortenAndFold := middleware.Chain((&layers{}).shorten(), (&layers{}).fold())
+	for name, tt := range map[string]struct {
+		mw     middleware.Middleware
+		change func(d *middleware.DraftResult) (*middleware.DraftResult, error)
+		want   []string // the names of the steps, + if changed
+	}{
+		"nothing": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) { return d, nil }, []string{"shorten", "fold"}},
+		"without a rewrite": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			return d.Without(last(d))
+		}, []string{"shorten+", "fold"}},
+		"without the fold": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			return d.Without(foldOfThem(t, d))
+		}, []string{"shorten"}},
+		"another fold": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			return d.Refold(foldOfThem(t, d), message.User("What was done: the logs of ten builds were read."))
+		}, []string{"shorten", "fold+"}},
+		"another rewrite": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			r := d.Edits[last(d)].Parts[0].(message.ToolResult)
+			r.Text = "ok"
+			return d.Rewrite(last(d), r)
+		}, []string{"shorten+", "fold"}},
+		"without three": {(&layers{}).shorten(), func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			for range 3 {
+				var err error
+				if d, err = d.Without(0); err != nil {
+					return nil, err
+				}
+			}
+			return d, nil
+		}, []string{"shorten+"}},
+		"without a rewrite over another": {middleware.Chain((&layers{}).shorten(), clearAll), func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
+			return d.Without(3)
+		}, []string{"shorten", "clear+"}},
+	} {
+		env := middleware.Env{Journal: journal.NewMemory(0)}
+		d, err := tt.change(drafted(t, middleware.With(env, tt.mw), history, "*"))
+		require.NoError(t, err, name)
+		require.NoError(t, d.Commit(t.Context()), name)
+		all, err := steps.History(t.Context(), env, history)
+		require.NoError(t, err, name)
+		slices.Reverse(all)
+		var got []string
+		size := d.Before.Size().Tokens
+		for _, s := range all {
+			by := s.By
+			if why, ok := strings.CutSuffix(s.Why, changed); ok {
+				by += "+"
+				require.NotContains(t, why, changed, name)
+			}
+			got = append(got, by)
+			require.Equal(t, size, s.Before, "%s: %s begins with what is there", name, s.By)
+			require.Less(t, s.After, s.Before, "%s: %s", name, s.By)
+			size = s.After
+		}
+		require.Equal(t, tt.want, got, name)
+		require.Equal(t, d.After.Size().Tokens, size, "%s: the last step leaves what the draft shows", name)
+	}
+}
+
+// An edit that was taken out of a draft has not replaced anything, so an undo brings nothing back for it.
+func TestUndoOfAChangedDraft(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	history := middlewaretest.ReAct{Rounds: 6, Result: 900}.Messages()
+	remembered, _ := sentBy(t, middleware.With(env, halver("halve")), history)
+	clearTwo := middleware.With(env, middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		var plan middleware.Plan
+		for i := range v.Len() {
+			if r, ok := v.At(i).Parts[0].(message.ToolResult); ok && len(plan.Edits) < 2 {
+				r.Text = "cleared"
+				plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
+			}
+		}
+		return &plan, nil
+	}, middleware.Options{Trigger: never}))
+	d, err := drafted(t, clearTwo, history, "clear").Without(0)
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context()))
+	_, err = steps.Undo(t.Context(), env, history)
+	require.NoError(t, err)
+	got, _ := sentBy(t, clearTwo, history)
+	require.NoError(t, testkit.Same(remembered, got))
 }
 
 // clearFirst empties the first result that may be emptied.

@@ -403,12 +403,18 @@ func (p *proposal) step(why string) entries.Made {
 	case v.req.tooLong:
 		s.Actor = entries.ByRefusal
 	}
-	for _, r := range p.records { // a fold covers what it replaces
-		if was := v.list.Inside(r.Runs); r.Kind == journal.Rewrite {
-			s.Change.Removed = append(s.Change.Removed, was...)
+	s.Change.Removed = replaced(v.list, p.records)
+	return s
+}
+
+// replaced returns the edits that rewrites replace; a fold covers what it replaces.
+func replaced(l edit.List, records []*journal.Record) (removed []*journal.Record) {
+	for _, r := range records {
+		if r.Kind == journal.Rewrite {
+			removed = append(removed, l.Inside(r.Runs)...)
 		}
 	}
-	return s
+	return removed
 }
 
 // priceKey is the key of the context value that adds up what an edit has cost: a *journal.Cost.
