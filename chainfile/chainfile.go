@@ -169,7 +169,11 @@ func (f *File) read(root node) {
 	switch {
 	case !ok:
 	case f.window() == 0:
-		reserve.failf("needs the key window, the context size of the model in tokens, of which it is a part")
+		unknown := f.unknownModel(models.Default())
+		if unknown != "" {
+			unknown = "; " + unknown
+		}
+		reserve.failf("needs the key window, the context size of the model in tokens, of which it is a part%s", unknown)
 	case f.Reserve >= f.window():
 		reserve.failf("is %d tokens, want less than the window of %d", f.Reserve, f.window())
 	}

@@ -78,6 +78,8 @@ func TestErrors(t *testing.T) {
 		"target above one":          {"chain: [{use: fit, target: 2}]", `c:1:28: chain[0].target is 2, want a number above 0 and at most 1`},
 		"blank note":                {"chain: [{use: fit, note: ' '}]", `c:1:26: chain[0].note cannot be: note is blank, which providers reject, want a text that can be seen`},
 		"window of zero":            {"window: 0", `c:1:9: window is 0, want a whole number, 1 or more`},
+		"reserve, unknown model":    {"model: my-own\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve needs the key window, the context size of the model in tokens, of which it is a part; model "my-own" is not in the table of models: give its window`},
+		"reserve, similar model":    {"model: claude-sonet-4-5\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve needs the key window, the context size of the model in tokens, of which it is a part; model "claude-sonet-4-5" is not in the table of models, so its window`},
 		"reserve alone":             {"reserve: 5\nchain: [{use: contextedit}]", `c:1:10: reserve needs the key window, the context size of the model in tokens, of which it is a part`},
 		"reserve of all":            {"window: 5\nreserve: 5\nchain: [{use: contextedit}]", `c:2:10: reserve is 5 tokens, want less than the window of 5`},
 		"unknown counter":           {"counter: chars", `c:1:10: counter "chars" is no counter (did you mean chars4?); want auto, cautious, chars4, cjk15, cl100k_base, estimate, o200k_base or o200k_harmony`},
