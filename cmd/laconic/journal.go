@@ -152,6 +152,10 @@ func list(_ context.Context, _ *engine.Engine, kept []engine.Usage, std stdio) e
 
 // show writes the entries of the conversations as lines of JSON.
 func show(ctx context.Context, e *engine.Engine, kept []engine.Usage, std stdio) error {
+	if len(kept) == 0 {
+		_, err := fmt.Fprintln(std.err, "laconic: journal: no conversation matches; laconic journal ls lists what is kept")
+		return err
+	}
 	enc := json.NewEncoder(std.out)
 	enc.SetEscapeHTML(false)
 	for _, u := range kept {

@@ -135,8 +135,10 @@ func (r *replayed) chains() (all []replay.Chain, err error) {
 	}
 	if r.preset != "" {
 		c, err := chainOf(r.preset, "--preset", []byte("preset: "+strconv.Quote(r.preset)))
-		if err != nil {
-			return nil, usagef("%v", err)
+		if e, ok := errors.AsType[*chainfile.Error](err); ok {
+			return nil, usagef("--preset %s", e.Text) // without the position in a file
+		} else if err != nil {
+			return nil, err
 		}
 		all = append(all, c)
 	}

@@ -162,7 +162,7 @@ func TestReplayUsage(t *testing.T) {
 		{[]string{"--baselines", "--bar", "2", file}, "--bar is 2, want a share from 0 to 1"},
 		{[]string{"--baselines", "--counter", "x", file}, `--counter: "x" is no counter`},
 		{[]string{"--baselines", "--window", "-1", file}, "a negative option"},
-		{[]string{"--preset", "luxury", file}, "--preset"},
+		{[]string{"--preset", "luxury", file}, `replay: --preset is "luxury", want economy`},
 	} {
 		status, stdout, stderr := exec(t, "", append([]string{"replay"}, c.args...)...)
 		require.Equal(t, 2, status, "%v: %s", c.args, stderr)
