@@ -46,5 +46,9 @@ func convert(to string, args []string, std stdio) error {
 		_, err = fmt.Fprintln(std.out, out)
 		return err
 	}
-	return usagef("no format %q: want --to and one of %s", to, strings.Join(names, ", "))
+	want := strings.Join(names, ", ")
+	if to == "" {
+		return usagef("--to is missing, want --to and one of %s", want)
+	}
+	return usagef("no format %q: want --to and one of %s", to, want)
 }

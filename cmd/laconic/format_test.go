@@ -91,6 +91,34 @@ func TestFormatsOfApply(t *testing.T) {
 	}
 }
 
+// The arguments of a call are no JSON object: chat completions may have them, and the other formats after a repair.
+func TestConvertBrokenArguments(t *testing.T) {
+	t.Parallel()
+	chat := `{"messages":[{"role":"user","content":"Why?"},{"role":"assistant","tool_calls":[` +
+		`{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a.g"}}]},` +
+		`{"role":"tool","tool_call_id":"c1","content":"no such file"},{"role":"user","content":"Go on."}]}`
+	status, repaired, stderr := exec(t, chat, "apply", "--chain", write(t, "chain: [{use: fit}]"))
+	require.Zero(t, status, stderr)
+	repaired, _, _ = strings.Cut(repaired, `,"report"`)
+	for format, want := range map[string]string{
+		"messages": "the arguments of the call read/c1 are not a JSON object, which messages must have; laconic apply repairs them, with fit",
+		"ollama":   "read/c1", "gemini": "read/c1", "responses": "",
+	} {
+		status, _, stderr := exec(t, chat, "convert", "--to", format)
+		require.Contains(t, stderr, want)
+		require.Equal(t, want != "", status == 1, format)
+		status, _, stderr = exec(t, repaired+"}", "convert", "--to", format)
+		require.Zero(t, status, stderr)
+	}
+	for format, want := range map[string]string{
+		"": "--to is missing, want --to and one of chat, responses, messages, gemini, ollama", "xml": `no format "xml": want --to and one of chat, `,
+	} {
+		status, _, stderr := exec(t, chat, "convert", "--to", format)
+		require.Equal(t, 2, status)
+		require.Contains(t, stderr, want)
+	}
+}
+
 // TestDollarsOfApply has a model with prices and one without.
 func TestDollarsOfApply(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,10 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 		return "", fmt.Errorf("%s would be lost: it is not a part of the conversation that can be written in another format; "+
 			"remove it first", path)
 	}
+	if c, found := brokenCall(req.Messages); found && to != codec.Chat && to != codec.Responses { // which have them as texts
+		return "", fmt.Errorf("the arguments of the call %s/%s are not a JSON object, which %s must have; laconic apply repairs them, "+
+			"with fit in its chain", c.Name, c.ID, to.Name)
+	}
 	out, err := to.Write(t.Body.Model, req.Messages, t.Body.Tools)
 	if err != nil {
 		return "", err
@@ -69,6 +73,19 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 		}
 	}
 	return out, nil
+}
+
+// brokenCall returns the first call whose arguments are not a JSON object.
+func brokenCall(msgs []message.Message) (c message.ToolCall, found bool) {
+	for i := range msgs {
+		for c := range msgs[i].Calls() {
+			v, _ := normal(c.Arguments)
+			if _, object := v.(map[string]any); !object {
+				return c, true
+			}
+		}
+	}
+	return c, false
 }
 
 // takeLimit removes the longest answer from a request.
