@@ -35,7 +35,8 @@ const (
 // The store, or the scope of it, must belong to the tenant of the conversation:
 // the model can read everything in it.
 //
-// The model gives a handle, and can ask for some lines or search for a text or
+// The model gives a handle, in either case or behind the word recall as in the
+// placeholder, and can ask for some lines or search for a text or
 // a regular expression. Content that fits into an answer is returned whole and
 // unchanged, so archiving such an answer gives the same handle again. Of longer
 // content the answer has a part, under a line in brackets that names the part
@@ -80,10 +81,7 @@ type recall struct {
 }
 
 func (r recall) answer(ctx context.Context, in recallArgs) (message.Part, error) {
-	h, err := archived.FromHash(in.Handle), error(nil)
-	if h.IsZero() {
-		h, err = store.ParseHandle(in.Handle)
-	}
+	h, err := archived.Read(in.Handle)
 	if err != nil {
 		return note("%s", strings.TrimPrefix(err.Error(), "store: "))
 	}

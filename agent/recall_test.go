@@ -101,13 +101,16 @@ func TestRecallWhole(t *testing.T) {
 	}
 }
 
-// A handle may be in the form that gateways look for.
+// A handle may be in the form that gateways look for, in upper case, and behind the word that the placeholder has.
 func TestRecallByHash(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
 	h, err := store.ParseHandle(keep(t, s, "abc"))
 	require.NoError(t, err)
-	for _, handle := range []string{archived.Hash(h), "hash=" + archived.Hash(h)} {
+	for _, handle := range []string{
+		archived.Hash(h), "hash=" + archived.Hash(h), strings.ToUpper(h.String()), "recall " + h.String(), " Recall  " + strings.ToUpper(h.String()),
+		"recall hash=" + archived.Hash(h),
+	} {
 		require.Equal(t, "abc", ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": handle}))
 	}
 	require.Contains(t, ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": archived.Hash(h)[:22]}), "has other characters")
@@ -197,6 +200,7 @@ func TestRecallProblems(t *testing.T) {
 	}{
 		"malformed":        {args{"handle": "../../etc/passwd"}, `[handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder]`},
 		"mistyped":         {args{"handle": gone[:11] + "a"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]`},
+		"mistyped upper":   {args{"handle": "RECALL " + strings.ToUpper(gone[:11]) + "A"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]`},
 		"empty handle":     {args{"handle": ""}, `[handle "" is empty, want 12 letters a to z as in the placeholder]`},
 		"unknown":          {args{"handle": gone}, "[nothing is kept under " + gone + ": it was given up since, or never put into this archive; call the tool that gave it again]"},
 		"another tenant's": {args{"handle": foreign.String()}, "[nothing is kept under " + foreign.String() + ": it was given up since, or never put into this archive; call the tool that gave it again]"},

@@ -109,7 +109,7 @@ func Asked(call message.ToolCall) store.Handle {
 	var wrapped map[string]string
 	if json.Unmarshal([]byte(arguments), &wrapped) == nil && len(wrapped) == 1 && wrapped["__arg1"] != "" {
 		arguments = wrapped["__arg1"]
-		if h := either(arguments); !h.IsZero() {
+		if h, err := Read(arguments); err == nil {
 			return h
 		}
 	}
@@ -126,14 +126,17 @@ func Asked(call message.ToolCall) store.Handle {
 	if dec.Decode(&args) != nil {
 		return store.Handle{}
 	}
-	return either(args.Handle)
+	h, _ := Read(args.Handle)
+	return h
 }
 
-// either reads a handle in either form.
-func either(text string) store.Handle {
+// Read reads a handle as a model writes it: in either form, also in upper case, and behind the word that placeholders have, as
+// "recall kqvmzhtwrcxa". Errors are those of [store.ParseHandle].
+func Read(text string) (store.Handle, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	text = strings.TrimSpace(strings.TrimPrefix(text, store.RecallTool+" "))
 	if h := FromHash(text); !h.IsZero() {
-		return h
+		return h, nil
 	}
-	h, _ := store.ParseHandle(text)
-	return h
+	return store.ParseHandle(text)
 }
