@@ -2,6 +2,7 @@ package message
 
 import (
 	"slices"
+	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/internal/jsonscan"
 )
@@ -16,6 +17,9 @@ func contentOf(msgs []Message, i int) []Violation {
 	default:
 		report(unknownRole, "")
 	}
+	if !utf8.ValidString(m.Name) {
+		report(badText, "")
+	}
 	for _, p := range m.Parts {
 		switch {
 		case p == nil:
@@ -24,6 +28,9 @@ func contentOf(msgs []Message, i int) []Violation {
 		case !knownPart(p):
 			report(unknownPart, "")
 			continue
+		}
+		if id, valid := isText(p); !valid {
+			report(badText, id)
 		}
 		switch p := p.(type) {
 		case ToolCall:

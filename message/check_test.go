@@ -293,6 +293,7 @@ func FuzzCheck(f *testing.F) {
 		{0, 1, 0, 2, 4, 4, 3, 2, 5}, // calls and results
 		{3, 1, 5, 3, 1, 5, 2, 2, 4, 4, 1, 1, 0, 3, 1, 5},     // orphans, twins, a user between
 		{2, 1, 68, 3, 3, 5, 21, 5, 4, 1, 200, 0, 0, 2, 1, 8}, // arguments, pieces, an unknown role, nothing
+		{0, 1, 9, 2, 3, 12, 10, 4, 3, 2, 11, 5},              // not UTF-8
 	} {
 		f.Add(seed)
 	}
@@ -336,6 +337,7 @@ func scripted(script []byte) []message.Message {
 				message.ToolCall{ID: "a", Arguments: string(script[:min(b/16, len(script))])},
 				message.ToolResult{CallID: "b", Content: piece("a")},
 				&message.Text{},
+				message.Text{Text: "x\xff"}, call("\xfe"), piece("\xfe"), message.Thinking{Text: "\xff", Signature: string(rune('a' + b/16%2))},
 			}
 			m.Parts = append(m.Parts, kinds[b%16%len(kinds)])
 		}

@@ -13,6 +13,7 @@ var (
 	MisplacedPart       = misplacedPart.String()
 	UnknownPart         = unknownPart.String()
 	UnknownRole         = unknownRole.String()
+	BadText             = badText.String()
 	NoResult            = noResult.String()
 	ResultsNotFirst     = resultsNotFirst.String()
 	ResultOrder         = resultOrder.String()

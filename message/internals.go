@@ -28,6 +28,10 @@ func (internals) AppendIDs(ids []ID, more []Message, results []ContentHash) []ID
 // is nil or of one of them.
 func (internals) KnownPart(p Part) bool { return knownPart(p) }
 
+// WithText returns a part whose strings are UTF-8, with one U+FFFD for each run of other bytes. IDs, signatures and the bytes of
+// media stay as they are.
+func (internals) WithText(p Part) Part { return withText(p) }
+
 // Size returns about how many bytes of memory the message uses. It is meant for caches with a limit.
 func (internals) Size(m *Message) int { return m.size() }
 

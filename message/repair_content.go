@@ -30,6 +30,10 @@ func (d *repairer) repairMessage(it item) []item {
 		it.Name = fixAuthor(was)
 		d.fix(badAuthor, it.at, "", "the name %q became %q", clip(was), it.Name)
 	}
+	if name := asText(it.Name); name != it.Name {
+		d.fix(badText, it.at, "", "the name %q became %q", clip(it.Name), clip(name))
+		it.Name = name
+	}
 	moved := d.repairParts(&it)
 	d.repairShape(&it)
 	kept := d.keep(&it, len(moved) > 0)
@@ -66,7 +70,7 @@ func (d *repairer) repairRole(it *item) {
 func (d *repairer) repairParts(it *item) (moved []Part) {
 	parts := make([]Part, 0, len(it.Parts))
 	for _, p := range it.Parts {
-		p = d.repairPart(it, p)
+		p = d.repairText(it, d.repairPart(it, p))
 		r, isResult := p.(ToolResult)
 		switch {
 		case p == nil:

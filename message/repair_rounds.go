@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // repairRounds moves results to their calls.
@@ -274,6 +275,8 @@ func (d *repairer) repairIDs(r *round, used map[string]int) {
 		switch {
 		case r.calls.find(id) < k:
 			broken, done = duplicateCall, "the call became %q"
+		case !utf8.ValidString(id):
+			broken = badText
 		case d.want.has(badID) && !d.rules.goodID(id):
 			broken = badID
 		case d.want.has(reusedID) && n > 0:

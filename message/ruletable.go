@@ -16,6 +16,7 @@ const (
 	misplacedPart
 	unknownPart
 	unknownRole
+	badText
 	noResult
 	resultsNotFirst
 	resultOrder
@@ -174,6 +175,14 @@ var ruleTable = [...]entry{
 		Text:   "The role is system, user, assistant or tool.",
 		Source: "the API references of all providers; Gemini error \"Please use a valid role: user, model\"",
 		Repair: "developer becomes system; any other role becomes user.",
+	},
+	badText: {
+		Rule: "bad text", Common: true, By: everyone,
+		Text: "Texts, names, IDs, arguments and opaque parts are valid UTF-8. Signatures and the bytes of media are not checked.",
+		Source: "RFC 8259, section 8.1: JSON is UTF-8; DeepSeek error \"Failed to parse the request body as JSON: " +
+			"messages[53].content: invalid unicode code point\", of a result (crystal-autobot/autobot#78)",
+		Repair: "Each run of invalid bytes becomes one U+FFFD. A call with such an ID, and its results, get an ID derived from it; " +
+			"signed thinking with such a text is removed.",
 	},
 	noResult: {
 		Rule: "no result", By: everyone,

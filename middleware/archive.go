@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -151,9 +150,10 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 				add(h)
 			}
 		}
-		if text, err := json.Marshal(r); err == nil { // it was read from a journal, or will be written to it
-			add(archived.In(string(text))...)
+		for _, m := range append(slices.Clip(r.Messages), message.Message{Parts: r.Parts}) {
+			add(archived.In(string(within.AppendContent(nil, &m)))...)
 		}
+		add(handlesOf(r.Covered)...)
 	}
 	return all
 }

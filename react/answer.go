@@ -17,21 +17,23 @@ var within = message.Internals(inside.Key{})
 // unnamed is the name of a call without a name. Providers reject an empty one.
 const unnamed = "unnamed"
 
-// accept corrects the model's answer for the history, where it gets the position at.
+// accept corrects the model's answer for the history, where it gets the position at. What is not UTF-8 becomes U+FFFD.
 // It also returns, by call id, an error for arguments that are not a JSON object.
 func accept(m message.Message, at int) (message.Message, map[string]error, error) {
 	if m.Role != message.RoleAssistant {
 		return m, nil, fmt.Errorf("role %q, want %q", m.Role, message.RoleAssistant)
 	}
-	m.Parts = slices.Clone(m.Parts)
+	m.Name, m.Parts = strings.ToValidUTF8(m.Name, "\ufffd"), slices.Clone(m.Parts)
 	malformed := map[string]error{}
 	unique := uniqueIDs(m, at)
 	for i, p := range m.Parts {
+		p = within.WithText(p)
+		m.Parts[i] = p
 		c, ok := p.(message.ToolCall)
 		if !ok {
 			continue
 		}
-		c.ID = unique(c.ID)
+		c.ID = unique(strings.ToValidUTF8(c.ID, "\ufffd"))
 		if c.Name == "" {
 			c.Name = unnamed
 		}
@@ -41,8 +43,10 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 		}
 		m.Parts[i] = c
 	}
-	if v := within.Content([]message.Message{m}, 0); len(v) > 0 {
-		return m, nil, errors.New(v[0].Rule)
+	for _, v := range within.Content([]message.Message{m}, 0) {
+		if v.Rule != "bad text" { // fit repairs it in what is sent
+			return m, nil, errors.New(v.Rule)
+		}
 	}
 	return m, malformed, nil
 }

@@ -159,7 +159,11 @@ func (c *chat) text(what string) string {
 	case 1, 2, 3:
 		return fmt.Sprintf("%s %d", what, c.serial)
 	default:
-		return fmt.Sprintf("%s %d ", what, c.serial) + strings.Repeat(words[c.dice.roll("script", len(words))]+" ", 10*(n-3))
+		word := words[c.dice.roll("script", len(words))]
+		if word == "\xff\xfe" && c.dice.roll("not UTF-8", 3) > 0 {
+			word = "caf\ufffd"
+		}
+		return fmt.Sprintf("%s %d ", what, c.serial) + strings.Repeat(word+" ", 10*(n-3))
 	}
 }
 

@@ -270,7 +270,7 @@ func shortens(limit int) func(look) []middleware.Edit {
 		if len(s) <= limit {
 			return s
 		}
-		return s[:limit/2] + "…" + s[len(s)-limit/4:]
+		return strings.ToValidUTF8(s[:limit/2]+"…"+s[len(s)-limit/4:], "")
 	}
 	return func(l look) (edits []middleware.Edit) {
 		for i, m := range l.msgs {

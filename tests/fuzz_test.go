@@ -205,6 +205,19 @@ func FuzzMessages(f *testing.F) {
 		data, err := json.Marshal(h)
 		require.NoError(f, err)
 		f.Add(data, uint16(100<<seed), uint8(seed))
+		for i := range h {
+			for k, p := range h[i].Parts {
+				if r, ok := p.(message.ToolResult); ok {
+					r.CallID, r.Text = r.CallID+"\xff", r.Text+" caf\xe9"
+					h[i].Parts[k] = r
+				} else if t, ok := p.(message.Text); ok {
+					h[i].Parts[k] = message.Text{Text: "caf\xe9 " + t.Text}
+				}
+			}
+		}
+		data, err = json.Marshal(h)
+		require.NoError(f, err)
+		f.Add(data, uint16(1000<<seed), uint8(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, window uint16, provider uint8) {
 		var h []message.Message

@@ -765,7 +765,9 @@ func (c *refCall) mayFold(e *refEdit) bool {
 func faults(m message.Message) []string {
 	var out []string
 	for _, v := range contents.Content([]message.Message{m}, 0) {
-		out = append(out, v.String())
+		if v.Rule != "bad text" { // an edit may quote it
+			out = append(out, v.String())
+		}
 	}
 	return out
 }

@@ -196,13 +196,13 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9,
 			Parts: []message.Part{message.ToolResult{
-				CallID: "c", Name: "图", Text: "ünïcode \x00", Content: message.Media{Type: "image/png", Data: "\xff\x00"},
+				CallID: "c\xff", Name: "图", Text: "ünïcode \x00, no UTF-8 \xe9", Content: message.Media{Type: "image/png", Data: "\xff\x00"},
 			}},
 		},
 		{
 			Middleware: "b", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 3}, {First: 5, Last: 6}}, ID: message.ID{5},
 			HistoryLen: 9, Earlier: []string{"kqvmzhtwrcxa"},
-			Messages: []message.Message{message.User(strings.Repeat("a long summary ", 20_000))},
+			Messages: []message.Message{message.User(strings.Repeat("a long summary ", 20_000) + "\xe9")},
 			Covered: []*journal.Record{{
 				Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},
 				Parts: []message.Part{message.Text{Text: "x"}},

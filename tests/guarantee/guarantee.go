@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
@@ -66,12 +67,22 @@ type Call struct {
 	View    *middleware.View   // of Sent; may be nil
 	Events  []middleware.Event // of the call
 
+	mended   bool              // a text was not UTF-8
 	repaired *message.Repaired // the repaired history; nil before the first use
 }
 
-// arrange puts the results of each round into the order of its calls, if each message answers one of them.
+// arrange puts the results of each round into the order of its calls, if each message answers one of them, and replaces what is
+// not UTF-8 in the parts.
 func (c *Call) arrange() {
 	own := slices.Clone(c.History)
+	for i := range own {
+		own[i].Parts = slices.Clone(own[i].Parts)
+		for k, p := range own[i].Parts {
+			if own[i].Parts[k] = message.Internals(inside.Key{}).WithText(p); own[i].Parts[k] != p {
+				c.mended = true
+			}
+		}
+	}
 	for first := range own {
 		last := first
 		for last+1 < len(own) && own[last+1].Role == message.RoleTool {
@@ -226,7 +237,7 @@ func short(s string) string {
 
 // AskOpenAI returns the error of a strict server of OpenAI chat completions for a list of messages, or nil. The server
 // shares no code with package message. As in an adapter, content without a field in that format is left out: sealed
-// thinking, empty texts, invalid UTF-8, media without type or address. With inOrder, the server requires results in
+// thinking, empty texts, media without type or address. With inOrder, the server requires results in
 // the order of their calls.
 func AskOpenAI(msgs []message.Message, inOrder bool) error {
 	var wire []openai.Message
@@ -268,13 +279,11 @@ func onWire(m message.Message) []message.Part {
 		switch p := p.(type) {
 		case message.Text:
 			if p.Text != "" {
-				content = append(content, message.Text{Text: readable(p.Text)})
+				content = append(content, p)
 			}
 		case message.ToolCall:
-			p.Arguments = readable(p.Arguments)
 			calls = append(calls, p)
 		case message.ToolResult:
-			p.Text = readable(p.Text)
 			if p.Text != "" || p.Content != nil {
 				content = append(content, p)
 			}
@@ -290,9 +299,6 @@ func onWire(m message.Message) []message.Part {
 	}
 	return append(content, calls...)
 }
-
-// readable replaces invalid UTF-8, as encoding/json does.
-func readable(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // byCall splits a tool message into one for each call, as the format requires.
 func byCall(m message.Message) []message.Message {

@@ -16,7 +16,8 @@ import (
 
 // Refused returns what is wrong with the error of a request that was not sent. Its kind must be Irreducible, its largest
 // share must be that of the history, and there must be no way to make the request fit. The last is tried if the history is
-// sound and short, and the provider's usage is the count.
+// sound and short, the provider's usage is the count, and all texts are UTF-8:
+// the error has sizes without repairs.
 func (c *Call) Refused(err error) []Breach {
 	c.arrange()
 	l := &ledger{call: c, sound: c.sound()}
@@ -27,6 +28,7 @@ func (c *Call) Refused(err error) []Breach {
 	}
 	l.numbers(e)
 	counted := e.Limit == "tokens" && !c.Usage
+	l.sound = l.sound && !c.mended
 	if counted && !c.Folded && l.sound {
 		l.largest(e)
 	}

@@ -153,7 +153,7 @@ func (s *session) messages(a Author, t task, data, name string) []message.Messag
 	}
 	lines = append(lines, s.kept(a, w["focus"], "question", s.Focus)...)
 	lines = append(lines, s.instruction(a, t))
-	return []message.Message{message.System(w["system"]), message.User(strings.Join(lines, "\n\n"))}
+	return []message.Message{message.System(w["system"]), message.User(strings.ToValidUTF8(strings.Join(lines, "\n\n"), "\ufffd"))}
 }
 
 // suffix returns the live request with the instruction at its end. It returns false if
@@ -200,10 +200,10 @@ func withQuestion(live []message.Message, question string) []message.Message {
 			end = min(end, v.At)
 		}
 	}
-	if end == 0 {
+	live = message.Rules(0).Repair(live[:end]).Messages // as fit sends them
+	if len(live) == 0 {
 		return nil
 	}
-	live = live[:end]
 	msgs, last := slices.Clone(live), live[len(live)-1]
 	switch last.Role {
 	case message.RoleUser:
