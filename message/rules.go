@@ -135,9 +135,9 @@ func (v Violation) String() string {
 
 // Check returns an error if every provider would reject the list: each call must have
 // one result, directly after it; all calls of a message must have results before the next
-// assistant message; arguments are JSON objects; no message is empty. A list that ends
-// with calls without results violates "unanswered call": it can be stored, but not sent. An
-// empty list is valid.
+// assistant message; arguments are JSON objects; no message is empty; texts are UTF-8. A
+// list that ends with calls without results violates "unanswered call": it can be stored,
+// but not sent. An empty list is valid.
 func Check(msgs []Message) error { return Rules(0).Check(msgs) }
 
 // maxID returns the maximum length of the ID of a call; 0: no limit.
