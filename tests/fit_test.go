@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -257,6 +258,7 @@ func (f *fitRun) requireProtected(h, sent []message.Message) {
 	}
 	for _, i := range questions(h) {
 		text, _ := h[i].Parts[0].(message.Text)
+		text.Text = strings.ToValidUTF8(text.Text, "\ufffd")
 		require.True(f.t, slices.ContainsFunc(sent, func(m message.Message) bool {
 			return m.Role == message.RoleUser && slices.Contains(m.Parts, message.Part(text))
 		}), "the question of message %d is gone", i)

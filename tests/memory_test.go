@@ -212,7 +212,11 @@ func TestHugeResults(t *testing.T) {
 			}
 			copies := float64(allocated()-before) / float64(size)
 			t.Logf("%s of %s: %.2f times as much as the result is allocated", editor, name, copies)
-			require.Less(t, copies, 2.5, "%s of %s", editor, name)
+			most := 2.5
+			if editor == "fit" && name == "bytes" {
+				most++ // fit makes it UTF-8
+			}
+			require.Less(t, copies, most, "%s of %s", editor, name)
 		}
 	}
 }
