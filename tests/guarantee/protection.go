@@ -170,6 +170,8 @@ func shortened(was, is []message.Part) bool {
 		switch removed := media && rb.Content == nil; {
 		case removed && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, before) || sharesEnds(ra.Text, rb.Text)):
 			ra.Content = nil
+		case ra.Text == "\ufffd" && strings.HasPrefix(rb.Text, ra.Text) && strings.HasSuffix(rb.Text, ra.Text):
+			// both ends of many bytes that are not UTF-8, each made one character
 		case ra.Text != rb.Text && (len(rb.Text) >= len(ra.Text) || !sharesEnds(ra.Text, rb.Text)):
 			return false
 		}
