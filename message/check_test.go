@@ -337,7 +337,9 @@ func scripted(script []byte) []message.Message {
 				message.ToolCall{ID: "a", Arguments: string(script[:min(b/16, len(script))])},
 				message.ToolResult{CallID: "b", Content: piece("a")},
 				&message.Text{},
-				message.Text{Text: "x\xff"}, call("\xfe"), piece("\xfe"), message.Thinking{Text: "\xff", Signature: string(rune('a' + b/16%2))},
+				message.Text{Text: "x\xff"},
+				call("\xfe"), piece("\xfe"),
+				message.Thinking{Text: "\xff", Signature: string(rune('a' + b/16%2))},
 			}
 			m.Parts = append(m.Parts, kinds[b%16%len(kinds)])
 		}

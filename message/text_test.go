@@ -46,16 +46,22 @@ func TestBadText(t *testing.T) {
 		{"opaque content", result(message.ToolResult{Content: message.Opaque{Data: bad}}), result(message.ToolResult{Content: message.Opaque{Data: good}}), 2, "a"},
 		{"arguments", arguments(bad), arguments(good), 1, "a"},
 		{
-			"the name of a tool", []message.Message{user, a(message.ToolCall{ID: "a", Name: bad, Arguments: "{}"}), tool(piece("a"))},
-			[]message.Message{user, a(message.ToolCall{ID: "a", Name: good, Arguments: "{}"}), tool(piece("a"))}, 1, "a",
+			"the name of a tool",
+			[]message.Message{user, a(message.ToolCall{ID: "a", Name: bad, Arguments: "{}"}), tool(piece("a"))},
+			[]message.Message{user, a(message.ToolCall{ID: "a", Name: good, Arguments: "{}"}), tool(piece("a"))},
+			1, "a",
 		},
 		{
-			"thinking without a signature", []message.Message{user, a(message.Thinking{Text: bad}, message.Text{Text: "x"})},
-			[]message.Message{user, a(message.Thinking{Text: good}, message.Text{Text: "x"})}, 1, "",
+			"thinking without a signature",
+			[]message.Message{user, a(message.Thinking{Text: bad}, message.Text{Text: "x"})},
+			[]message.Message{user, a(message.Thinking{Text: good}, message.Text{Text: "x"})},
+			1, "",
 		},
 		{
-			"signed thinking", []message.Message{user, a(message.Thinking{Text: bad, Signature: "s"}, message.Text{Text: "x"})},
-			[]message.Message{user, a(message.Text{Text: "x"})}, 1, "",
+			"signed thinking",
+			[]message.Message{user, a(message.Thinking{Text: bad, Signature: "s"}, message.Text{Text: "x"})},
+			[]message.Message{user, a(message.Text{Text: "x"})},
+			1, "",
 		},
 		{"bytes and signatures", []message.Message{user, a(message.Thinking{Text: "x", Signature: bad}, message.Media{Data: bad})}, nil, 0, ""},
 	}

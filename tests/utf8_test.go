@@ -106,7 +106,8 @@ func requireBadTextEdited(t *testing.T, editor middleware.Middleware) {
 		h = append(h,
 			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: `{"path":"caf` + "\xe9" + strings.Repeat(" and more", 20) + `"}`}),
 			message.Result(id, "read_log", latin1(4000)))
-		h = append(h, call(model, h), message.User(fmt.Sprintf("And caf\xe9 number %d? %s", turn, latin1(500))))
+		answer := call(model, h)
+		h = append(h, answer, message.User(fmt.Sprintf("And caf\xe9 number %d? %s", turn, latin1(500))))
 	}
 	call(model, h)
 	require.Positive(t, edits, "%q", bad)
