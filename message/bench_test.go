@@ -12,7 +12,7 @@ import (
 func agentRun(n int) []message.Message {
 	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
 	for i := 0; len(h) < n; i++ {
-		id := fmt.Sprintf("call_%06d", i)
+		id := fmt.Sprintf("call%05d", i)
 		h = append(h, message.Assistant(
 			message.Text{Text: "Next I look at a log."},
 			message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":"nightly","page":%d,"lines":[1,2,3]}`, i)},

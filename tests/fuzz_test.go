@@ -207,11 +207,13 @@ func FuzzMessages(f *testing.F) {
 		f.Add(data, uint16(100<<seed), uint8(seed))
 		for i := range h {
 			for k, p := range h[i].Parts {
-				if r, ok := p.(message.ToolResult); ok {
-					r.CallID, r.Text = r.CallID+"\xff", r.Text+" caf\xe9"
-					h[i].Parts[k] = r
-				} else if t, ok := p.(message.Text); ok {
-					h[i].Parts[k] = message.Text{Text: "caf\xe9 " + t.Text}
+				switch p := p.(type) {
+				case message.ToolResult:
+					p.CallID, p.Text = p.CallID+"\xff", p.Text+" caf\xe9"
+					h[i].Parts[k] = p
+				case message.Text:
+					h[i].Parts[k] = message.Text{Text: "caf\xe9 " + p.Text}
+				case message.Thinking, message.ToolCall, message.Media, message.Opaque:
 				}
 			}
 		}

@@ -196,7 +196,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9,
 			Parts: []message.Part{message.ToolResult{
-				CallID: "c\xff", Name: "图", Text: "ünïcode \x00, no UTF-8 \xe9", Content: message.Media{Type: "image/png", Data: "\xff\x00"},
+				CallID: "c\xff", Name: "图", Text: "ünï \x00, no UTF-8 \xe9", Content: message.Media{Type: "image/png", Data: "\xff\x00"},
 			}},
 		},
 		{
