@@ -56,7 +56,8 @@ func (t *Tokens) Forget() { t.cut, t.high = cut{}, 0 }
 // a good one.
 func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
 	if s.Refuses {
-		c.limit = 0
+		c.limit, c.top, c.low = 0, Prompt{}, Prompt{}
+		return Believed
 	}
 	appended := p.Edited <= c.top.At
 	half := 2*p.Charged >= c.top.Charged // a server that cuts fills half of its window at least
@@ -83,8 +84,7 @@ func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
 	case c.low.At == 0:
 		c.low = p
 		return Doubtful
-	case s.Refuses, p.At <= c.low.At,
-		appended && !p.stalls(c.low, rate, s) && p.mayBeOf(c.top): // the same again, or another model charges
+	case p.At <= c.low.At, appended && !p.stalls(c.low, rate, s) && p.mayBeOf(c.top): // the same again, or another model charges
 		return Doubtful
 	}
 	c.limit, c.since = max(c.top.Charged, c.low.Charged, p.Charged), 0
