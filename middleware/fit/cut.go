@@ -19,7 +19,7 @@ import (
 // piece is a part that can be cut, or whose media can be removed.
 type piece struct {
 	at, k       int
-	isProtected bool // it is in a question or in the newest round
+	isProtected bool // it is in a question, in the newest round, or of a protected tool
 }
 
 // pieces returns the pieces of which something is true, oldest first.

@@ -16,14 +16,14 @@
 //  2. Otherwise a table of attempts is gone through, and the first whose plan fits is taken.
 //  3. The first attempt only shortens, and its placeholders have facts. The next ones leave out messages, then also handles and
 //     the note, then all that is not protected. The last ones cut protected tools and the arguments of the newest calls as well.
-//  4. It begins with a draft, which is the view without the media that the provider would reject.
+//  4. An attempt begins with a draft, which is the view without the media that the provider would reject.
 //  5. If what cannot be left out is too large by itself, the largest parts of it are cut: mostly the newest results.
 //  6. A table of steps shortens the draft until it fits, oldest messages first: results are cleared, arguments shortened,
 //     thinking and media removed, units of messages left out.
 //  7. Each step continues until [Options.Target] is reached, so that the next calls fit without an edit.
 //  8. The core makes the view of the plan, and a second judgement decides: if the plan does not fit, the attempt is made once
 //     more with less room, and then the next attempt.
-//  9. The attempts are first made with the margin, then without it, and if the window is a guess, without the guess.
+//  9. The first two attempts are made with the margin, then all without it, and if the window is a guess, without the guess.
 //  10. What no attempt makes fit is an error with the sizes of what is left; what the provider still refuses is shortened and
 //     sent once more, by what the chain has learned from the refusal.
 //

@@ -176,7 +176,7 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 
 // retry calls the model a second time if the provider refuses the request as too long: by then the chain has learned the
 // window. If that misses it by little, a third attempt follows. It does not after a piece of the answer has been emitted.
-// A call that fails with errAvoidable is repeated, at most ten times: the next plan begins with the edits of the other call.
+// A call that fails with errAvoidable is repeated, at most ten times: the next plan begins with the edits that are remembered by then.
 func (f *fitter) retry(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		begun, watched := false, emit

@@ -31,7 +31,7 @@ type judgement struct {
 	budget middleware.Budget
 	sure   bool // the budget is not a guess
 	room   int  // tokens that the request may have, less the margin
-	margin int  // for the error of the count; 0 if sure
+	margin int  // for the error of the count; 0 if sure, and if the whole room may be filled
 
 	repaired *message.Repaired // what is sent instead of the view; nil: the view itself
 	sent     *middleware.View  // the view with these repairs

@@ -15,8 +15,8 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// steps shorten a draft, the mildest first. Each ends when the draft has reached its target, and the next one begins only
-// if it does not fit.
+// steps shorten a draft. The first cuts what would not fit by itself. Of the others the mildest comes first, each ends when the
+// draft has reached its target, and the next one begins only if it does not fit.
 var steps = [...]func(*draft){
 	(*draft).cutFixed,
 	each(clearing(plain)), each(clearing(failed)), each(clearing(short)), each(clearing(recalled)),
@@ -151,7 +151,7 @@ type result struct {
 }
 
 // recalls are the handles by which results were read from the archive. A model that has read content again needs it now. If
-// that is cleared before it is used, the model reads it again and again. So it is shortened last.
+// that is cleared before it is used, the model reads it again and again. So it is cleared after all other results.
 type recalls map[result]store.Handle
 
 // recalledIn returns the results of a view that were read from the archive, as far as this still has them.

@@ -11,7 +11,7 @@
 // many tokens. A call and its results are kept or folded together.
 //
 // A summary is one message, at the place of the newest folded one: a line that it is a
-// record made by the program and not a request, the words, what the user said, facts, and how
+// record made by the program and not a request, what the user said, the words, facts, and how
 // many messages it covers. Rules choose what is kept of the user's words, verbatim, and collect
 // the facts: files, commands and their outcome, errors, identifiers. Both come from all that
 // was ever folded. A later fold updates the summary: there is one of bounded size, and none is

@@ -54,8 +54,8 @@ func New(w Writer, opts Options) middleware.Middleware {
 //   - Gather: [editor.gather] returns the [material] of a block: which messages of the history it covers, what becomes of each
 //     of them, the words of earlier summaries, and the standing orders that these have.
 //   - Limit: [material.task] adds the user's words and the facts, which code writes, and how long the other words may be.
-//   - Propose: [editor.planOf] returns a plan with an edit for each task that makes the view shorter. The core asks for its
-//     messages if it accepts the plan.
+//   - Propose: [editor.tasks] keeps the tasks that make the view shorter, and [editor.planOf] returns a plan with an edit for
+//     each. The core asks for its messages if it accepts the plan.
 //   - Write: [job.make] makes them, once for equal calls, by [job.write]. The caller's strategy makes a summary alone.
 //     Otherwise [job.withOrders] asks for new standing orders, and the words are those that [job.ask] gets from the [Writer],
 //     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.

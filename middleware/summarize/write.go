@@ -21,7 +21,7 @@ type job struct {
 	background bool // the summary is prepared: a failure has no fallback
 }
 
-// product is a summary that has been made. It does not change.
+// product is a summary. It does not change once [job.make] has returned it.
 type product struct {
 	text.Sections // none by a custom strategy
 
@@ -81,8 +81,8 @@ func (j job) produce(ctx context.Context) (*product, error) {
 	return p, nil
 }
 
-// write makes the summary by the first way that succeeds: the custom strategy, the
-// writer, rules, a note.
+// write makes the summary by the custom strategy alone or, without one, by the first way that succeeds: the writer, rules
+// unless these are switched off, a note. What is prepared in the background is made by the writer or not at all.
 func (j job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.Custom != nil {
 		return j.custom(ctx)
