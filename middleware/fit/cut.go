@@ -51,7 +51,7 @@ func (d *draft) canCut(at, k int, answers map[string]int) bool {
 	by.Tool = false
 	none := middleware.Protection{}
 	switch p := p.(type) {
-	case message.ToolCall: // of the newest round, if it is answered
+	case message.ToolCall: // one that nothing protects, or an answered one of the newest round
 		folded := edit != nil && edit.Kind == journal.Fold
 		return by == none || by == (middleware.Protection{Newest: true}) && d.may.lastResort && !folded && answers[p.ID] > at
 	case message.Text:
