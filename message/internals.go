@@ -1,6 +1,10 @@
 package message
 
-import "github.com/laconic-go/laconic/internal/inside"
+import (
+	"slices"
+
+	"github.com/laconic-go/laconic/internal/inside"
+)
 
 // Internals is what packages of this module ask in addition to what any other may ask. Packages outside of it have no
 // [inside.Key].
@@ -35,8 +39,11 @@ func (internals) WithText(p Part) Part { return withText(p) }
 // Size returns about how many bytes of memory the message uses. It is meant for caches with a limit.
 func (internals) Size(m *Message) int { return m.size() }
 
-// Content returns the violations of message i that do not depend on other messages.
-func (internals) Content(msgs []Message, i int) []Violation { return contentOf(msgs, i) }
+// Content returns the violations of a message by itself. Text that is not UTF-8 is none here: edits quote it from the history and
+// may cut it, and fit repairs it.
+func (internals) Content(m Message) []Violation {
+	return slices.DeleteFunc(contentOf([]Message{m}, 0), func(v Violation) bool { return v.Rule == badText.String() })
+}
 
 // Pairing returns the violations of calls and results that do not match.
 func (internals) Pairing(msgs []Message) []Violation {

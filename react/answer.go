@@ -43,10 +43,8 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 		}
 		m.Parts[i] = c
 	}
-	for _, v := range within.Content([]message.Message{m}, 0) {
-		if v.Rule != "bad text" { // fit repairs it in what is sent
-			return m, nil, errors.New(v.Rule)
-		}
+	if v := within.Content(m); len(v) > 0 {
+		return m, nil, errors.New(v[0].Rule)
 	}
 	return m, malformed, nil
 }

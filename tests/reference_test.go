@@ -764,10 +764,8 @@ func (c *refCall) mayFold(e *refEdit) bool {
 
 func faults(m message.Message) []string {
 	var out []string
-	for _, v := range contents.Content([]message.Message{m}, 0) {
-		if v.Rule != "bad text" { // an edit may quote it
-			out = append(out, v.String())
-		}
+	for _, v := range contents.Content(m) {
+		out = append(out, v.String())
 	}
 	return out
 }

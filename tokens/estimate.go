@@ -100,7 +100,7 @@ func (r *rates) milli(text string, slow int) int {
 // punctuation returns the cost of a run of punctuation, and the position of the next other character.
 func (r *rates) punctuation(text string, i int) (milli, next int) {
 	const ruled = 16 // equal characters in a row: of more, up to 64 are one token
-	from, equal, milli := i, 1, r.marks
+	equal, milli := 1, r.marks
 	for i++; i < len(text) && class[text[i]] == mark; i++ {
 		equal++
 		if text[i] != text[i-1] {
@@ -109,7 +109,7 @@ func (r *rates) punctuation(text string, i int) (milli, next int) {
 		switch {
 		case equal > ruled:
 			milli += r.again / 4
-		case i-from > 1 && equal > 2:
+		case equal > 2:
 			milli += r.again
 		default:
 			milli += r.mark

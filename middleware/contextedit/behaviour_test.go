@@ -510,7 +510,7 @@ func requireThinking(t require.TestingT, opts contextedit.Options, h, view []mes
 		was, is := thinking(m), thinking(view[i])
 		left := m
 		left.Parts = view[i].Parts
-		empty := slices.ContainsFunc(message.Internals(inside.Key{}).Content([]message.Message{left}, 0), func(v message.Violation) bool { return v.Rule == "empty message" })
+		empty := slices.ContainsFunc(message.Internals(inside.Key{}).Content(left), func(v message.Violation) bool { return v.Rule == "empty message" })
 		switch {
 		case newest || m.Hints.Pinned || !opts.ClearThinking:
 			require.Equal(t, was, is, "the thinking of message %d", i)

@@ -123,7 +123,7 @@ func (h *History) verifyFold(r *journal.Record, t Terms) error {
 			return Broken("thinking", errors.New(
 				"the fold would add an answer with calls and without thinking, which the provider demands"))
 		}
-		if bad := contentOf(r.Messages[i]); len(bad) > 0 {
+		if bad := within.Content(r.Messages[i]); len(bad) > 0 {
 			return Broken("valid message", fmt.Errorf("the fold would add an invalid message: %s", bad[0].Rule))
 		}
 	}
@@ -181,21 +181,15 @@ func (h *History) verifyPairs(before, after *Result) error {
 // first one does not.
 func noWorse(before, after message.Message) error {
 	var had []message.Violation
-	for i, b := range contentOf(after) {
+	for i, b := range within.Content(after) {
 		if i == 0 {
-			had = contentOf(before)
+			had = within.Content(before)
 		}
 		if !slices.Contains(had, b) {
 			return fmt.Errorf("%s would result", b.Rule)
 		}
 	}
 	return nil
-}
-
-// contentOf returns the violations of a message by itself. Text that is not UTF-8 is none here: edits quote it from the history
-// and may cut it, and fit repairs it.
-func contentOf(m message.Message) []message.Violation {
-	return slices.DeleteFunc(within.Content([]message.Message{m}, 0), func(v message.Violation) bool { return v.Rule == "bad text" })
 }
 
 // sameStructure checks that a rewrite keeps the calls, the results and the opaque

@@ -234,7 +234,7 @@ func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
 		return nil, false
 	}
 	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsThinking)
-	empty := slices.ContainsFunc(within.Content([]message.Message{m}, 0), func(v message.Violation) bool {
+	empty := slices.ContainsFunc(within.Content(m), func(v message.Violation) bool {
 		return v.Rule == "empty message"
 	})
 	return m.Parts, !empty

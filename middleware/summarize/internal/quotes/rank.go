@@ -94,8 +94,7 @@ func judge(piece string) rank {
 		return rule
 	case isQuestion && s.has("single") && !s.has("condition"):
 		return hint
-	case isQuestion, s.has("request") || s.has("imperative") || s.has("numeral"), endsIn(said, "!", "！"),
-		values.MatchString(said):
+	case isQuestion, s.has("request"), s.has("imperative"), s.has("numeral"), endsIn(said, "!", "！"), values.MatchString(said):
 		return request
 	case s.has("hint"):
 		return hint
