@@ -201,7 +201,7 @@ func TestKilledAtAnyTime(t *testing.T) {
 	d, err := OpenDir(path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	entries, err := os.ReadDir(filepath.Join(path, d.disk.scope("").folder))
+	entries, err := os.ReadDir(filepath.Join(path, newDirScope(d.disk, "").folder))
 	require.NoError(t, err)
 	for _, e := range entries {
 		if e.Name() == (message.ID{}).String() {

@@ -55,7 +55,7 @@ func named(t *testing.T, s Store, conversation message.ID, texts ...string) []Na
 func TestDirKeepsNothingOfWhatIsDeleted(t *testing.T) {
 	t.Parallel()
 	d, path := openTemp(t)
-	acme, globex := d.disk.scope("acme"), d.disk.scope("globex")
+	acme, globex := newDirScope(d.disk, "acme"), newDirScope(d.disk, "globex")
 	gone, stays := message.ID{0xaa, 1}, message.ID{0xbb, 2}
 	mine := named(t, acme, gone, "the secret plan", "the secret price")
 	shared := named(t, acme, gone, "a shared page")
@@ -95,7 +95,7 @@ func TestDirDeletesAfterAnyFault(t *testing.T) {
 			d, path := openTemp(t)
 			if c.deletes {
 				mine := named(t, d, conversation, "the secret plan", "the secret price")
-				_, err := d.disk.temp(t.Context(), d.disk.scope("").folder+"."+mine[0].Handle.String(), header(""), "the secret pl")
+				_, err := d.disk.temp(t.Context(), newDirScope(d.disk, "").folder+"."+mine[0].Handle.String(), header(""), "the secret pl")
 				require.NoError(t, err)
 			}
 			n := 0
@@ -130,7 +130,7 @@ func TestDirReadsDamagedLists(t *testing.T) {
 	d, path := openTemp(t)
 	conversation := message.ID{0xaa}
 	named(t, d, conversation, "the secret plan")
-	list := filepath.Join(path, d.disk.scope("").folder, conversation.String())
+	list := filepath.Join(path, newDirScope(d.disk, "").folder, conversation.String())
 	f, err := os.OpenFile(list, os.O_WRONLY|os.O_APPEND, 0)
 	require.NoError(t, err)
 	_, err = f.WriteString("\nabcde")

@@ -52,11 +52,11 @@ func OpenDir(path string) (*Dir, error) {
 	}
 	d := &disk{root: root}
 	_ = d.sweep(func(_ string, age time.Duration) bool { return age > tempAge }) // the folder may be read-only
-	return &Dir{Store: d.scope(""), disk: d}, nil
+	return &Dir{Store: newDirScope(d, ""), disk: d}, nil
 }
 
 // Scope returns one scope as a store. Scope("") has the contents of [OpenDir].
-func (d *Dir) Scope(name string) Store { return d.disk.scope(name) }
+func (d *Dir) Scope(name string) Store { return newDirScope(d.disk, name) }
 
 // Close releases the folder. It does not wait for running calls, which may fail.
 func (d *Dir) Close() error { return d.disk.root.Close() }
@@ -67,7 +67,7 @@ func (d *Dir) Close() error { return d.disk.root.Close() }
 // may remain, and Delete can be called again. Contents that are put during the call may be
 // kept or removed.
 func (d *Dir) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	s := d.disk.scope(scope)
+	s := newDirScope(d.disk, scope)
 	var err error
 	if len(conversations) == 0 {
 		err = d.disk.sweep(func(name string, _ time.Duration) bool { return strings.HasPrefix(name, s.folder+".") })
@@ -88,7 +88,7 @@ type dirScope struct {
 	disk   *disk
 }
 
-func (d *disk) scope(name string) *dirScope {
+func newDirScope(d *disk, name string) *dirScope {
 	hash := sha256.Sum256([]byte("laconic scope 1 " + name))
 	first, second := word(hash, 0), word(hash, 1)
 	return &dirScope{keys: newScope(nil, name), folder: string(first[:]) + string(second[:]), disk: d}

@@ -36,8 +36,8 @@ func same(t *testing.T, want, got Content) {
 // damage puts a damaged file in the place of the large content.
 func damage(t *testing.T, d *Dir) {
 	t.Helper()
-	require.NoError(t, d.disk.root.Mkdir(d.disk.scope("").folder, 0o700))
-	require.NoError(t, d.disk.root.WriteFile(d.disk.scope("").pathOf(HandleOf("", large)), []byte("damaged"), 0o600))
+	require.NoError(t, d.disk.root.Mkdir(newDirScope(d.disk, "").folder, 0o700))
+	require.NoError(t, d.disk.root.WriteFile(newDirScope(d.disk, "").pathOf(HandleOf("", large)), []byte("damaged"), 0o600))
 }
 
 // record puts a content, maybe over a damaged file, and returns the steps that it takes.

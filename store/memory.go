@@ -15,7 +15,8 @@ const defaultMemory = 64 << 20 // bytes
 // Memory is a [Store] in memory. When it is full it removes the contents that were neither
 // put nor read for the longest time. After an error of Put nothing of the contents is kept;
 // contents of one Put that are larger than the limit are an error. It keeps and returns the
-// strings it was given without copying them. It is safe for concurrent use.
+// strings it was given without copying them. It is safe for concurrent use. Only [NewMemory]
+// makes one.
 type Memory struct {
 	Store // its scope ""
 

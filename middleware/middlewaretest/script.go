@@ -15,7 +15,7 @@ import (
 // Scripted is a model with prepared answers, one for each call. It is safe for concurrent
 // use.
 type Scripted struct {
-	Model middleware.Model
+	Model middleware.Model // gives one answer after the other; set by [Script]
 
 	mu       sync.Mutex
 	answers  []middleware.Model
