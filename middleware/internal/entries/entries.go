@@ -423,6 +423,8 @@ func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
 type Overlay struct {
 	Below journal.Journal
 	Top   journal.Journal
+
+	mu sync.Mutex // between the reads and the write of a Put
 }
 
 // Find implements [journal.Journal].
@@ -442,6 +444,8 @@ func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids 
 
 // Put implements [journal.Journal].
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	own := make([]journal.Write, 0, len(writes))
 	for i, w := range writes {
 		there, err := o.at(ctx, scope, w.First, w.ID)
