@@ -217,8 +217,7 @@ func (f *File) readEntry(entry node) middleware.Middleware {
 
 // window returns the window of the file, or that of its model; 0 if neither is known.
 func (f *File) window() int {
-	m, _ := models.Default().Lookup(f.Model)
-	return cmp.Or(f.Window, m.Window)
+	return cmp.Or(f.Window, models.Default().Of(f.Model).Window)
 }
 
 // budget returns the window and reserve for a model, or nil if the file gives neither. A reserve alone is a part of the
@@ -226,8 +225,7 @@ func (f *File) window() int {
 func (f *File) budget(model string) *middleware.Budget {
 	window := f.Window
 	if window == 0 && f.Reserve > 0 {
-		m, _ := models.Default().Lookup(model)
-		window = m.Window
+		window = models.Default().Of(model).Window
 	}
 	if window == 0 {
 		return nil

@@ -59,7 +59,7 @@
 //
 // # Thinking
 //
-// Some models accept the thinking of an answer only if nothing before it has changed; see [models.Table.ThinkingOf]. For these
+// Some models accept the thinking of an answer only if nothing before it has changed; see [models.Model]. For these
 // the chain leaves out all thinking after a change, for good, and keeps in the journal what is left out. [Event.Thinking]
 // has the loss; without an edit of the call, the event is of kind [ThinkingLeftOut]. If the provider refuses thinking all the
 // same, the call is repeated once with none of that so far, and then fails with the kind [VoidThinking]. Without an editing

@@ -52,7 +52,7 @@ type Event struct {
 	Calls  int // Edited: model calls since the last edit of this middleware; -1: this is its first edit
 
 	// Thinking is, of Edited and ThinkingLeftOut, the thinking that is left out, since the model accepts it only after
-	// what it was made with; see models.Table.ThinkingOf.
+	// what it was made with; see models.Model.
 	Thinking struct {
 		Answers int // whose thinking is left out now and was not before
 		Tokens  int // of it

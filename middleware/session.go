@@ -384,30 +384,22 @@ func (st *state) keep(r edit.Result) {
 	st.result = r
 }
 
-// namedModel is what the table has for a name; the zero Model if it has nothing.
+// namedModel is what the table of models says of a name.
 type namedModel struct {
 	models.Model
 
-	name     string
-	budget   Budget // zero if the table has no window
-	thinking string // what is demanded of thinking, also for names that the table has not
-	priors   calibrate.Priors
+	name   string
+	budget Budget // zero if the window is not known
+	priors calibrate.Priors
 }
 
 // modelOf returns what is known of the model of a request, and the budget that the request or else the table declares.
 func (c *chain) modelOf(req *Request) (*namedModel, Budget) {
 	m := c.model.Load()
 	if m == nil || m.name != req.Model {
-		m = &namedModel{name: req.Model, thinking: edit.ThinkingFree}
-		if req.Model != "" {
-			m.Model, _ = c.env.Models.Lookup(req.Model)
-			m.thinking = c.env.Models.ThinkingOf(req.Model)
-		}
+		m = &namedModel{name: req.Model, Model: c.env.Models.Of(req.Model)}
 		if m.Window > 0 {
-			m.budget = Budget{Window: m.Window, Reserve: min(m.Output, m.Window/10)}
-			if m.Input > 0 {
-				m.budget.Reserve = max(m.budget.Reserve, m.Window-m.Input)
-			}
+			m.budget = Budget{Window: m.Window, Reserve: m.Reserve(min(m.Output, m.Window/10))}
 		}
 		m.priors = c.priors(m.Model)
 		c.model.Store(m)

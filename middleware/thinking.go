@@ -13,7 +13,7 @@ import (
 )
 
 // Some models accept the thinking of an answer only after what it was made with: the same system messages and tools, and
-// the same messages before it; see [models.Table.ThinkingOf]. The chain leaves out what they would not accept:
+// the same messages before it; see [models.Model]. The chain leaves out what they would not accept:
 //
 //	session.recallThinking   what is left out already, by the journal
 //	session.leftOutWith      what edits add to it: all thinking after the first change
@@ -66,8 +66,8 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
-	t.at, t.rule = at, s.model.thinking
-	if t.rule == edit.ThinkingFree && s.model.Provider == "" { // nothing is known of the model but what its provider has answered
+	t.at, t.rule = at, s.model.Thinking
+	if t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "") { // nothing is known of the model but what its provider has answered
 		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil {
 			t.rule = edit.ThinkingBound
 		}

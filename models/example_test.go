@@ -31,15 +31,17 @@ func ExampleTable_Lookup() {
 	// false  0 false
 }
 
-func ExampleTable_ThinkingOf() {
-	for _, name := range []string{"claude-sonnet-5-5", "us.anthropic.claude-opus-6-20270101-v1:0", "deepseek-v4-pro", "gpt-5.6"} {
-		fmt.Println(models.Default().ThinkingOf(name))
+// Models that are newer than the table are known by their family.
+func ExampleTable_Of() {
+	for _, name := range []string{"claude-sonnet-5-5", "us.anthropic.claude-opus-7-20280101-v1:0", "deepseek-v5", "house-model"} {
+		m := models.Default().Of(name)
+		fmt.Printf("%q %q %q %d\n", m.Name, m.Provider, m.Thinking, m.Window)
 	}
 	// Output:
-	// bound
-	// bound
-	// calls
-	// free
+	// "claude-sonnet-5-5" "anthropic" "bound" 1000000
+	// "" "anthropic" "bound" 0
+	// "" "deepseek" "calls" 0
+	// "" "" "" 0
 }
 
 func ExampleTable_With() {

@@ -29,17 +29,54 @@ import (
 type Model struct {
 	Name     string  // the name that its provider uses, in lower case
 	Provider string  // the company that makes it or first offered it: "openai", "anthropic", "google", …
-	Window   int     // maximum tokens of prompt and answer together
-	Input    int     // maximum tokens of a prompt, if that is less than Window; 0: no such limit is known
+	Window   int     // maximum tokens of prompt, thinking and answer together
+	Input    int     // maximum tokens of a prompt; 0: no such limit is known; equal to Window: the answer has a limit of its own
 	Output   int     // maximum tokens of an answer, thinking included
 	Encoding string  // its tokenizer, if it is public and in OpenAI's format: "o200k_base", "cl100k_base"
 	Family   string  // models of one family have the same tokenizer, so ratios measured for one apply to the others
 	Ratio    float64 // tokens for each token of o200k_base: a mean, at the high end
 	Price    Price
 	Cache    Cache
-	Thinking string // what it demands of the thinking in its earlier answers; see [Table.ThinkingOf]; "": its name decides
 	Source   string // source of the row; "secondary: …" if that is not the provider itself
 	Date     string // day on which the source was read, such as 2026-11-21
+
+	// What it demands of a conversation. Providers reject a request that breaks a demand, and every later request that still
+	// has the same messages. The sources are in models.txt and family.go. In a row, the zero value is replaced by what
+	// the family of its name says; see [Table.Of].
+
+	// Thinking is what is demanded of the thinking in its earlier answers:
+	//
+	//   - "": nothing is known to be demanded.
+	//   - "bound": thinking is accepted only behind an unchanged prefix: the system prompt, the tools and all messages before it
+	//     must be as they were sent when it was made. Thinking may be left out from the oldest on, from the newest on, or all
+	//     of it, and must then stay out. Claude from version 5.1 on.
+	//   - "turn": the thinking of the newest turn must be sent, that of older turns may be left out. Claude up to version 4.5
+	//     with a fixed budget for thinking, Gemini from version 3 on.
+	//   - "calls": the thinking of each answer with calls must be sent, in all turns; that of other answers may be left out.
+	//     DeepSeek from V4 on, Kimi from K2 on.
+	//   - "refused": no thinking may be sent. DeepSeek R1.
+	Thinking string
+
+	// System is where system messages may stand:
+	//
+	//   - "": anywhere, or it is not known.
+	//   - "front": only before all other messages; in the Messages API outside of the list. Claude before version 4.8.
+	//   - "one": there may be only one, the first message. Open weights behind a chat template, such as Qwen's from 3.5 on: "System
+	//     message must be at the beginning".
+	System string
+
+	NoPrefill bool // a list of messages that ends with an answer is refused: Claude from version 4.6 on, Gemini from 3.6 on
+}
+
+// Reserve returns how many tokens of the Window to keep free for an answer with that many tokens, thinking included.
+func (m Model) Reserve(answer int) int {
+	switch m.Input {
+	case 0:
+		return answer
+	case m.Window:
+		return 0
+	}
+	return max(answer, m.Window-m.Input)
 }
 
 // Cache describes how the provider caches prompts. All providers reuse the longest
@@ -90,8 +127,11 @@ func (m Model) validate() error {
 	if math.IsNaN(m.Ratio) || m.Ratio != 0 && (m.Ratio < 0.1 || m.Ratio > 10) {
 		return fmt.Errorf("models: %s: Ratio is %v, must be 0.1 to 10, or 0 for unknown", m.Name, m.Ratio)
 	}
-	if m.Thinking != "" && !slices.Contains(demands, m.Thinking) {
-		return fmt.Errorf("models: %s: Thinking is %q, must be one of %q, or empty", m.Name, m.Thinking, demands)
+	if !slices.Contains(demands, m.Thinking) {
+		return fmt.Errorf("models: %s: Thinking is %q, must be one of %q", m.Name, m.Thinking, demands)
+	}
+	if !slices.Contains(places, m.System) {
+		return fmt.Errorf("models: %s: System is %q, must be one of %q", m.Name, m.System, places)
 	}
 	if m.Date != "" {
 		if _, err := time.Parse(time.DateOnly, m.Date); err != nil {

@@ -17,7 +17,6 @@ import (
 //	@encoding o200k_base
 //	@family   acme 1.1              # family and, if known, Ratio
 //	@cache    auto min=1024 step=128 ttl=5m long=1h marks=4 lookback=20
-//	@thinking turn                  # free, bound, turn, calls or refused: see Table.ThinkingOf
 //
 //	# name     window  input  output | input  read  write  long  output
 //	acme-1     200000  -      8192   | 3      0.30  3.75   6     15
@@ -116,15 +115,8 @@ func (p *parser) directive(name string, args []string) {
 		for _, arg := range args {
 			p.cache(arg)
 		}
-	case "@thinking":
-		if p.shared.Thinking = text; text == free {
-			p.shared.Thinking = ""
-		}
-		if text != "" && !slices.Contains(demands, text) {
-			p.failf("@thinking %s: must be free, bound, turn, calls, refused or -", text)
-		}
 	default:
-		p.failf("%q: must be @provider, @source, @date, @encoding, @family, @cache or @thinking", name)
+		p.failf("%q: must be @provider, @source, @date, @encoding, @family or @cache", name)
 	}
 }
 

@@ -20,17 +20,12 @@ func TestParse(t *testing.T) {
 @encoding o200k_base
 @family   acme 1.1
 @cache    auto min=1024 step=128 ttl=5m long=1h marks=4 lookback=20
-@thinking turn  # why
 acme-1    200000 150000 8192 | 3 0.30 3.75 6 15
  >128000                     | 6 0.60 7.50 12 22.5
 acme-one  = acme-1
 @encoding -
 @cache    -
-@thinking calls
 acme-2    - - - | - - - - -
-@thinking -
-acme-3    - - - | - - - - -
-@thinking refused
 @provider other
 other-1   1 - 1 | 0.000001 - - - 1000000
 `)
@@ -44,16 +39,14 @@ other-1   1 - 1 | 0.000001 - - - 1000000
 				Input: 6 * usd, CacheRead: 0.6 * usd, CacheWrite: 7.5 * usd, CacheWriteLong: 12 * usd, Output: 22.5 * usd,
 			}},
 		},
-		Cache:    models.Cache{Auto: true, Min: 1024, Step: 128, TTL: 5 * time.Minute, LongTTL: time.Hour, Breakpoints: 4, Lookback: 20},
-		Thinking: "turn",
-		Source:   "https://acme.example/pricing, read by hand", Date: "2026-11-21",
+		Cache:  models.Cache{Auto: true, Min: 1024, Step: 128, TTL: 5 * time.Minute, LongTTL: time.Hour, Breakpoints: 4, Lookback: 20},
+		Source: "https://acme.example/pricing, read by hand", Date: "2026-11-21",
 	}
 	second := first
 	second.Name = "acme-one"
 	require.Equal(t, []models.Model{
 		first, second,
-		{Name: "acme-2", Provider: "acme", Family: "acme", Ratio: 1.1, Thinking: "calls", Source: first.Source, Date: first.Date},
-		{Name: "acme-3", Provider: "acme", Family: "acme", Ratio: 1.1, Source: first.Source, Date: first.Date},
+		{Name: "acme-2", Provider: "acme", Family: "acme", Ratio: 1.1, Source: first.Source, Date: first.Date},
 		{Name: "other-1", Provider: "other", Window: 1, Output: 1, Price: models.Price{Rates: models.Rates{Input: 1, Output: 1_000_000 * usd}}},
 	}, rows)
 
@@ -67,14 +60,11 @@ func TestParseErrors(t *testing.T) {
 	const other = ": must be an @ line, a row below @provider, rates of long prompts below a row, or another name"
 	for text, want := range map[string]string{
 		"a 1 1 1 | - - - - -":                              `models: line 1: a` + other,
-		"@vendor x":                                        `models: line 1: "@vendor": must be @provider, @source, @date, @encoding, @family, @cache or @thinking`,
+		"@vendor x":                                        `models: line 1: "@vendor": must be @provider, @source, @date, @encoding, @family or @cache`,
 		"@provider":                                        `models: line 1: @provider has no value`,
 		"@family a b":                                      `models: line 1: strconv.ParseFloat: parsing "b": invalid syntax`,
 		"@family a 1 2":                                    `models: line 1: strconv.ParseFloat: parsing "1 2": invalid syntax`,
-		"@thinking":                                        `models: line 1: @thinking has no value`,
-		"@thinking never":                                  `models: line 1: @thinking never: must be free, bound, turn, calls, refused or -`,
-		"@thinking Bound":                                  `models: line 1: @thinking Bound: must be free, bound, turn, calls, refused or -`,
-		"@thinking bound turn":                             `models: line 1: @thinking bound turn: must be free, bound, turn, calls, refused or -`,
+		"@family":                                          `models: line 1: @family has no value`,
 		"@cache size=5":                                    `models: line 1: @cache size=5: must be auto, min, step, ttl, long, marks or lookback`,
 		"@cache min=x":                                     `models: line 1: "x": must be a whole number above 0, or -`,
 		"@cache ttl=5":                                     `models: line 1: time: missing unit in duration "5"`,
@@ -108,7 +98,7 @@ const tiers = ">1 | 1 - - - 1\n>2 | 1 - - - 1\n>3 | 1 - - - 1\n>4 | 1 - - - 1"
 
 func FuzzParse(f *testing.F) {
 	f.Add("@provider p\n@cache auto min=1\na 9 - 3 | 1 - 2.5 - 1\n >5 | 1 - - - 1\nb = a")
-	f.Add("@provider p\n@thinking calls\na 9 - 3 | 1 - - - 1\n@thinking -\nb - - - | - - - - -")
+	f.Add("@provider p\na 9 - 3 | 1 - - - 1\nb - - - | - - - - -")
 	f.Add("@family x 1.5\n@date 2026-11-21 # c\n\x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		rows, err := models.Parse(text)

@@ -37,7 +37,7 @@ var builtin = sync.OnceValue(func() *Table {
 
 // With returns a new table with the models of t and the given ones. A model with the
 // name of one in t replaces that row completely: to change one field, look the model
-// up, change the copy and pass it. Names that differ only in dots, dashes and colons
+// up, change the copy and pass it. What the family of its name says completes it; see [Table.Of]. Names that differ only in dots, dashes and colons
 // are the same name. The error names the row and the field of a model with an
 // impossible value, or a name that occurs twice.
 func (t *Table) With(models ...Model) (*Table, error) {
@@ -55,6 +55,7 @@ func (t *Table) With(models ...Model) (*Table, error) {
 			return nil, fmt.Errorf("row %d: models: %s: Name is also that of row %d, must be there once", i+1, m.Name, first)
 		}
 		seen[key] = i + 1
+		m = m.completed()
 		if at, known := next.keys[key]; known {
 			next.rows[at] = m
 			continue

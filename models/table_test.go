@@ -88,6 +88,7 @@ func TestWith(t *testing.T) {
 	route := models.Model{Name: "openrouter/deepseek/deepseek-r1", Window: 64_000}
 	next, err := base.With(own, house, route)
 	require.NoError(t, err)
+	route.Provider, route.Thinking = "deepseek", "refused" // by its family
 
 	require.Equal(t, base.Len()+2, next.Len(), "gpt-4o takes the place of the old row, two rows are new")
 	for name, want := range map[string]models.Model{
@@ -158,7 +159,8 @@ func TestWithErrors(t *testing.T) {
 		"output":          {[]models.Model{{Name: "m", Window: 10, Output: 11}}, `row 1: models: m: Output is 11, must be at most Window, 10`},
 		"input":           {[]models.Model{{Name: "m", Window: 10, Input: 11}}, `row 1: models: m: Input is 11, must be at most Window, 10`},
 		"ratio":           {[]models.Model{{Name: "m", Ratio: 11}}, `row 1: models: m: Ratio is 11, must be 0.1 to 10, or 0 for unknown`},
-		"thinking":        {[]models.Model{{Name: "m", Thinking: "some"}}, `row 1: models: m: Thinking is "some", must be one of ["free" "bound" "turn" "calls" "refused"], or empty`},
+		"thinking":        {[]models.Model{{Name: "m", Thinking: "some"}}, `row 1: models: m: Thinking is "some", must be one of ["" "bound" "turn" "calls" "refused"]`},
+		"system":          {[]models.Model{{Name: "m", System: "some"}}, `row 1: models: m: System is "some", must be one of ["" "front" "one"]`},
 		"date":            {[]models.Model{{Name: "m", Date: "21.11.2026"}}, `row 1: models: m: Date is "21.11.2026", must be a day like 2026-11-21`},
 		"cache":           {[]models.Model{{Name: "m", Cache: models.Cache{Breakpoints: -4}}}, `row 1: models: m: Cache.Breakpoints is -4, must not be negative`},
 		"cache life":      {[]models.Model{{Name: "m", Cache: models.Cache{TTL: 2, LongTTL: 1}}}, `row 1: models: m: Cache.TTL is 2ns and Cache.LongTTL 1ns, must be positive and the longer at least the shorter`},

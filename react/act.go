@@ -45,8 +45,7 @@ func (r *run) room() int {
 	if b := r.agent.Budget; b != nil {
 		return b.Room()
 	}
-	m, _ := models.Default().Lookup(r.agent.ModelName)
-	return m.Window
+	return models.Default().Of(r.agent.ModelName).Window
 }
 
 // refuse returns the reason why a call is not run, or nil.

@@ -206,10 +206,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 		budget = middleware.Budget{Window: own.Window, Reserve: cmp.Or(own.Reserve, b.MaxTokens)}
 	} else {
 		m := e.lookup(b.Model)
-		budget = middleware.Budget{Window: m.Window, Reserve: b.MaxTokens}
-		if m.Input > 0 {
-			budget.Reserve = max(b.MaxTokens, m.Window-m.Input)
-		}
+		budget = middleware.Budget{Window: m.Window, Reserve: m.Reserve(b.MaxTokens)}
 	}
 	switch {
 	case b.Window > 0 && (b.Window < budget.Window || budget.Window == 0):
@@ -226,12 +223,11 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	return &budget
 }
 
-// lookup returns what the table of models has. Mostly it is asked for the same name as before.
+// lookup returns what is known of a model. Mostly it is asked for the same name as before.
 func (e *engine) lookup(name string) models.Model {
 	m := e.known.Load()
 	if m == nil || m.name != name {
-		m = &named{name: name}
-		m.Model, _ = e.opts.Env.Models.Lookup(name)
+		m = &named{name: name, Model: e.opts.Env.Models.Of(name)}
 		e.known.Store(m)
 	}
 	return m.Model

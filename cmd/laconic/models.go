@@ -15,7 +15,8 @@ var modelsCommand = command{
 	args:  "[NAME]",
 	short: "print what the table knows of a model, or list all models",
 	long: `Writes what the built-in table knows of a model: window, longest prompt and
-answer, tokenizer, list prices, cache rules, and from where and when that is.
+answer, tokenizer, list prices, cache rules, what it demands of a conversation,
+and from where and when that is.
 NAME may be dated, prefixed or fine-tuned, as gpt-4o-2024-08-06 or
 us.anthropic.claude-sonnet-5-5. Without a NAME all are listed. A value that is
 not known is left out.`,
@@ -28,10 +29,11 @@ func runModels(_ context.Context, args []string, std stdio) error {
 	case len(args) > 1:
 		return usagef("%d names given, want one at most", len(args))
 	case len(args) == 1:
-		m, ok := table.Lookup(args[0])
-		if !ok {
+		m := table.Of(args[0])
+		if m == (models.Model{}) {
 			return fmt.Errorf("nothing is known of %q; laconic models lists what is", args[0])
 		}
+		m.Name, m.Source = cmp.Or(m.Name, args[0]), cmp.Or(m.Source, "the family of the name; the model is not in the table")
 		return describe(m, std)
 	}
 	w := tabwriter.NewWriter(std.out, 0, 0, 2, ' ', 0)
@@ -77,7 +79,12 @@ func describe(m models.Model, std stdio) error {
 	if m.Cache.TTL > 0 {
 		line("cached for", m.Cache.TTL.String())
 	}
-	line("source", cmp.Or(m.Source, "unknown"))
+	line("thinking", m.Thinking)
+	line("system messages", m.System)
+	if m.NoPrefill {
+		line("prefill", "refused")
+	}
+	line("source", m.Source)
 	line("as of", m.Date)
 	return w.Flush()
 }

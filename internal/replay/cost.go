@@ -152,13 +152,12 @@ const modelName = "laconic-replay"
 
 // window returns the tokens of the window of a model.
 func (o Options) window(name string) int {
-	m, _ := models.Default().Lookup(name)
-	return cmp.Or(m.Window, o.Window)
+	return cmp.Or(models.Default().Of(name).Window, o.Window)
 }
 
 // table returns a table of models with the model of a chain, at the prices of a class.
 func (o Options) table(name string, c Class) (*models.Table, error) {
-	m, _ := models.Default().Lookup(name)
+	m := models.Default().Of(name)
 	m.Name, m.Window = modelName, o.window(name)
 	dollars := func(price float64) models.Cost { return models.Cost(price*models.USD + 0.5) }
 	m.Price = models.Price{Rates: models.Rates{

@@ -51,7 +51,7 @@ type Options struct {
 
 	// ClearAtLeast is a minimum in tokens: if less can be freed, nothing is cleared,
 	// and an event reports that. 0: no minimum; but with the default Trigger and a model
-	// that binds its thinking to what is before it ([models.Table.ThinkingOf]), 10,000, or
+	// that binds its thinking to what is before it ([models.Model]), 10,000, or
 	// a tenth of the room if that is less, since each edit makes thinking void.
 	ClearAtLeast int
 

@@ -45,7 +45,7 @@ type Options struct {
 	// else, if the model's provider caches
 	// prompts, by [middleware.Env].Models, 5,000 tokens, or a tenth of the room if that is
 	// less; otherwise one payload. For models that bind their thinking to the messages before it
-	// ([models.Table.ThinkingOf]), with the default Trigger, 10,000 tokens, or a tenth of the room if
+	// ([models.Model]), with the default Trigger, 10,000 tokens, or a tenth of the room if
 	// that is less. Batch{Results: 1} is one payload for every model.
 	Batch Batch
 

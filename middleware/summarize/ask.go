@@ -116,10 +116,9 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 func (j job) author(a *author) modelwriter.Author {
 	const fewTokens = 200 // headings would leave no room for words
 	out := modelwriter.Author{
-		Model: a.model, Name: a.Model,
+		Model: a.model, Name: a.Model, Known: j.fold.View.Env().Models.Of(a.Model),
 		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
 	}
-	out.Known, _ = j.fold.View.Env().Models.Lookup(a.Model)
 	switch {
 	case j.Strategy.Structured:
 		out.Sections = nil

@@ -70,7 +70,7 @@ func Fraction(share float64) middleware.Trigger { return when.Fraction(share) }
 //	trigger.All(trigger.Tokens(50_000), trigger.AtUser(trigger.Fraction(0.75)))
 //
 // Some models accept thinking only after the messages that it was made with. For these, an edit inside of a turn makes
-// the thinking of that turn void; see [models.Table.ThinkingOf].
+// the thinking of that turn void; see [models.Model].
 func AtUser(limit middleware.Trigger) middleware.Trigger { return when.AtUser(limit) }
 
 // Reclaims is met when the plan would make the view at least n tokens shorter. Alone it
@@ -82,7 +82,7 @@ func Reclaims(n int) middleware.Trigger { return when.Reclaims(n) }
 // the price of reading what could be removed; the sum since the newest edit of the
 // editor has to reach the price of writing to the cache again what is after the edit,
 // less that of reading it, and the price, as output, of the thinking that the edit makes void; see
-// [models.Table.ThinkingOf]. So a call never pays more for an edit than the calls before have
+// [models.Model]. So a call never pays more for an edit than the calls before have
 // paid for its absence, and the cost is at most about twice that of knowing the future.
 //
 // The sum is computed from the history: nothing is stored, and a restart does not begin at

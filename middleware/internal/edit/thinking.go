@@ -9,9 +9,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// What models demand of the thinking in their earlier answers; see models.Table.ThinkingOf.
+// What models demand of the thinking in their earlier answers; see models.Model.
 const (
-	ThinkingFree    = "free"
+	ThinkingFree    = ""
 	ThinkingBound   = "bound"
 	ThinkingCalls   = "calls"
 	ThinkingRefused = "refused"
