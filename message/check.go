@@ -76,21 +76,20 @@ func holds(content Part) bool {
 
 // pairing returns the violations of calls and results that do not match, without those that
 // messages before from have caused. They are matched within one round, so IDs may be repeated
-// in later rounds, as local models do. It also returns the results in another order than their
-// calls.
-func pairing(msgs []Message, from int) (found, unordered []Violation) {
+// in later rounds, as local models do.
+func pairing(msgs []Message, from int) []Violation {
 	p := pairer{msgs: msgs}
 	if at := newest(RoleAssistant, msgs[:from]); at >= 0 {
 		for i := at; i < from; i++ {
 			p.visit(i)
 		}
-		p.found, p.unordered = nil, nil
+		p.found = nil
 	}
 	for i := from; i < len(msgs); i++ {
 		p.visit(i)
 	}
 	p.close()
-	return p.found, p.unordered
+	return p.found
 }
 
 // newest returns the position of the last message of a role, or -1.
@@ -105,16 +104,14 @@ func newest(role Role, msgs []Message) int {
 
 // pairer matches results with the calls of the last assistant message.
 type pairer struct {
-	msgs             []Message
-	found, unordered []Violation
-	noted            map[Violation]bool // those of results: of several pieces, they are reported once
+	msgs  []Message
+	found []Violation
+	noted map[Violation]bool // those of results: of several pieces, they are reported once
 
 	at      int // the message of the calls
 	calls   index
 	twins   twins
 	answers []int // for each call 1 + the position of the message with its result; 0: no result yet
-	high    int   // the last call with a result
-	newest  int   // the call of the newest piece
 	direct  bool  // all messages since then are results
 }
 
@@ -131,7 +128,7 @@ func (p *pairer) visit(i int) {
 }
 
 func (p *pairer) begin(i int) {
-	p.at, p.direct, p.high, p.newest = i, true, 0, -1
+	p.at, p.direct = i, true
 	p.calls, p.answers, p.twins = index{ids: p.calls.ids[:0]}, p.answers[:0], nil
 	repeated := false
 	for _, part := range p.msgs[i].Parts {
@@ -165,26 +162,16 @@ func (p *pairer) answer(i int) {
 		k := p.callOf(i, n, r.CallID)
 		switch {
 		case k < 0:
-			p.note(&p.found, orphanedResult, i, r.CallID)
-			continue
+			p.note(orphanedResult, i, r.CallID)
 		case p.answers[k] == i+1: // a further piece of the same result
-			if k != p.newest {
-				p.note(&p.unordered, resultOrder, i, r.CallID)
-			}
 		case p.answers[k] > 0:
-			p.note(&p.found, duplicateResult, i, r.CallID)
-			continue
+			p.note(duplicateResult, i, r.CallID)
 		default:
 			p.answers[k] = i + 1
 			if !p.direct {
-				p.note(&p.found, displacedResult, i, r.CallID)
+				p.note(displacedResult, i, r.CallID)
 			}
-			if k < p.high {
-				p.note(&p.unordered, resultOrder, i, r.CallID)
-			}
-			p.high = max(p.high, k)
 		}
-		p.newest = k
 	}
 }
 
@@ -206,7 +193,7 @@ func (p *pairer) close() {
 	}
 }
 
-func (p *pairer) note(to *[]Violation, r rule, at int, id string) {
+func (p *pairer) note(r rule, at int, id string) {
 	v := Violation{r.String(), at, id}
 	if p.noted[v] {
 		return
@@ -215,7 +202,7 @@ func (p *pairer) note(to *[]Violation, r rule, at int, id string) {
 		p.noted = map[Violation]bool{}
 	}
 	p.noted[v] = true
-	*to = append(*to, v)
+	p.found = append(p.found, v)
 }
 
 // index finds the calls of a message by ID.

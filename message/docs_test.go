@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,17 +46,20 @@ func within(t *testing.T, page, name, text string) string {
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral | repair |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral | Chat | Messages | repair |\n" +
+		"|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, e := range message.Sheet() {
 		name := e.Rule
 		if e.Common {
 			name += " *"
 		}
 		fmt.Fprintf(&b, "| %s | %s |", name, e.Text)
-		for _, r := range single {
+		for _, r := range append(slices.Clip(single), message.Chat, message.Messages) {
 			switch {
-			case e.By&r != 0:
+			case (r | message.AsSent).Demand(e.Rule):
 				b.WriteString(" ✓ |")
+			case e.By&r != 0:
+				b.WriteString(" (✓) |")
 			case e.Maybe&r != 0:
 				b.WriteString(" ? |")
 			default:

@@ -147,7 +147,7 @@ func ExampleRules_Repair() {
 		message.User("Hurry up."), // typed while the tools ran
 		message.Result("c1", "read_log", "exit status 2"),
 	}
-	repaired := message.OpenAI.Repair(history)
+	repaired := message.Anthropic.Repair(history)
 	for _, f := range repaired.Fixes {
 		fmt.Println(f)
 	}

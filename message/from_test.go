@@ -47,6 +47,9 @@ func TestViolationsFrom(t *testing.T) {
 				all := r.Violations(h)
 				for from := range len(h) + 1 {
 					settled := slices.DeleteFunc(r.Violations(h[:from]), func(v message.Violation) bool { return open(h[:from], v) })
+					if r.Matching() && from > 0 && r.Check(h[:from]) != nil {
+						continue
+					}
 					got := r.ViolationsFrom(h, from)
 					both := slices.Concat(settled, got)
 					slices.SortStableFunc(both, func(a, b message.Violation) int { return a.At - b.At })
@@ -72,6 +75,9 @@ func TestBeginningsOfValid(t *testing.T) {
 				for from := range len(h) + 1 {
 					require.Empty(t, r.ViolationsFrom(h, from), "from %d of %d", from, len(h))
 					for _, v := range r.Violations(h[:from]) {
+						if r.Matching() && v.Rule == message.UnansweredCall {
+							continue
+						}
 						require.True(t, open(h[:from], v), "the first %d of %d: %v", from, len(h), v)
 					}
 				}
@@ -97,7 +103,6 @@ func TestViolationsFromOfOpenRound(t *testing.T) {
 		{"another one begins", 0, []message.Message{user, two, say}, 2, violations{{message.UnansweredCall, 1, "a"}, {message.UnansweredCall, 1, "b"}}},
 		{"a second result", 0, []message.Message{user, two, tool(piece("a"), piece("b")), tool(piece("a"))}, 3, violations{{message.DuplicateResult, 3, "a"}}},
 		{"a late result", 0, []message.Message{user, two, tool(piece("a")), user, tool(piece("b"))}, 4, violations{{message.DisplacedResult, 4, "b"}}},
-		{"results out of order", message.Gemini, []message.Message{user, two, tool(piece("b")), tool(piece("a"))}, 3, violations{{message.ResultOrder, 3, "a"}}},
 		{
 			"a result of the user does not count", message.Gemini,
 			[]message.Message{user, two, {Role: message.RoleUser, Parts: []message.Part{piece("b")}}, tool(piece("a"))},

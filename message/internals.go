@@ -47,8 +47,7 @@ func (internals) Content(m Message) []Violation {
 
 // Pairing returns the violations of calls and results that do not match.
 func (internals) Pairing(msgs []Message) []Violation {
-	found, _ := pairing(msgs, 0)
-	return found
+	return pairing(msgs, 0)
 }
 
 // ViolationsFrom returns the violations of the messages from position from on, and those of earlier messages that a later
@@ -56,6 +55,7 @@ func (internals) Pairing(msgs []Message) []Violation {
 // that has only system messages.
 //
 // If a list has its first n messages in common with one that was valid, its result from n equals that of [Rules.Violations].
+// With Chat, Messages or AsSent, with which a result may be apart from its call, these n messages alone must be valid.
 // Only the messages from the last assistant message before from are read; for the rule "reused id" also all earlier calls. It
 // panics if from is out of range.
 func (internals) ViolationsFrom(r Rules, msgs []Message, from int) []Violation {

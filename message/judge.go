@@ -15,6 +15,11 @@ func (r Rules) particular(msgs []Message, from int, want ruleSet) []Violation {
 	for i := from; i < len(msgs); i++ {
 		j.visit(i)
 	}
+	if want.has(missingThinking) {
+		for _, i := range r.callsWithout(msgs) {
+			j.report(missingThinking, i, "")
+		}
+	}
 	j.end()
 	return j.found
 }
@@ -51,6 +56,8 @@ func (j *judge) visit(i int) {
 	case RoleSystem:
 		if j.last >= 0 && j.want.has(lateSystem) {
 			j.report(lateSystem, i, "")
+		} else if i > 0 && j.want.has(oneSystem) {
+			j.report(oneSystem, i, "")
 		} else if j.last >= 0 && j.want.has(systemAfterAnswer) && j.msgs[j.last].Role == RoleAssistant {
 			j.report(systemAfterAnswer, i, "")
 		}
@@ -78,7 +85,7 @@ func (j *judge) visit(i int) {
 // turn checks the order of roles.
 func (j *judge) turn(i int) {
 	if j.last < 0 {
-		if j.want.has(firstNotUser) && j.msgs[i].Role != RoleUser && !j.msgs[i].isCompaction() {
+		if j.want.has(firstNotUser) && !j.rules.opens(&j.msgs[i]) {
 			j.report(firstNotUser, i, "")
 		}
 	} else if !j.msgs[j.last].isCompaction() {
@@ -92,8 +99,8 @@ func (j *judge) turn(i int) {
 		if j.want.has(userAfterResult) && isUserAfterResult(before, now) {
 			j.report(userAfterResult, i, "")
 		}
-		if j.want.has(thinkingAfterAnswer) && j.rules.isThinkingAfterAnswer(before, now) {
-			j.report(thinkingAfterAnswer, i, "")
+		if j.want.has(answersInARow) && before.Role == RoleAssistant && now.Role == RoleAssistant {
+			j.report(answersInARow, i, "")
 		}
 	}
 	j.last = i
@@ -116,9 +123,9 @@ func isUserAfterResult(before, now *Message) bool {
 	return before.Role == RoleTool && now.Role == RoleUser
 }
 
-func (r Rules) isThinkingAfterAnswer(before, now *Message) bool {
-	return before.Role == RoleAssistant && now.Role == RoleAssistant &&
-		(r.inPlace() || thinkingAt(now.Parts) >= 0 && thinkingAt(before.Parts) != 0)
+// opens reports whether a message may be the first one, except system messages.
+func (r Rules) opens(m *Message) bool {
+	return m.Role == RoleUser || m.isCompaction() || r&(speakers|AsSent) == Gemini|AsSent && !m.HasCalls()
 }
 
 func (j *judge) end() {
@@ -127,9 +134,15 @@ func (j *judge) end() {
 		if j.want.has(firstNotUser) {
 			j.report(firstNotUser, len(j.msgs)-1, "")
 		}
-	case j.want.has(endsInAnswer) && j.msgs[j.last].Role == RoleAssistant && !j.msgs[j.last].HasCalls():
+	case j.want.has(endsInAnswer) && j.msgs[j.last].Role == RoleAssistant && !j.msgs[j.last].HasCalls() && !goesOn(&j.msgs[j.last]):
 		j.report(endsInAnswer, j.last, "")
 	}
+}
+
+// goesOn reports whether an answer may be one that the provider continues, since it has what is not known, such as the call of
+// a tool of the provider.
+func goesOn(m *Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { _, ok := p.(Opaque); return ok })
 }
 
 func (j *judge) calls(i int) {
@@ -148,6 +161,21 @@ func (j *judge) calls(i int) {
 			j.report(reusedID, i, c.ID)
 		}
 	}
+}
+
+// callsWithout returns the answers with calls and without thinking, of the whole list: a later answer decides whether thinking
+// is demanded.
+func (r Rules) callsWithout(msgs []Message) (found []int) {
+	thinks := func(m Message) bool { return m.Role == RoleAssistant && thinkingAt(m.Parts) >= 0 }
+	if r&Unconfirmed == 0 && !slices.ContainsFunc(msgs, thinks) {
+		return nil
+	}
+	for i, m := range msgs {
+		if m.Role == RoleAssistant && m.HasCalls() && !thinks(m) {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // firstCalls returns the first message of each ID that a call at or after position from

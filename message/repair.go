@@ -99,13 +99,14 @@ func (r Rules) Repair(msgs []Message) *Repaired {
 	d.repairTurns()
 	d.repairSystemAfterAnswer()
 	d.repairTexts()
+	d.addThinking()
 	return d.repaired()
 }
 
 func (d *repairer) repaired() *Repaired {
-	m := &Repaired{Messages: make([]Message, len(d.list)), From: make([]int, len(d.list)), Fixes: d.fixes}
+	m := &Repaired{Messages: messagesOf(d.list), From: make([]int, len(d.list)), Fixes: d.fixes}
 	for i, it := range d.list {
-		m.Messages[i], m.From[i] = it.Message, it.at
+		m.From[i] = it.at
 	}
 	slices.SortStableFunc(m.Fixes, func(a, b Fix) int { return a.At - b.At })
 	return m
@@ -118,18 +119,28 @@ func (d *repairer) fix(r rule, at int, id, done string, args ...any) {
 	d.fixes = append(d.fixes, Fix{Violation{r.String(), at, id}, done})
 }
 
-// repairSystem moves late system messages to the beginning.
+// repairSystem moves late system messages to the beginning, or makes one of all.
 func (d *repairer) repairSystem() {
-	if !d.want.has(lateSystem) {
+	one := d.want.has(oneSystem)
+	if !one && !d.want.has(lateSystem) {
 		return
 	}
 	head, rest := make([]item, 0, len(d.list)), make([]item, 0, len(d.list))
-	for _, it := range d.list {
-		if it.Role != RoleSystem {
+	for n, it := range d.list {
+		switch {
+		case it.Role != RoleSystem:
 			rest = append(rest, it)
 			continue
-		}
-		if len(rest) > 0 {
+		case one && len(head) > 0:
+			if len(it.Parts) > 0 {
+				head[0].Parts, _, _ = oneText(slices.Concat(head[0].Parts, it.Parts))
+				head[0].Hints = joinHints(head[0].Hints, it.Hints)
+			}
+			d.fix(oneSystem, it.at, "", "became a part of the first system message")
+			continue
+		case one && n > 0:
+			d.fix(oneSystem, it.at, "", "moved to the beginning")
+		case len(rest) > 0:
 			d.fix(lateSystem, it.at, "", "moved to the end of the system messages at the beginning")
 		}
 		head = append(head, it)
@@ -147,9 +158,7 @@ func (d *repairer) repairSystemAfterAnswer() {
 	last := RoleSystem // role of the newest message that is not a system message
 	settle := func() {
 		for _, it := range waiting {
-			if last != RoleAssistant {
-				d.fix(systemAfterAnswer, it.at, "", "moved behind the next messages of the user's side")
-			}
+			d.fix(systemAfterAnswer, it.at, "", "moved behind the next messages of the user's side")
 		}
 		out, waiting = append(out, waiting...), nil
 	}
@@ -158,7 +167,7 @@ func (d *repairer) repairSystemAfterAnswer() {
 			waiting = append(waiting, it)
 			continue
 		}
-		if last == RoleTool && it.Role != RoleTool || it.Role == RoleAssistant {
+		if last == RoleTool && it.Role != RoleTool || last != RoleAssistant && it.Role == RoleAssistant {
 			settle()
 		}
 		if out = append(out, it); it.Role == RoleSystem {
@@ -168,8 +177,34 @@ func (d *repairer) repairSystemAfterAnswer() {
 			settle()
 		}
 	}
-	settle()
-	d.list = out
+	if last != RoleAssistant {
+		settle()
+	}
+	if len(waiting) > 0 { // no message of the user's side is there to move behind
+		d.fix(systemAfterAnswer, waiting[0].at, "", "%s was inserted before it", textContinue)
+		out = append(out, item{Message: User(textContinue), at: waiting[0].at})
+	}
+	d.list = append(out, waiting...)
+}
+
+// addThinking gives blank thinking to answers with calls that have none.
+func (d *repairer) addThinking() {
+	if !d.want.has(missingThinking) {
+		return
+	}
+	for _, i := range d.rules.callsWithout(messagesOf(d.list)) {
+		it := &d.list[i]
+		it.Parts = slices.Concat([]Part{Thinking{Text: " "}}, it.Parts)
+		d.fix(missingThinking, it.at, "", "got blank thinking")
+	}
+}
+
+func messagesOf(list []item) []Message {
+	msgs := make([]Message, len(list))
+	for i, it := range list {
+		msgs[i] = it.Message
+	}
+	return msgs
 }
 
 // repairMedia moves media out of messages that must not have them.

@@ -34,9 +34,10 @@ func (d *repairer) repairMessage(it item) []item {
 		d.fix(badText, it.at, "", "the name %q became %q", clip(it.Name), clip(name))
 		it.Name = name
 	}
+	mayBeEmpty := !d.want.has(emptyMessage) && !slices.ContainsFunc(it.Parts, hasContent)
 	moved := d.repairParts(&it)
 	d.repairShape(&it)
-	kept := d.keep(&it, len(moved) > 0)
+	kept := d.keep(&it, mayBeEmpty, len(moved) > 0)
 	if len(moved) == 0 {
 		return kept
 	}
@@ -162,7 +163,7 @@ func (d *repairer) repairCall(it *item, c ToolCall) Part {
 		d.fix(misplacedPart, it.at, c.ID, "the call became text")
 		return Text{fmt.Sprintf("(call of tool %s: %s)", c.Name, c.Arguments)}
 	}
-	if !jsonscan.IsObject(c.Arguments) {
+	if d.want.has(badArguments) && !jsonscan.IsObject(c.Arguments) {
 		d.fix(badArguments, it.at, c.ID, "%q became a JSON object", clip(c.Arguments))
 		c.Arguments = asObject(c.Arguments)
 	}
@@ -230,9 +231,9 @@ func inWords(p Part) string {
 	return ""
 }
 
-// keep returns the message, unless it is empty.
-func (d *repairer) keep(it *item, moved bool) []item {
-	if slices.ContainsFunc(it.Parts, hasContent) {
+// keep returns the message, unless it is empty and must not be.
+func (d *repairer) keep(it *item, mayBeEmpty, moved bool) []item {
+	if mayBeEmpty || slices.ContainsFunc(it.Parts, hasContent) {
 		if d.want.has(noResult) && it.Role == RoleTool && len(slices.Collect(it.Results())) == 0 {
 			it.Role = RoleUser
 			d.fix(noResult, it.at, "", "became a user message")

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -21,10 +20,8 @@ func (d *repairer) repairRounds() {
 			d.list = append(d.list, n.item)
 			continue
 		}
-		d.noteOrder(n.round)
 		d.answerAll(n.round)
 		d.repairIDs(n.round, used)
-		d.repairOrder(n.round)
 		d.list = append(d.list, n.round.call)
 		for _, a := range n.round.answers {
 			d.list = append(d.list, a.item)
@@ -204,7 +201,7 @@ func (g *gatherer) find(by int, parts []Part, n int, id string) slot {
 		if w := r.twins[id]; w != nil {
 			k = w.take(by, parts, n)
 		}
-		if r.by[k] == 0 || r.by[k] == by {
+		if r.by[k] == 0 || r.by[k] == by || !g.want.has(duplicateResult) {
 			return slot{r, k}
 		}
 		g.open[id] = open[:len(open)-1]
@@ -273,7 +270,7 @@ func (d *repairer) repairIDs(r *round, used map[string]int) {
 		var broken rule
 		done := "became %q"
 		switch {
-		case r.calls.find(id) < k:
+		case d.want.has(duplicateCall) && r.calls.find(id) < k:
 			broken, done = duplicateCall, "the call became %q"
 		case !utf8.ValidString(id):
 			broken = badText
@@ -322,87 +319,4 @@ func (a *answer) rename(ids []string) {
 		res.CallID = ids[k]
 		a.Parts[n] = res
 	}
-}
-
-// repairOrder puts the results of a round into the order of its calls: the parts of each
-// message, then the messages, and if that is not enough, all results into one message.
-func (d *repairer) repairOrder(r *round) {
-	if !d.want.has(resultOrder) || len(unordered(r.answers...)) == 0 {
-		return
-	}
-	was := slices.Clone(r.answers)
-	for i, a := range was {
-		if len(unordered(a)) > 0 {
-			r.answers[i] = gathered(a)
-		}
-	}
-	slices.SortStableFunc(r.answers, func(a, b answer) int { return a.first() - b.first() })
-	if len(unordered(r.answers...)) == 0 {
-		return
-	}
-	for _, a := range was[1:] {
-		if a.at != r.call.at { // it was not added
-			d.fix(resultOrder, a.at, r.calls.ids[a.first()], "became part of one message with the other results of its round")
-		}
-	}
-	r.answers = []answer{gathered(was...)}
-}
-
-// noteOrder records fixes for results in another order than their calls.
-func (d *repairer) noteOrder(r *round) {
-	if !d.want.has(resultOrder) {
-		return
-	}
-	for _, s := range unordered(r.answers...) {
-		d.fix(resultOrder, s.at, r.calls.ids[s.call], "put in the order of the calls")
-	}
-}
-
-// misplaced is a call whose result is in another order, and the origin of that message.
-type misplaced struct{ call, at int }
-
-// unordered returns the calls whose results begin after those of later calls, or have
-// pieces after another result.
-func unordered(answers ...answer) (found []misplaced) {
-	seen, noted, high, newest := map[int]bool{}, map[int]bool{}, 0, -1
-	for _, a := range answers {
-		for _, call := range a.calls {
-			if call < 0 || call == newest {
-				continue
-			}
-			if (seen[call] || call < high) && !noted[call] {
-				found = append(found, misplaced{call, a.at})
-				noted[call] = true
-			}
-			seen[call], high, newest = true, max(high, call), call
-		}
-	}
-	return found
-}
-
-// first returns the first call of which the message has a result.
-func (a *answer) first() int {
-	return a.calls[slices.IndexFunc(a.calls, func(call int) bool { return call >= 0 })]
-}
-
-// gathered returns the results as one message, in the order of the calls. Other parts are
-// last.
-func gathered(answers ...answer) answer {
-	var all []int // positions in parts
-	var calls []int
-	var parts []Part
-	one := answers[0]
-	for _, a := range answers {
-		one.Hints.Pinned = one.Hints.Pinned || a.Hints.Pinned
-		parts, calls = append(parts, a.Parts...), append(calls, a.calls...)
-	}
-	for n := range parts {
-		all = append(all, n)
-	}
-	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(uint(calls[a]), uint(calls[b])) })
-	one.Parts, one.calls = nil, nil
-	for _, n := range all {
-		one.Parts, one.calls = append(one.Parts, parts[n]), append(one.calls, calls[n])
-	}
-	return one
 }

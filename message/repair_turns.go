@@ -39,7 +39,7 @@ func lastTurn(list []item) int {
 
 // open appends the first message that is not a system message.
 func (d *repairer) open(out []item, it item) []item {
-	if d.want.has(firstNotUser) && it.Role != RoleUser && !it.isCompaction() {
+	if d.want.has(firstNotUser) && !d.rules.opens(&it.Message) {
 		d.fix(firstNotUser, it.at, "", "%s was inserted before it", textOpening)
 		out = append(out, item{Message: User(textOpening), at: it.at})
 	}
@@ -56,8 +56,8 @@ func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 		return callAfterAnswer, true
 	case d.want.has(userAfterResult) && isUserAfterResult(before, now):
 		return userAfterResult, true
-	case d.want.has(thinkingAfterAnswer) && d.rules.isThinkingAfterAnswer(before, now):
-		return thinkingAfterAnswer, true
+	case d.want.has(answersInARow) && before.Role == RoleAssistant && now.Role == RoleAssistant:
+		return answersInARow, true
 	}
 	return 0, false
 }
@@ -67,7 +67,7 @@ func (d *repairer) wrongTurn(before, now *Message) (rule, bool) {
 func (d *repairer) part(broken rule, out []item, last int, it item) []item {
 	before := &out[last]
 	earlier := lastTurn(out[:last]) // a call in it would then follow this one
-	alone := earlier < 0 || !d.want.has(callAfterAnswer) || !isCallAfterAnswer(&out[earlier].Message, &it.Message)
+	alone := !d.want.has(callAfterAnswer) || !it.HasCalls() || it.Role == before.Role && earlier >= 0 && out[earlier].Role != RoleAssistant
 	if last == len(out)-1 && alone && d.joins(before, &it) {
 		if !before.joined {
 			before.joined, before.Parts = true, slices.Clip(before.Parts)
@@ -92,7 +92,7 @@ func (d *repairer) joins(before, now *item) bool {
 		return false
 	case before.Hints.Pinned || now.Hints.Pinned:
 		return false
-	case d.rules.inPlace() && now.Role == RoleAssistant: // the first answer was sent with a message after it
+	case d.want.has(answersInARow) && now.Role == RoleAssistant: // the first answer was sent with a message after it
 		return false
 	}
 	return !d.want.has(thinkingNotFirst) || isThinking(before.Parts[0]) || thinkingAt(now.Parts) < 0
@@ -120,7 +120,7 @@ func (d *repairer) close(out []item) []item {
 			d.fix(firstNotUser, at, "", "%s was added", textOpening)
 			out = append(out, item{Message: User(textOpening), at: at})
 		}
-	case d.want.has(endsInAnswer) && out[last].Role == RoleAssistant:
+	case d.want.has(endsInAnswer) && out[last].Role == RoleAssistant && !goesOn(&out[last].Message):
 		d.fix(endsInAnswer, out[last].at, "", "%s was added", textContinue)
 		out = slices.Insert(out, last+1, item{Message: User(textContinue), at: out[last].at})
 	}

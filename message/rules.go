@@ -20,32 +20,50 @@ import (
 // docs/internals/validity.md lists the rules with their sources.
 type Rules uint16
 
-// The providers, and four options.
+// The providers, two formats as any server accepts them, and options.
 const (
-	OpenAI          Rules = 1 << iota // chat completions
+	OpenAI          Rules = 1 << iota // chat completions of OpenAI
 	OpenAIResponses                   // the Responses API
-	Anthropic                         // Messages
+	Anthropic                         // Messages of Claude
 	Gemini                            // generateContent
 	Bedrock                           // Converse
 	Mistral                           // chat completions of Mistral
 
+	// Chat is the format of chat completions, of a server that is not known: only what no server can answer breaks a rule,
+	// such as a call without a result.
+	Chat
+	// Messages is the format of Anthropic's Messages, for a model that is not known.
+	Messages
+
+	// AsSent is for what a client has sent by the API of these providers: only rules hold of which it is certain that the
+	// server refuses what breaks them. Chat and Messages alone imply it.
+	AsSent
 	// Unconfirmed adds the rules that are not confirmed for the providers in the set.
 	Unconfirmed
 	// Prefill allows an assistant message at the end, for the model to continue.
 	Prefill
+	// InPlace is for models of Anthropic that think between other content: thinking may be anywhere in an answer, and stays
+	// there; system messages stay where they are, behind a message of the user or results.
+	InPlace
+	// SystemFirst takes back what InPlace allows of system messages: they are at the beginning.
+	SystemFirst
 	// OneText adds the rule that a message of texts alone has one text: some servers with
 	// the format of OpenAI accept content only as one string.
 	OneText
-	// InPlace is for models of Anthropic that bind their thinking to what stands before it, and need what they were sent
-	// again as it was: thinking may be anywhere in an answer, and stays there; system messages stay where they are, behind a
-	// message of the user or results; between two answers in a row, there is a message of the user.
-	InPlace
+	// OneSystem adds the rule that there is one system message, the first of the list, as chat templates of open weights
+	// demand it.
+	OneSystem
+	// ThinkingCalls adds the rule that each answer with calls has thinking if one answer has any.
+	ThinkingCalls
 
 	// Portable is all providers, with the unconfirmed rules.
 	Portable = everyone | Unconfirmed
 )
 
-const everyone = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock | Mistral
+const (
+	everyone = OpenAI | OpenAIResponses | Anthropic | Gemini | Bedrock | Mistral
+	speakers = everyone | Chat | Messages
+)
 
 var providers = []struct {
 	rules Rules
@@ -57,10 +75,16 @@ var providers = []struct {
 	{Gemini, "Gemini"},
 	{Bedrock, "Bedrock"},
 	{Mistral, "Mistral"},
+	{Chat, "Chat"},
+	{Messages, "Messages"},
+	{AsSent, "AsSent"},
 	{Unconfirmed, "Unconfirmed"},
 	{Prefill, "Prefill"},
-	{OneText, "OneText"},
 	{InPlace, "InPlace"},
+	{SystemFirst, "SystemFirst"},
+	{OneText, "OneText"},
+	{OneSystem, "OneSystem"},
+	{ThinkingCalls, "ThinkingCalls"},
 }
 
 // String returns the names, joined by |; "Common" for the zero value.
@@ -104,18 +128,65 @@ func (r Rules) Violations(msgs []Message) []Violation { return r.violationsFrom(
 // violationsFrom is documented at internals.ViolationsFrom.
 func (r Rules) violationsFrom(msgs []Message, from int) []Violation {
 	want := r.demanded()
-	found, unordered := pairing(msgs, from)
+	found := pairing(msgs, from)
 	for i := from; i < len(msgs); i++ {
 		found = append(found, contentOf(msgs, i)...)
 	}
-	if want.has(resultOrder) {
-		found = append(found, unordered...)
-	}
-	if r&(everyone|OneText) != 0 && len(msgs) > 0 {
+	found = slices.DeleteFunc(found, func(v Violation) bool { return !want.has(v.rule()) || r.matches(msgs, v) })
+	if r != 0 && len(msgs) > 0 {
 		found = append(found, r.particular(msgs, from, want)...)
+	}
+	if len(found) == 0 {
+		return nil
 	}
 	slices.SortStableFunc(found, func(a, b Violation) int { return a.At - b.At })
 	return found
+}
+
+// matches reports whether a call or result that has no other half in its round has one where these providers accept it: in
+// chat completions of unknown servers and in Responses anywhere in the list; in Messages, which joins answers in a row, in the
+// same turn.
+func (r Rules) matches(msgs []Message, v Violation) bool {
+	anywhere, joined := r.matching()
+	if !anywhere && !joined {
+		return false
+	}
+	switch v.rule() {
+	case unansweredCall:
+		role := RoleAssistant
+		for _, m := range msgs[v.At+1:] {
+			if joined && m.Role != RoleTool && m.Role != role {
+				return false
+			}
+			for res := range m.Results() {
+				role = RoleTool
+				if res.CallID == v.CallID {
+					return true
+				}
+			}
+		}
+	case orphanedResult:
+		role := RoleTool
+		for _, m := range slices.Backward(msgs[:v.At]) {
+			if joined && m.Role != RoleAssistant && m.Role != role {
+				return false
+			}
+			for c := range m.Calls() {
+				role = RoleAssistant
+				if c.ID == v.CallID {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// matching reports whether a result may be anywhere behind its call, and whether answers in a row are joined, with their
+// results behind the last one.
+func (r Rules) matching() (anywhere, joined bool) {
+	who := r & speakers
+	return r.lax() && who&^(Chat|OpenAIResponses) == 0, r.lax() && who&^(Messages|Anthropic) == 0
 }
 
 // Violation is a violation of a rule. Violations are comparable.
@@ -123,6 +194,11 @@ type Violation struct {
 	Rule   string `json:"rule"`              // its name, such as "unanswered call"; docs/internals/validity.md lists all rules
 	At     int    `json:"at"`                // index of the message
 	CallID string `json:"call_id,omitempty"` // of the call or result; "" for other rules
+}
+
+// rule returns the rule by its name.
+func (v Violation) rule() rule {
+	return rule(slices.IndexFunc(ruleTable[:], func(e entry) bool { return e.Rule == v.Rule }))
 }
 
 // String returns the position, the rule and the call ID.
@@ -152,7 +228,7 @@ func (r Rules) maxID() int {
 }
 
 // plainID reports whether IDs may have only letters, digits, _ and -.
-func (r Rules) plainID() bool { return r&(Anthropic|Bedrock) != 0 }
+func (r Rules) plainID() bool { return r&(Messages|Anthropic|Bedrock) != 0 }
 
 // mistralID is the length of the IDs of Mistral, which have only letters and digits.
 const mistralID = 9

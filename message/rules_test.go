@@ -52,18 +52,6 @@ func byRule() []ruleCase {
 			mended: round(tool(piece("a"), piece("b"), text)), mending: message.Anthropic,
 		},
 		{
-			rule: message.ResultOrder, name: "one message", in: round(tool(piece("b"), piece("a"))), at: 2, id: "a", by: message.Gemini,
-			mended: round(tool(piece("a"), piece("b"))), mending: message.Gemini,
-		},
-		{
-			rule: message.ResultOrder, name: "a message each", in: round(tool(piece("b")), tool(piece("a"))), at: 3, id: "a", by: message.Gemini,
-			mended: round(tool(piece("a")), tool(piece("b"))), mending: message.Gemini,
-		},
-		{
-			rule: message.ResultOrder, name: "pieces", in: round(tool(piece("a"), piece("b"), piece("a"))), at: 2, id: "a", by: message.Gemini,
-			mended: round(tool(piece("a"), piece("a"), piece("b"))), mending: message.Gemini,
-		},
-		{
 			rule: message.EmptyResult, in: round(tool(piece("a"), message.ToolResult{CallID: "b", Text: " "})), at: 2, id: "b", by: message.Bedrock,
 			mended: round(tool(piece("a"), message.ToolResult{CallID: "b", Text: "(empty)"})), mending: message.Bedrock,
 		},
@@ -124,7 +112,7 @@ func byRule() []ruleCase {
 			mended: list(user, message.Assistant(call("abcdefgh1")), tool(piece("abcdefgh1")), filler, user), mending: message.Mistral,
 		},
 		{
-			rule: message.EndsInAnswer, in: list(user, say), at: 1, by: message.Anthropic | message.Mistral, maybe: message.Gemini | message.Bedrock,
+			rule: message.EndsInAnswer, in: list(user, say), at: 1, by: message.Anthropic | message.Gemini | message.Mistral, maybe: message.Bedrock,
 			mended: list(user, say, more), mending: message.Anthropic,
 		},
 		{
@@ -140,10 +128,6 @@ func byRule() []ruleCase {
 			mended: list(user, message.Assistant(think, text), user), mending: message.OpenAIResponses,
 		},
 		{
-			rule: message.ThinkingAfterAnswer, in: list(user, say, message.Assistant(think, text), user), at: 2, maybe: message.Anthropic,
-			mended: list(user, say, more, message.Assistant(think, text), user), mending: message.Anthropic | message.Unconfirmed,
-		},
-		{
 			rule: message.ThinkingAlone, in: list(user, message.Assistant(think), user), at: 1, by: message.OpenAI | message.Mistral,
 			mended: list(user, user), mending: message.OpenAI,
 		},
@@ -152,10 +136,10 @@ func byRule() []ruleCase {
 			mended: list(message.User("(empty)"), user), mending: message.Mistral,
 		},
 		{
-			rule: message.ReusedID, in: list(user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"), piece("a"))), at: 3, id: "a", maybe: message.Anthropic,
+			rule: message.ReusedID, in: list(user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"), piece("a"))), at: 3, id: "a", by: message.Anthropic,
 			mended: list(user, message.Assistant(call("a")), tool(piece("a")),
 				message.Assistant(call("call_bf1464ffe356cd15cd97d521")), renamed(tool(piece("a"), piece("a")), "call_bf1464ffe356cd15cd97d521")),
-			mending: message.Anthropic | message.Unconfirmed,
+			mending: message.Anthropic,
 		},
 		{
 			rule: message.BadID, name: "long", in: list(user, message.Assistant(call(long)), tool(piece(long))), at: 1, id: long, by: message.OpenAI | message.Mistral,
@@ -196,7 +180,24 @@ func byRule() []ruleCase {
 		},
 		{
 			rule: message.SystemAfterAnswer, in: list(user, message.Assistant(text), message.System("s"), user), at: 2,
-			mended: list(user, message.Assistant(text), user, message.System("s")), mending: message.Anthropic | message.InPlace,
+			mended: list(user, message.Assistant(text), user, message.System("s")), mending: message.Messages,
+		},
+		{
+			rule: message.OneSystemRule, in: list(message.System("s"), user, message.System("t"), user), at: 2,
+			mended: list(message.System("s\nt"), user, user), mending: message.Chat | message.OneSystem,
+		},
+		{
+			rule: message.OneSystemRule, name: "late", in: list(user, message.System("t"), user), at: 1,
+			mended: list(message.System("t"), user, user), mending: message.Chat | message.OneSystem,
+		},
+		{
+			rule: message.AnswersInARow, in: list(user, say, say, user), at: 2,
+			mended: list(user, say, more, say, user), mending: message.Anthropic | message.InPlace,
+		},
+		{
+			rule: message.MissingThinking, in: list(user, message.Assistant(call("a")), tool(piece("a")), message.Assistant(think, call("b")), tool(piece("b"))), at: 1,
+			mended:  list(user, message.Assistant(message.Thinking{Text: " "}, call("a")), tool(piece("a")), message.Assistant(think, call("b")), tool(piece("b"))),
+			mending: message.Chat | message.ThinkingCalls,
 		},
 		{
 			rule: message.SeveralTexts, in: list(says(text, message.Text{Text: "y"}), says(text, image, text)),
@@ -241,9 +242,9 @@ func TestRulesOfProviders(t *testing.T) {
 				got = (r | message.Unconfirmed).Violations(tt.in)
 				require.Equal(t, (tt.by|tt.maybe)&r != 0, slices.Contains(got, want), "%v, unconfirmed: %v", r, got)
 			}
-			all := message.Portable | message.OneText
-			if tt.rule == message.SystemAfterAnswer {
-				all = message.Anthropic | message.InPlace
+			all := message.Portable
+			if tt.by|tt.maybe == 0 {
+				all = tt.mending
 			}
 			require.Contains(t, all.Violations(tt.in), want, "portable is all of them")
 
@@ -273,7 +274,7 @@ func TestSheet(t *testing.T) {
 		}
 		require.NotZero(t, e.By|e.Maybe, "%s: nobody demands it", e.Rule)
 		require.Zero(t, e.By&e.Maybe, "%s: who demands it is not only said to", e.Rule)
-		all := message.Portable | message.OneText
+		all := message.Portable | message.OneText | message.OneSystem | message.ThinkingCalls | message.Messages
 		require.True(t, all.Demand(e.Rule) || (all|message.InPlace).Demand(e.Rule), "%s", e.Rule)
 		require.Equal(t, e.Common, message.Rules(0).Demand(e.Rule), "%s", e.Rule)
 		tested := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == e.Rule })

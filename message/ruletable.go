@@ -19,7 +19,6 @@ const (
 	badText
 	noResult
 	resultsNotFirst
-	resultOrder
 	emptyResult
 	misplacedMedia
 	answeredMedia
@@ -33,7 +32,6 @@ const (
 	endsInAnswer
 	thinkingOutside
 	thinkingNotFirst
-	thinkingAfterAnswer
 	thinkingLast
 	thinkingAlone
 	reusedID
@@ -42,6 +40,9 @@ const (
 	badAuthor
 	severalTexts
 	systemAfterAnswer
+	oneSystem
+	missingThinking
+	answersInARow
 )
 
 func (r rule) String() string { return ruleTable[r].Rule }
@@ -53,23 +54,38 @@ func (s ruleSet) has(r rule) bool { return s>>r&1 != 0 }
 
 // demanded returns the rules that one of these providers has.
 func (r Rules) demanded() (s ruleSet) {
+	lax, all := r.lax(), r&speakers == 0
 	for i := range ruleTable {
-		if e := &ruleTable[i]; e.Common || r.share(e.By, e.Maybe) {
+		e, sure := &ruleTable[i], r
+		if lax {
+			sure &^= e.Doubt
+		}
+		if e.Common && (all || sure&speakers != 0) || sure.share(e.By, e.Maybe) {
 			s |= 1 << i
 		}
 	}
 	if r.inPlace() {
-		for _, other := range [...]rule{thinkingNotFirst, thinkingLast, lateSystem} {
-			if e := &ruleTable[other]; !(r &^ Anthropic).share(e.By, e.Maybe) {
-				s &^= 1 << other
-			}
-		}
-		s |= 1 << thinkingAfterAnswer
+		s = r.stays(s)
 	}
 	if r&Prefill != 0 {
 		s &^= 1<<endsInAnswer | 1<<systemAfterAnswer
-		if r.inPlace() {
-			s &^= 1 << thinkingAfterAnswer
+	}
+	return s
+}
+
+// lax reports whether rules do not hold of which it is not certain that a server has them.
+func (r Rules) lax() bool { return r&AsSent != 0 || r&everyone == 0 && r&speakers != 0 }
+
+// stays returns the rules without those of Anthropic that [InPlace] takes back.
+func (r Rules) stays(s ruleSet) ruleSet {
+	back := []rule{thinkingNotFirst, thinkingLast}
+	if r&SystemFirst == 0 {
+		back = append(back, lateSystem)
+		s |= 1 << systemAfterAnswer
+	}
+	for _, other := range back {
+		if e := &ruleTable[other]; !(r &^ Anthropic).share(e.By, e.Maybe) {
+			s &^= 1 << other
 		}
 	}
 	return s
@@ -88,6 +104,7 @@ type entry struct {
 	Common bool   // all providers have it, and [Check] checks it
 	By     Rules  // the providers that have it
 	Maybe  Rules  // the providers for which it is unconfirmed; see [Unconfirmed]
+	Doubt  Rules  // the providers that may accept what breaks it; see [AsSent]
 	Text   string // the rule, in a sentence
 	Source string // an API reference or an error text
 	Repair string // the effect of [Rules.Repair]
@@ -115,14 +132,14 @@ var ruleTable = [...]entry{
 		Repair: "It moves to an earlier call without a result, or becomes a user text.",
 	},
 	displacedResult: {
-		Rule: "displaced result", Common: true, By: everyone,
+		Rule: "displaced result", Common: true, By: everyone, Doubt: Chat | OpenAIResponses,
 		Text: "There is no other message between a call and its results.",
 		Source: "as unanswered call; Gemini error \"function response turn comes immediately after a function call " +
 			"turn\" (lobehub/lobehub#7298)",
 		Repair: "The result moves up to its call.",
 	},
 	duplicateCall: {
-		Rule: "duplicate call", Common: true, By: everyone,
+		Rule: "duplicate call", Common: true, By: everyone, Doubt: Chat,
 		Text: "The calls of one message have different IDs.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\" (anthropics/claude-code#21317); Bedrock error " +
 			"\"duplicate Ids\" (kirodotdev/Kiro#9355); OpenAI error \"Duplicate value for 'id'\"",
@@ -131,21 +148,21 @@ var ruleTable = [...]entry{
 			"does if the calls are more than the results.",
 	},
 	duplicateResult: {
-		Rule: "duplicate result", Common: true, By: everyone,
+		Rule: "duplicate result", Common: true, By: everyone, Doubt: Chat | OpenAIResponses,
 		Text: "A call has one result, which may have several pieces in one message.",
 		Source: "Anthropic error \"each tool_use must have a single result\"; Bedrock error \"duplicate Ids\" " +
-			"(kirodotdev/Kiro#9355)",
+			"(kirodotdev/Kiro#9355); OpenAI error \"Duplicate value for 'tool_call_id'\"; Mistral counts them, as unanswered call",
 		Repair: "The first one is kept, the others are removed; a pinned one becomes a user text.",
 	},
 	badArguments: {
-		Rule: "bad arguments", Common: true, By: everyone,
+		Rule: "bad arguments", Common: true, By: everyone, Doubt: Chat | OpenAI | OpenAIResponses,
 		Text: "The arguments of a call are a JSON object.",
 		Source: "Anthropic API reference: input is an object; Gemini API reference: args is a Struct; " +
 			"OpenAI-compatible servers that parse the string",
 		Repair: "Empty arguments become {}; others become a string in {\"invalid_arguments\": …}.",
 	},
 	emptyMessage: {
-		Rule: "empty message", Common: true, By: everyone,
+		Rule: "empty message", Common: true, By: everyone, Doubt: Chat | OpenAI | OpenAIResponses,
 		Text: "No message is empty.",
 		Source: "Anthropic error \"messages must have non-empty content\"; Bedrock error \"The content field in the " +
 			"Message object is empty\" (earendil-works/pi#3443); OpenAI error \"expected a string, got null\"; " +
@@ -191,17 +208,11 @@ var ruleTable = [...]entry{
 		Repair: "It becomes a user message.",
 	},
 	resultsNotFirst: {
-		Rule: "results not first", By: Anthropic,
+		Rule: "results not first", By: Messages | Anthropic,
 		Text: "Results are the first parts of their message.",
 		Source: "Anthropic, Handle tool calls: in the user message, tool_result blocks come first in the content, " +
 			"any text after them",
 		Repair: "The results move to the front.",
-	},
-	resultOrder: {
-		Rule: "result order", By: Gemini,
-		Text:   "Results are in the order of their calls, and the pieces of a result are neighbours.",
-		Source: "Gemini matches by position if calls have no IDs; so do some gateways",
-		Repair: "The results are put in that order, with their pieces together.",
 	},
 	emptyResult: {
 		Rule: "empty result", By: Bedrock,
@@ -226,7 +237,7 @@ var ruleTable = [...]entry{
 		Repair: "As misplaced media.",
 	},
 	emptyText: {
-		Rule: "empty text", By: Anthropic | Gemini | Bedrock,
+		Rule: "empty text", By: Messages | Anthropic | Gemini | Bedrock, Doubt: Gemini,
 		Text: "Each text has more than white space.",
 		Source: "Anthropic error \"text content blocks must contain non-whitespace text\" " +
 			"(anthropics/claude-code#23440); Bedrock error \"The text field in the ContentBlock object is " +
@@ -241,8 +252,8 @@ var ruleTable = [...]entry{
 		Repair: "The text moves before the first call.",
 	},
 	firstNotUser: {
-		Rule: "first not user", By: Anthropic | Gemini | Bedrock,
-		Text: "The first message, except system messages, is of the user.",
+		Rule: "first not user", By: Messages | Anthropic | Gemini | Bedrock,
+		Text: "The first message, except system messages, is of the user; for Gemini with AsSent, it is not a call.",
 		Source: "Bedrock error \"A conversation must start with a user message\" (langgenius/dify#12340); Anthropic " +
 			"API reference, messages; Gemini rejects a function call that comes first " +
 			"(diegosouzapw/OmniRoute#13573)",
@@ -280,7 +291,7 @@ var ruleTable = [...]entry{
 		Repair: "An assistant message, (no answer), is inserted before it.",
 	},
 	endsInAnswer: {
-		Rule: "ends in answer", By: Anthropic | Mistral, Maybe: Gemini | Bedrock,
+		Rule: "ends in answer", By: Anthropic | Gemini | Mistral, Maybe: Bedrock, Doubt: Mistral,
 		Text: "The last message is not of the assistant, unless the model continues it (Prefill).",
 		Source: "Anthropic error \"This model does not support assistant message prefill. The conversation must end " +
 			"with a user message\", of models since Claude Opus 4.6 (vybestack/llxprt-code#3695); Mistral error " +
@@ -301,13 +312,6 @@ var ruleTable = [...]entry{
 			"thinking or redacted_thinking\" (anthropics/claude-code#20705)",
 		Repair: "Parts before the thinking move after the first run of thinking; the thinking is not changed.",
 	},
-	thinkingAfterAnswer: {
-		Rule: "thinking after answer", Maybe: Anthropic,
-		Text: "An assistant message with thinking is not directly after one that begins with other content.",
-		Source: "Anthropic API reference, messages: consecutive turns of one role are combined into one, which then " +
-			"violates thinking not first",
-		Repair: "A user message, (continue), is inserted before it.",
-	},
 	thinkingLast: {
 		Rule: "thinking last", By: Anthropic | OpenAIResponses,
 		Text: "Thinking is not the last part of its message.",
@@ -317,7 +321,7 @@ var ruleTable = [...]entry{
 		Repair: "The thinking at the end is removed; so is a message with only thinking.",
 	},
 	thinkingAlone: {
-		Rule: "thinking alone", By: OpenAI | Mistral,
+		Rule: "thinking alone", By: OpenAI | Mistral, Doubt: OpenAI,
 		Text: "A message has more than thinking, if thinking is not sent to the provider.",
 		Source: "OpenAI chat API reference: content is required without tool_calls, and there is no field for " +
 			"thinking; Mistral errors of an empty message and \"Extra inputs are not permitted\" of reasoning_content " +
@@ -325,14 +329,14 @@ var ruleTable = [...]entry{
 		Repair: "The message is removed; a user message, or a pinned one, gets the text (empty).",
 	},
 	reusedID: {
-		Rule: "reused id", Maybe: Anthropic,
+		Rule: "reused id", By: Anthropic,
 		Text: "No two calls of the list have the same ID.",
 		Source: "Anthropic error \"`tool_use` ids must be unique\"; the reported cases are of one message " +
 			"(anthropics/claude-code#21317, NVIDIA-NeMo/Switchyard#502)",
 		Repair: "The later call and its results get an ID derived from theirs.",
 	},
 	badID: {
-		Rule: "bad id", By: OpenAI | OpenAIResponses | Anthropic | Bedrock | Mistral,
+		Rule: "bad id", By: OpenAI | OpenAIResponses | Messages | Anthropic | Bedrock | Mistral,
 		Text: "IDs of calls are not empty, have at most 40 characters (OpenAI) or 64 (OpenAIResponses, Bedrock), and " +
 			"only letters, digits, _ and - (Anthropic, Bedrock); for Mistral they have exactly 9 letters and digits.",
 		Source: "OpenAI error \"string too long. Expected a string with maximum length 40\" (vercel/ai#5171), " +
@@ -369,11 +373,34 @@ var ruleTable = [...]entry{
 		Text:   "A message or result of texts alone has one text. Only with OneText.",
 		Source: "DeepSeek error \"invalid type: sequence, expected a string\" (tailcallhq/forgecode#2008, BerriAI/litellm#6642)",
 		Repair: "The texts become one, on separate lines.",
-	}, systemAfterAnswer: {
-		Rule: "system after answer", By: InPlace,
-		Text: "A system message is not directly after an answer. Only with InPlace.",
+	},
+	systemAfterAnswer: {
+		Rule: "system after answer", By: Messages,
+		Text: "A system message is not directly after an answer. For Anthropic only with InPlace, without SystemFirst.",
 		Source: "Anthropic, What's new in Claude 4.8: system messages in the list are accepted directly after a turn of the " +
 			"user (quoted in simonw/llm-anthropic#73)",
 		Repair: "It moves behind the next messages of the user's side.",
+	},
+	oneSystem: {
+		Rule: "one system", By: OneSystem,
+		Text: "There is one system message, the first one. Only with OneSystem.",
+		Source: "chat template of Qwen from 3.5 on: \"System message must be at the beginning\", also for a second one behind the " +
+			"first (QwenLM/Qwen3.6#244)",
+		Repair: "Its text becomes a part of the first system message.",
+	},
+	missingThinking: {
+		Rule: "call without thinking", By: ThinkingCalls,
+		Text: "If an answer has thinking, each answer with calls has some. Only with ThinkingCalls.",
+		Source: "DeepSeek error \"The `reasoning_content` in the thinking mode must be passed back to the API\" " +
+			"(HKUDS/nanobot#3453); Kimi error \"reasoning_content is missing in assistant tool call message\", also of an empty one; a " +
+			"space is accepted (earendil-works/pi#4178)",
+		Repair: "It gets thinking of one space.",
+	},
+	answersInARow: {
+		Rule: "answers in a row", By: InPlace, Doubt: InPlace,
+		Text: "Between two answers there is a message of the user, as when the second one was asked for. Only with InPlace.",
+		Source: "this library: thinking in the second answer is bound to the message that a repair (ends in answer) has added behind " +
+			"the first one",
+		Repair: "A user message, (continue), is inserted.",
 	},
 }

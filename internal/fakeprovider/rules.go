@@ -31,7 +31,7 @@ func (r *Request) Check(opts Options) error {
 			return err
 		}
 	}
-	if err := checkPairs(r.Messages, opts.Lenient); err != nil {
+	if err := checkPairs(r.Messages); err != nil {
 		return err
 	}
 	return r.checkWindow(window)
@@ -89,12 +89,12 @@ const orphan = "Invalid parameter: messages with role 'tool' must be a response 
 	"preceeding message with 'tool_calls'." //nolint:misspell // see above
 
 // checkPairs reports calls without results, results without calls, and results in a wrong place.
-func checkPairs(ms []Message, lenient bool) error {
+func checkPairs(ms []Message) error {
 	for i := 0; i < len(ms); i++ {
 		if ms[i].Role == "tool" {
 			return invalid("", fmt.Sprintf("messages.[%d].role", i), orphan)
 		}
-		results, err := checkResults(ms, i, lenient)
+		results, err := checkResults(ms, i)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func checkPairs(ms []Message, lenient bool) error {
 }
 
 // checkResults compares the calls of a message with the tool messages directly after it, and returns their number.
-func checkResults(ms []Message, at int, lenient bool) (int, error) {
+func checkResults(ms []Message, at int) (int, error) {
 	if len(ms[at].Calls) == 0 {
 		return 0, nil
 	}
@@ -134,12 +134,6 @@ func checkResults(ms []Message, at int, lenient bool) (int, error) {
 		return 0, invalid("", param,
 			"An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. "+
 				"The following tool_call_ids did not have response messages: %s", strings.Join(missing, ", "))
-	}
-	if !lenient && !slices.Equal(calls, got) {
-		return 0, invalid("", fmt.Sprintf("messages.[%d].tool_call_id", first),
-			"Invalid parameter: tool messages must be in the order of the 'tool_calls' of messages[%d]: "+
-				"expected %s, but got %s instead.",
-			at, strings.Join(calls, ", "), strings.Join(got, ", "))
 	}
 	return len(got), nil
 }

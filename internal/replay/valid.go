@@ -27,6 +27,9 @@ func (c *checker) accepts(prompt []message.Message) bool {
 	for from < min(len(c.valid), len(prompt)) && c.valid[from].Equal(prompt[from]) {
 		from++
 	}
+	if from < len(c.valid) {
+		from = 0
+	}
 	if len(within.ViolationsFrom(c.rules, prompt, from)) > 0 {
 		return false
 	}

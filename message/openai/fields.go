@@ -11,6 +11,7 @@ import (
 type fields struct {
 	name     string // of the speaker, or of the tool
 	callID   string // of a tool message
+	thinks   bool   // there is thinking, which may be empty
 	thinking string
 	content  []message.Part // of a tool message: the content of the results
 	refusal  string         // JSON
@@ -60,10 +61,10 @@ func fieldsOf(m message.Message) (fields, error) {
 func (f *fields) add(p message.Part) error {
 	switch p := p.(type) {
 	case message.Thinking:
-		if p.Signature != "" || f.thinking != "" {
+		if p.Signature != "" || f.thinks {
 			return jsonedit.Faultf("", "is thinking that is encrypted or in several pieces, which the format does not have")
 		}
-		f.thinking = p.Text
+		f.thinks, f.thinking = true, p.Text
 		return f.rank(thinkingRank)
 	case message.Text, message.Media:
 		f.content = append(f.content, p)
@@ -178,7 +179,6 @@ func edit(o jsonedit.Object, old, now fields) (string, error) {
 	}{
 		{"name", old.name, now.name, jsonedit.Object.SetOrRemove},
 		{"tool_call_id", old.callID, now.callID, jsonedit.Object.SetText},
-		{"reasoning_content", old.thinking, now.thinking, jsonedit.Object.SetOrRemove},
 		{"refusal", old.refusal, now.refusal, jsonedit.Object.SetRaw},
 		{"audio", old.audio, now.audio, jsonedit.Object.SetRaw},
 	} {
@@ -188,6 +188,12 @@ func edit(o jsonedit.Object, old, now fields) (string, error) {
 		if o, err = field.set(o, field.name, field.now); err != nil {
 			return "", err
 		}
+	}
+	switch {
+	case old.thinks && !now.thinks:
+		o = o.Remove("reasoning_content")
+	case old.thinks != now.thinks || old.thinking != now.thinking:
+		o = o.Set("reasoning_content", jsonedit.Quote(now.thinking)) // servers that demand thinking accept an empty one
 	}
 	if !slices.Equal(old.content, now.content) {
 		content, err := editContent(o.Get("content"), old.content, now.content)

@@ -132,7 +132,7 @@ func readAnswer(o jsonedit.Object) ([]message.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if thinking != "" {
+	if !jsonedit.Absent(o.Get("reasoning_content")) {
 		parts = append(parts, message.Thinking{Text: thinking})
 	}
 	content, err := readContent(o.Get("content"))

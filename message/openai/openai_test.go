@@ -335,7 +335,7 @@ func TestNew(t *testing.T) {
 		"all of an answer": {
 			in: message.Assistant(message.Thinking{Text: "hm"}, message.Text{Text: "so"}, message.Opaque{Kind: "refusal_field", Data: `"no"`},
 				message.Opaque{Kind: "audio_field", Data: `{"id":"a"}`}, message.Opaque{Kind: "tool_calls:x", Data: `{"type":"x"}`}),
-			want: `{"role":"assistant","content":"so","reasoning_content":"hm","refusal":"no","audio":{"id":"a"},"tool_calls":[{"type":"x"}]}`,
+			want: `{"role":"assistant","content":"so","refusal":"no","audio":{"id":"a"},"reasoning_content":"hm","tool_calls":[{"type":"x"}]}`,
 		},
 		"result":       {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "c1", Text: "ok"}}}, want: `{"role":"tool","tool_call_id":"c1","content":"ok"}`},
 		"empty result": {in: message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "c1"}}}, want: `{"role":"tool","tool_call_id":"c1","content":""}`},
