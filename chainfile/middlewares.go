@@ -214,11 +214,17 @@ var ruleSets = []struct {
 	{"gemini", message.Gemini},
 	{"bedrock", message.Bedrock},
 	{"mistral", message.Mistral},
+	{"chat", message.Chat},
+	{"messages", message.Messages},
+	{"as_sent", message.AsSent},
 	{"portable", message.Portable},
 	{"unconfirmed", message.Unconfirmed},
 	{"prefill", message.Prefill},
-	{"one_text", message.OneText},
 	{"in_place", message.InPlace},
+	{"system_first", message.SystemFirst},
+	{"one_text", message.OneText},
+	{"one_system", message.OneSystem},
+	{"thinking_calls", message.ThinkingCalls},
 }
 
 // rules reads a list of rule sets and returns their union.

@@ -20,6 +20,8 @@ type Request struct {
 	Messages []message.Message // the caller's whole history; after an editing middleware, the view
 	Tools    []message.ToolDef // the tools that the model may call
 	Model    string            // name of the model, as in Env.Models; "" if unknown
+	Format   string            // API by which it is sent: "chat" (completions), "responses", "messages", "gemini", "ollama"; "": unknown
+	Server   string            // host that it is sent to; "": one, or unknown
 	Budget   *Budget           // window of the model; nil: that of the table of models, if it has the name
 	Params   any               // call options of the provider, passed on unchanged
 	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all

@@ -146,7 +146,9 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 // earlier call is looked at and counted.
 func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Change, error) {
 	lead := message.Leading(req.Messages)
-	given := history.Given{Lead: req.Messages[:lead], Body: req.Messages[lead:], Steady: steady.Has(ctx, req.Messages)}
+	given := history.Given{
+		Lead: req.Messages[:lead], Body: req.Messages[lead:], Steady: steady.Has(ctx, req.Messages), AsIs: req.Format != "",
+	}
 	t, ch, err := c.histories.Follow(given, c.meter, newState)
 	if err != nil {
 		return nil, ch, &Error{Kind: Invalid, Op: "middleware", Err: err}

@@ -78,9 +78,9 @@ func (s *scenario) chooseProvider() message.Rules {
 		model string
 		rules message.Rules
 	}{
-		{"", message.Portable &^ message.Mistral},
+		{"", message.Chat},
 		{"gpt-4o", message.OpenAI},
-		{"claude-sonnet-4-5", message.Anthropic},
+		{"claude-sonnet-4-5", message.Anthropic | message.Prefill | message.SystemFirst},
 		{"gemini-2.5-pro", message.Gemini},
 		{"amazon.nova-pro-v1:0", message.Bedrock},
 		{"mistral-large-2411", message.Mistral},

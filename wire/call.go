@@ -134,7 +134,7 @@ func (c *call) run(ctx context.Context) (err error) {
 		scope = c.opts.Scope(c.req)
 	}
 	req := c.body.Request()
-	req.Budget = c.budget(c.body)
+	req.Budget, req.Server = c.budget(c.body), c.req.URL.Host
 	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
 	return err
 }

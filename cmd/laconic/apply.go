@@ -96,6 +96,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	}
 	body := conv.Body
 	req := body.Request()
+	req.Format = "" // a file may be sent by another API
 	history := req.Messages
 	req.Model = cmp.Or(model, body.Model, file.Model)
 	env := middleware.Env{Explain: true}
@@ -144,7 +145,7 @@ func checkSent(sent, history []message.Message) error {
 		return nil
 	}
 	if before := message.Check(history); before != nil {
-		return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit} repairs it", before)
+		return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit, rules: [portable]} repairs it", before)
 	}
 	return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
 }

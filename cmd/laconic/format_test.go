@@ -97,11 +97,11 @@ func TestConvertBrokenArguments(t *testing.T) {
 	chat := `{"messages":[{"role":"user","content":"Why?"},{"role":"assistant","tool_calls":[` +
 		`{"id":"c1","type":"function","function":{"name":"read","arguments":"{\"path\": \"a.g"}}]},` +
 		`{"role":"tool","tool_call_id":"c1","content":"no such file"},{"role":"user","content":"Go on."}]}`
-	status, repaired, stderr := exec(t, chat, "apply", "--chain", write(t, "chain: [{use: fit}]"))
+	status, repaired, stderr := exec(t, chat, "apply", "--chain", write(t, "chain: [{use: fit, rules: [portable]}]"))
 	require.Zero(t, status, stderr)
 	repaired, _, _ = strings.Cut(repaired, `,"report"`)
 	for format, want := range map[string]string{
-		"messages": "the arguments of the call read/c1 are not a JSON object, which messages must have; laconic apply repairs them, with fit",
+		"messages": "the arguments of the call read/c1 are not a JSON object, which messages must have; laconic apply repairs them, with {use: fit, rules: [portable]}",
 		"ollama":   "read/c1", "gemini": "read/c1", "responses": "",
 	} {
 		status, _, stderr := exec(t, chat, "convert", "--to", format)

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,11 +139,67 @@ func (b *Body) withItems(out []*Item) (string, error) {
 		out = slices.Clone(out)
 		m.adjust(b, out)
 	}
-	raws := b.jsonOf(out[n:])
+	late := b.movedToFront(out[n:])
+	raws := b.jsonOf(out[n+len(late):])
 	if b.text[b.list.From] == '"' { // a text in place of a list
 		return b.text[:b.list.From] + array("", raws) + b.text[b.list.To:], nil
 	}
-	return b.spliced(raws), nil
+	return b.withPrompt(b.spliced(raws), late), nil
+}
+
+// movedToFront returns the system messages at the beginning that were not there: they belong into the member for the system
+// prompt of Messages and Gemini, whose lists must not begin with one.
+func (b *Body) movedToFront(out []*Item) []*Item {
+	if b.Format.inner == "" {
+		return nil
+	}
+	for n, it := range out {
+		if it.role != message.RoleSystem || int(it.at) == n+1 {
+			return out[:n]
+		}
+	}
+	return out
+}
+
+// withPrompt returns the text with the texts of more system messages at the end of the system prompt.
+func (b *Body) withPrompt(text string, more []*Item) string {
+	if len(more) == 0 {
+		return text
+	}
+	at, end := jsonscan.Space(text, 0), strings.LastIndexByte(text, '}')+1
+	o := jsonedit.ParseObject(text[at:end])
+	name := nameIn(o, b.Format.lead)
+	was, place := o.Get(name), jsonedit.ParseObject("{}")
+	if b.Format == Gemini {
+		if strings.HasPrefix(was, "{") {
+			place = jsonedit.ParseObject(was)
+		}
+		was = place.Get("parts")
+	}
+	if b.Format == Messages && !strings.HasPrefix(was, "[") {
+		texts := []string{jsonscan.Text(cmp.Or(was, `""`))}
+		for _, it := range more {
+			texts = append(texts, it.message().Text())
+		}
+		texts = slices.DeleteFunc(texts, func(t string) bool { return t == "" })
+		return text[:at] + o.Set(name, jsonedit.Quote(strings.Join(texts, "\n\n"))).Raw + text[end:]
+	}
+	var blocks []string
+	if strings.HasPrefix(was, "[") {
+		blocks = list(was)
+	}
+	for _, it := range more {
+		block := `{"text":` + jsonedit.Quote(it.message().Text()) + `}`
+		if b.Format == Messages {
+			block = `{"type":"text",` + block[1:]
+		}
+		blocks = append(blocks, block)
+	}
+	prompt := array(was, blocks)
+	if b.Format == Gemini {
+		prompt = place.Set("parts", prompt).Raw
+	}
+	return text[:at] + o.Set(name, prompt).Raw + text[end:]
 }
 
 // spliced returns the text with other values in the list. White space between them is kept if they are as many.

@@ -389,5 +389,5 @@ func unsupported(p message.Part, where string) error {
 
 // Request returns the request of a body, for a chain.
 func (b *Body) Request() *middleware.Request {
-	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model, Native: b.Native}
+	return &middleware.Request{Messages: b.talk.Messages, Tools: b.Tools, Model: b.Model, Format: b.Format.Name, Native: b.Native}
 }

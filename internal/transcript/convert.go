@@ -49,7 +49,7 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 	}
 	if c, found := brokenCall(req.Messages); found && to != codec.Chat && to != codec.Responses { // which have them as texts
 		return "", fmt.Errorf("the arguments of the call %s/%s are not a JSON object, which %s must have; laconic apply repairs them, "+
-			"with fit in its chain", c.Name, c.ID, to.Name)
+			"with {use: fit, rules: [portable]} in its chain", c.Name, c.ID, to.Name)
 	}
 	out, err := to.Write(t.Body.Model, req.Messages, t.Body.Tools)
 	if err != nil {

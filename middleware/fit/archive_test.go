@@ -188,7 +188,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 		call.Name, call.Arguments = store.RecallTool, `{"handle":"`+asked.String()+`","search":"of"}`
 		result.Name, result.Text = store.RecallTool, "[40 matching in the log]\n"+strings.Repeat("1: a line of the log\n", 40)
 		h[2].Parts, h[3].Parts = []message.Part{call}, []message.Part{result}
-		mw := middleware.With(middleware.Env{Archive: archive}, append(before, fit.New(fit.Options{}))...)
+		mw := middleware.With(middleware.Env{Archive: archive}, append(before, fit.New(fit.Options{Rules: message.Bedrock}))...)
 		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2700}})
 		require.NoError(t, err)
 		requireFits(t, fit.Options{}, sent)
@@ -225,7 +225,7 @@ func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
 		}})
 	archive := store.NewMemory(0)
 	mw := middleware.With(middleware.Env{Archive: archive}, cut, fit.New(fit.Options{}))
-	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2700}})
+	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1900}})
 	require.NoError(t, err)
 	require.Len(t, sent.Messages, len(h))
 	for k, want := range texts {

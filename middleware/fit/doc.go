@@ -5,9 +5,12 @@
 //		fit.New(fit.Options{}),
 //	)(provider)
 //
-// A request breaks no rule of the provider ([message.Rules.Check]), has no more tokens than the window less the reserve
-// ([middleware.View.Size]), and no more bytes and images than the provider accepts ([Options.Limits]). If that is impossible,
-// the call fails before the model is called, with an [Irreducible]. No model is needed for that.
+// What a provider accepts goes out as it came, byte for byte, unless it does not fit. A request that is sent has no more tokens
+// than the window less the reserve ([middleware.View.Size]), and no more bytes and images than the provider accepts
+// ([Options.Limits]); if that is impossible, the call fails before the model is called, with an [Irreducible]. A repair
+// ([message.Rules.Repair]) is made only where the request breaks a rule of the API by which it is sent or, as far as it is known,
+// of the model's provider ([Options.Rules]). In doubt a request passes, and the server decides: if it refuses the structure of a
+// request, the same is sent once more under the strict rules of all providers. No model is needed for that.
 //
 // # How fit decides
 //

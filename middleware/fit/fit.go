@@ -29,7 +29,7 @@ func New(opts Options) middleware.Middleware {
 	opts.Target = cmp.Or(opts.Target, defaultTarget)
 	opts.Placeholder = cmp.Or(opts.Placeholder, defaultPlaceholder)
 	opts.Note = cmp.Or(opts.Note, defaultNote)
-	f := &fitter{opts}
+	f := &fitter{opts: opts}
 	return middleware.Chain(
 		f.retry,
 		middleware.Editing(layerName, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
@@ -39,7 +39,10 @@ func New(opts Options) middleware.Middleware {
 }
 
 // fitter is the middleware. Its options are complete.
-type fitter struct{ opts Options }
+type fitter struct {
+	opts Options
+	net  net
+}
 
 // attempt is a way to make a view fit.
 type attempt struct {
@@ -64,7 +67,7 @@ var attempts = [...]attempt{
 // plan returns the edits that make a view fit. It returns nil if the view fits, and if no edits can make it fit: then
 // [fitter.repair] returns the error.
 func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	j := f.judge(v, false)
+	j := f.judge(ctx, v, false)
 	f.remember(j)
 	if j.room == unbounded {
 		reportUnknownWindow(ctx, v)
@@ -91,7 +94,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // if the view fits as it is, or if no plan helps.
 func (f *fitter) search(ctx context.Context, j *judgement) (*middleware.Plan, error) {
 	var failed error
-	recalled, sure := recalledIn(ctx, j.view), f.judge(j.view, true)
+	recalled, sure := recalledIn(ctx, j.view), f.judge(ctx, j.view, true)
 	for _, in := range []*judgement{j, j.withoutMargin(), sure} {
 		switch {
 		case in != j && in.excess() == nil:
@@ -122,7 +125,7 @@ func (f *fitter) try(ctx context.Context, j *judgement, a attempt, recalled reca
 		if !d.shrink() || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		plan, after, err := f.planOf(d)
+		plan, after, err := f.planOf(ctx, d)
 		if err != nil { // for example if messages of a broken history cannot be left out alone
 			return nil, err
 		}
@@ -143,7 +146,7 @@ func (f *fitter) try(ctx context.Context, j *judgement, a attempt, recalled reca
 }
 
 // planOf returns the plan of a draft, and what the view is then. The plan is nil if nothing is to be edited.
-func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
+func (f *fitter) planOf(ctx context.Context, d *draft) (*middleware.Plan, *judgement, error) {
 	edits := d.edits()
 	if len(edits) == 0 {
 		return nil, d.judgement, nil
@@ -153,7 +156,7 @@ func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	after := f.judge(v, d.sure)
+	after := f.judge(ctx, v, d.sure)
 	if d.margin == 0 {
 		after = after.withoutMargin()
 	}
@@ -162,8 +165,11 @@ func (f *fitter) planOf(d *draft) (*middleware.Plan, *judgement, error) {
 
 // repair returns the repairs of what is about to be sent, or an error if it is too large.
 func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repaired, error) {
-	j := f.judge(v, true)
+	j := f.judge(ctx, v, true)
 	f.remember(j)
+	if isStrict(ctx) && !j.stricter() {
+		return nil, errNotStricter
+	}
 	excess := j.excess()
 	if excess == nil {
 		return j.repaired, nil
@@ -189,7 +195,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		var before error // the newest refusal
 		made, restarts, refused := req, 0, 0
 		for {
-			resp, err := next(ctx, made, watched)
+			resp, err := f.net.call(ctx, next, made, watched, &begun)
 			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called
 				made, restarts = core.Again(made, false), restarts+1
 				continue

@@ -25,8 +25,8 @@ const unbounded = math.MaxInt
 // judgement is what is wrong with a view, and how large it is.
 type judgement struct {
 	view   *middleware.View
-	rules  message.Rules
-	known  bool // the rules are those of the model's provider, or of the options
+	own    message.Rules // of the options, or of the API and the model
+	rules  message.Rules // these, or the strict ones
 	limits message.Limits
 	budget middleware.Budget
 	sure   bool // the budget is not a guess
@@ -44,7 +44,7 @@ type judgement struct {
 
 // judge examines a view. Of a conversation that was examined before, it looks at the new messages only, as long as nothing
 // was wrong. If sure is true, the window is not a guess after a refusal, and nothing is kept free for the error of the count.
-func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
+func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judgement {
 	j := &judgement{view: v, sure: sure, room: unbounded, tools: v.Request().Tools}
 	b, ok := v.Budget()
 	if sure {
@@ -57,13 +57,17 @@ func (f *fitter) judge(v *middleware.View, sure bool) *judgement {
 			j.room -= j.margin
 		}
 	}
-	j.rules, j.known = f.rulesOf(v)
+	j.own = f.rulesOf(v)
+	j.rules = j.own
+	if more := f.net.rules(ctx, v); more != 0 {
+		j.rules = j.own&^(message.Prefill|message.AsSent) | more
+	}
 	before, _ := core.Load(v, memoryKey{f}).(*judgement)
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
 	}
 	if j.limits = before.limits; before.view == nil || before.budget.Window != j.budget.Window {
-		j.limits = within.LimitsOr(f.opts.Limits, j.rules.Limits(j.budget.Window))
+		j.limits = within.LimitsOr(f.opts.Limits, j.own.Limits(j.budget.Window))
 	}
 	j.examine(before)
 	if j.sent = v; j.repaired != nil {
@@ -92,7 +96,7 @@ func (j *judgement) examine(before *judgement) {
 			return
 		}
 	}
-	if before.repaired != nil {
+	if before.repaired != nil || before.view != nil && valid < before.view.Len() {
 		valid = 0
 	}
 	if len(within.ViolationsFrom(j.rules, msgs, valid)) > 0 {
@@ -187,7 +191,7 @@ func (e *Irreducible) Error() string {
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
 	d := f.draft(ctx, j, attempt{lastResort: true, least: true}, nil, 0)
 	d.shrink()
-	_, least, err := f.planOf(d)
+	_, least, err := f.planOf(ctx, d)
 	if err != nil {
 		least = j
 	}

@@ -20,9 +20,11 @@ const (
 
 // Options are what a request must satisfy. The zero value is right for a model in the table of models.
 type Options struct {
-	// Rules are those of the providers that the request must be valid for. 0: those of the model's provider by Env.Models, or
-	// message.Portable without message.Mistral if that is not known. With message.Prefill the last message may be the
-	// assistant's. message.InPlace is added for models that bind their thinking to what stands before it, also if Rules is not 0.
+	// Rules are those of the providers that the request must be valid for. 0: those of the API that the request is sent by
+	// ([middleware.Request.Format]) and, as far as they are known, of the model's provider. Where neither is known, only calls
+	// without results and results without calls are repaired. message.InPlace is added for models that bind their thinking to
+	// what stands before it, also if Rules is not 0. A server that refuses a request for its structure gets it once more under
+	// the strict rules of all providers, which then hold for the model at this server.
 	Rules message.Rules
 
 	// Limits are what the provider accepts in addition to tokens: bytes, images. A field of zero: the provider's, by Rules and
@@ -56,9 +58,6 @@ func (o Options) Validate() error {
 	if o.Target < 0 || o.Target > 1 || math.IsNaN(o.Target) {
 		errs = append(errs, fmt.Errorf("want a Target of more than 0 and at most 1, as a share of the room, or 0 for %v, got %v",
 			defaultTarget, o.Target))
-	}
-	if unknown := o.Rules &^ (message.Portable | message.Prefill | message.OneText | message.InPlace); unknown != 0 {
-		errs = append(errs, fmt.Errorf("want Rules like message.OpenAI | message.Bedrock, got unknown bits %#b", uint(unknown)))
 	}
 	for _, t := range []struct{ name, text string }{{"Placeholder", o.Placeholder}, {"Note", o.Note}} {
 		if t.text != "" && strings.TrimSpace(t.text) == "" {

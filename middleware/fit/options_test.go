@@ -24,7 +24,6 @@ func TestValidate(t *testing.T) {
 		"negative target":    {fit.Options{Target: -0.1}, "want a Target of more than 0 and at most 1, as a share of the room, or 0 for 0.9, got -0.1"},
 		"target above one":   {fit.Options{Target: 1.1}, ", got 1.1"},
 		"target is no share": {fit.Options{Target: math.NaN()}, ", got NaN"},
-		"unknown rules":      {fit.Options{Rules: 1 << 15}, "want Rules like message.OpenAI | message.Bedrock, got unknown bits 0b1000000000000000"},
 		"blank placeholder":  {fit.Options{Placeholder: " \n"}, "Placeholder is blank, which providers reject, want a text that can be seen"},
 		"blank note":         {fit.Options{Note: "\t"}, "Note is blank"},
 		"several":            {fit.Options{Target: 2, Note: " "}, "or 0 for 0.9, got 2\nNote is blank"},
@@ -44,42 +43,65 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestRulesOfTheModel sends a call whose id only some providers accept, by the name
-// of the model alone: the provider that serves the model decides whether it is kept.
+// TestRulesOfTheModel sends what only some accept, by a format and the name of a model.
 func TestRulesOfTheModel(t *testing.T) {
 	t.Parallel()
 	const long = "this.id-has-more-than-sixty-four-characters-and-a-dot-which-most-of-them-reject"
-	for model, want := range map[string]message.Rules{
-		"gpt-4o":                          message.OpenAI,
-		"deepseek-chat":                   message.OpenAI | message.OneText,
-		"claude-sonnet-4-5":               message.Anthropic,
-		"gemini-2.5-pro":                  message.Gemini,
-		"mistral-large-2411":              message.Mistral,
-		"mistralai/mistral-nemo":          message.Mistral,
-		"mistral.mistral-large-2411-v1:0": message.Bedrock,
-		"us.anthropic.claude-sonnet-4-5-20250929-v1:0": message.Anthropic | message.Bedrock,
-		"amazon.nova-pro-v1:0":                         message.Bedrock,
-		"bedrock/meta.llama3-1-70b-instruct-v1:0":      message.Bedrock,
-		"unknown": message.Portable &^ message.Mistral,
-		"":        message.Portable &^ message.Mistral,
+	newClaude, oldClaude := message.Anthropic|message.InPlace, message.Anthropic|message.Prefill|message.SystemFirst
+	for _, c := range []struct {
+		format, model string
+		want          message.Rules
+	}{
+		{"", "gpt-4o", message.OpenAI},
+		{"", "deepseek-chat", message.Chat | message.OneText},
+		{"", "claude-sonnet-4-5", oldClaude},
+		{"", "gemini-2.5-pro", message.Gemini},
+		{"", "mistral-large-2411", message.Mistral},
+		{"", "mistral.mistral-large-2411-v1:0", message.Bedrock},
+		{"", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", oldClaude | message.Bedrock},
+		{"", "amazon.nova-pro-v1:0", message.Bedrock},
+		{"", "bedrock/meta.llama3-1-70b-instruct-v1:0", message.Bedrock},
+		{"", "unknown", message.Chat},
+		{"", "", message.Chat},
+		{"chat", "gpt-4o", message.OpenAI},
+		{"chat", "claude-sonnet-4-5", message.Chat},
+		{"chat", "gemini-2.5-pro", message.Chat},
+		{"chat", "amazon.nova-pro-v1:0", message.Chat},
+		{"chat", "qwen3:8b", message.Chat | message.OneSystem},
+		{"chat", "deepseek-v4-pro", message.Chat | message.OneText | message.ThinkingCalls},
+		{"chat", "unknown", message.Chat},
+		{"ollama", "qwen3:8b", message.Chat},
+		{"responses", "gpt-4o", message.OpenAIResponses},
+		{"responses", "deepseek-v4-pro", message.OpenAIResponses},
+		{"messages", "claude-sonnet-4-5", oldClaude},
+		{"messages", "claude-opus-4-6", newClaude | message.SystemFirst},
+		{"messages", "claude-opus-4-8", newClaude},
+		{"messages", "kimi-k2.5", message.Messages},
+		{"gemini", "gemini-9-ultra", message.Gemini},
+		{"gemini", "unknown", message.Gemini},
 	} {
-		t.Run(model, func(t *testing.T) {
+		t.Run(c.format+" "+c.model, func(t *testing.T) {
 			t.Parallel()
 			h := []message.Message{
 				message.System("You are brief."),
 				message.Assistant(message.ToolCall{ID: long, Name: "a tool", Arguments: "{}"}),
 				message.Result(long, "a tool", " "),
 				message.System("It is late."),
-				message.Assistant(message.Text{Text: "So."}, message.Thinking{Text: "hm"}),
+				message.Assistant(message.Text{Text: "So."}, message.Thinking{Text: "hm"}, message.Text{Text: "Yes."}),
 				message.Assistant(message.ToolCall{ID: "x", Name: "tool", Arguments: "{}"}),
+				message.Result("x", "tool", "one"),
+				message.Assistant(message.Text{Text: "The end."}),
 			}
 			script := middlewaretest.Script(middlewaretest.Say("ok"))
 			_, err := fit.New(fit.Options{})(script.Model)(t.Context(), &middleware.Request{
-				Messages: h, Model: model, Tools: tools, Budget: &middleware.Budget{Window: 100_000},
+				Messages: h, Model: c.model, Format: c.format, Tools: tools, Budget: &middleware.Budget{Window: 100_000},
 			}, nil)
 			require.NoError(t, err)
-			valid := want.Repair(h).Messages
-			require.NoError(t, testkit.Same(valid, script.Requests()[0].Messages), "want the rules of %v", want)
+			if c.format != "" {
+				c.want |= message.AsSent
+			}
+			valid := c.want.Repair(h).Messages
+			require.NoError(t, testkit.Same(valid, script.Requests()[0].Messages), "want the rules of %v", c.want)
 		})
 	}
 }

@@ -11,18 +11,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/models"
 )
-
-// byProvider has the rules for providers of models. Services with the format of OpenAI's chat completions have its rules.
-var byProvider = map[string]message.Rules{
-	"openai": message.OpenAI, "alibaba": message.OpenAI, "moonshot": message.OpenAI, "zhipu": message.OpenAI, "xai": message.OpenAI,
-	"minimax": message.OpenAI, "bytedance": message.OpenAI, "meta": message.OpenAI, "deepseek": message.OpenAI | message.OneText,
-	"anthropic": message.Anthropic, "google": message.Gemini, "mistral": message.Mistral,
-}
-
-// unknownProvider has the rules for a model of an unknown provider. Mistral's would replace nearly all IDs, by which providers
-// know calls. OneText would change messages of the caller that nearly all providers accept.
-const unknownProvider = message.Portable &^ message.Mistral
 
 // bedrock matches the names of models on Bedrock, in lower case:
 //
@@ -31,22 +21,86 @@ const unknownProvider = message.Portable &^ message.Mistral
 var bedrock = regexp.MustCompile(`^(bedrock/|amazon/|arn:aws:bedrock:` +
 	`|([a-z]{2,6}\.)?(ai21|amazon|anthropic|cohere|deepseek|meta|mistral|openai|qwen|writer)\.)`)
 
-// rulesOf returns the rules of the options or else those of the provider that serves the model of a view, and whether that
-// provider is known. Bedrock, which serves models of other providers, adds its own.
-func (f *fitter) rulesOf(v *middleware.View) (r message.Rules, known bool) {
+// rulesOf returns the rules of the options or else those of the API that a request is sent by, and behind it of the model's
+// provider, as far as they are known.
+func (f *fitter) rulesOf(v *middleware.View) (r message.Rules) {
 	if r = f.opts.Rules; r == 0 {
-		r = byProvider[core.Model(v).Provider]
-		if bedrock.MatchString(strings.ToLower(v.Request().Model)) {
-			r = r&^(message.OpenAI|message.OneText|message.Mistral) | message.Bedrock
-		}
+		r = rulesOf(v.Request(), core.Model(v))
 	}
-	if known = r != 0; !known {
-		r = unknownProvider
-	}
-	if core.Thinking(v) == edit.ThinkingBound {
+	if core.Thinking(v) == edit.ThinkingBound && r&message.Anthropic != 0 {
 		r |= message.InPlace
 	}
-	return r, known
+	return r
+}
+
+// rulesOf returns the rules of a format for a model. Behind chat completions there may be any server, with a translator to
+// another API, so only providers that speak it themselves have more than its rules. Without a format, the client of the
+// model's provider is assumed.
+func rulesOf(req *middleware.Request, m models.Model) message.Rules {
+	switch req.Format {
+	case "responses":
+		return message.OpenAIResponses | message.AsSent
+	case "gemini":
+		return message.Gemini | message.AsSent
+	case "ollama":
+		return message.Chat
+	case "chat":
+		r := chatRules(m) | message.AsSent
+		if m.Thinking == "calls" {
+			r |= message.ThinkingCalls
+		}
+		return r
+	case "messages":
+		if m.Provider != "anthropic" {
+			return message.Messages
+		}
+		return claudeRules(m) | message.AsSent
+	}
+	onBedrock := bedrock.MatchString(strings.ToLower(req.Model))
+	switch {
+	case m.Provider == "anthropic" && onBedrock:
+		return claudeRules(m) | message.Bedrock
+	case onBedrock:
+		return message.Bedrock
+	case m.Provider == "anthropic":
+		return claudeRules(m)
+	case m.Provider == "google" && m.System != "one":
+		return message.Gemini
+	}
+	return chatRules(m)
+}
+
+// chatRules returns those of chat completions.
+func chatRules(m models.Model) (r message.Rules) {
+	switch m.Provider {
+	case "openai":
+		r = message.OpenAI
+	case "mistral":
+		r = message.Mistral
+	case "deepseek":
+		r = message.Chat | message.OneText
+	default:
+		r = message.Chat
+	}
+	if m.System == "one" {
+		r |= message.OneSystem
+	}
+	return r
+}
+
+// claudeRules returns those of Messages for a version of Claude.
+func claudeRules(m models.Model) message.Rules {
+	r := message.Anthropic
+	if !m.NoPrefill {
+		r |= message.Prefill
+	}
+	if m.Thinking != "turn" {
+		r |= message.InPlace
+	}
+	if m.System == "front" {
+		r |= message.SystemFirst
+	}
+	return r
 }
 
 // demandTools are the providers that reject calls in a request without tools. Others may reject tools.
@@ -83,15 +137,13 @@ type named struct{}
 // in this process, and all others that the history calls.
 func (j *judgement) declarations() []message.ToolDef {
 	switch {
-	case len(j.tools) > 0 || !j.known: // others may reject tools
+	case len(j.tools) > 0 || j.own&demandTools == 0: // others may reject tools
 		return nil
-	case j.rules&message.InPlace != 0:
+	case core.Thinking(j.view) == edit.ThinkingBound:
 		tools, _ := core.Load(j.view, named{}).([]message.ToolDef)
 		return withOthers(tools, calledIn(j.view.History()))
-	case j.rules&demandTools != 0:
-		return withOthers(nil, calledIn(j.sent.Messages()))
 	}
-	return nil
+	return withOthers(nil, calledIn(j.sent.Messages()))
 }
 
 // declare adds declarations to a request without tools, as a program sends it that wants an answer without further calls.
@@ -100,7 +152,7 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 		switch v := req.View(); {
 		case v == nil:
 		case len(req.Tools) == 0:
-			j := f.judge(v, false)
+			j := f.judge(ctx, v, false)
 			f.reportDeclared(ctx, j)
 			req = core.Declare(req, j.declared)
 		case core.Thinking(v) == edit.ThinkingBound:
@@ -125,7 +177,7 @@ func (f *fitter) reportDeclared(ctx context.Context, j *judgement) {
 			names = append(names, t.Name)
 		}
 		why = fmt.Sprintf("the request declares no tools, but the messages have calls of %s, which %s wants declared; "+
-			"they are, as tools that are not to be called", strings.Join(names, ", "), j.rules)
+			"they are, as tools that are not to be called", strings.Join(names, ", "), j.own&demandTools)
 	}
 	j.view.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: layerName, Why: why})
 }

@@ -28,6 +28,7 @@ type Cache[S any] struct {
 type Given struct {
 	Lead, Body []message.Message // the leading system messages; the others
 	Steady     bool              // the messages never change in their memory
+	AsIs       bool              // results stay in the order in which they are passed, as in the body of a client
 }
 
 // Follow returns the track of a history, not published yet, and how it differs from the
@@ -56,10 +57,12 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	if err := checkParts(lead, body, equal); err != nil {
 		return nil, Change{}, err
 	}
-	sorted := false
-	if best != nil {
+	sorted := given.AsIs
+	switch {
+	case best != nil && sorted:
+	case best != nil:
 		best, equal, notes, sorted = best.orLonger(tracks, body, equal, notes)
-	} else {
+	default:
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
 		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
 	}

@@ -9,7 +9,7 @@ import (
 // Frameworks that run tools in parallel return the results in the order in which the tools
 // finish, and some rebuild the history in another order later. So that IDs, edits and
 // what is sent do not depend on it, the results of a round are put into the order of its
-// calls. Nothing else is moved.
+// calls. Nothing else is moved, and nothing at all in what a client sends by a known API.
 
 // arranged returns a body with its rounds in order, how many of its first messages the track has
 // then, and whether their notes are equal. equal and notes are that for the body as it was passed.
