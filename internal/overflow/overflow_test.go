@@ -70,6 +70,32 @@ var overflows = []struct {
 		middleware.PromptLimits{Limit: 131072, Over: 220358},
 	},
 
+	{
+		"You passed 99073 input tokens and requested 32000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 99072 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=99073)",
+		middleware.PromptLimits{Sent: 99073, Answer: 32000, Limit: 131072, Over: 1},
+	},
+	{
+		"You passed 811206 input characters and requested 16000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 115072 tokens (at most 460288 characters). Please reduce the length of the input prompt.",
+		middleware.PromptLimits{Answer: 16000, Limit: 131072},
+	},
+	{
+		"Cannot process new request: Prompt length (5056) exceeds maximum sequence length (2048)",
+		middleware.PromptLimits{Sent: 5056, Limit: 2048, Over: 3008},
+	},
+	{
+		"Upstream error from DeepInfra: The sum of prompt length (90948.0), query length (0) should not exceed max_num_tokens (32768)",
+		middleware.PromptLimits{Sent: 90948, Limit: 32768, Over: 58180},
+	},
+	{
+		"The sum of prompt length (7000.0) and query length (0) max_tokens (2000) should not exceed max_seq_len (8192)",
+		middleware.PromptLimits{Sent: 7000, Answer: 2000, Limit: 8192, Over: 808},
+	},
+	{
+		"This model's maximum context length is 51200 tokens. However, you requested 12054 output tokens and your prompt is large, for a total of at least 52054 tokens.",
+		middleware.PromptLimits{Answer: 12054, Limit: 51200},
+	},
+	{"Error code: 400 - {'error': {'message': 'input token limit is 202752'}}", middleware.PromptLimits{Limit: 202752}},
+
 	// Gateways.
 	{
 		`This endpoint's maximum context length is 131072 tokens. However, you requested about 141607 tokens (10535 of text input, 131072 in the output). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`,
