@@ -91,6 +91,7 @@ func TestReserve(t *testing.T) {
 	for name, want := range map[string]int{
 		"gpt-5":            128_000, // prompts have at most 272,000
 		"claude-opus-5-5":  10_000,
+		"gemini-4-argon":   10_000,
 		"gemini-2.5-flash": 0, // the answer has a limit of its own
 	} {
 		require.Equal(t, want, models.Default().Of(name).Reserve(10_000), name)
