@@ -12,20 +12,31 @@ import (
 
 var modelsCommand = command{
 	name:  "models",
-	args:  "[NAME]",
+	args:  "[--check FILE] [NAME]",
 	short: "print what the table knows of a model, or list all models",
 	long: `Writes what the built-in table knows of a model: window, longest prompt and
 answer, tokenizer, list prices, cache rules, what it demands of a conversation,
 and from where and when that is.
 NAME may be dated, prefixed or fine-tuned, as gpt-4o-2024-08-06 or
 us.anthropic.claude-sonnet-5-5. Without a NAME all are listed. A value that is
-not known is left out.`,
-	flags: func(*flag.FlagSet) action { return runModels },
+not known is left out.
+
+With --check, the table is compared with a public one in FILE, and differences
+are printed: the JSON of models.dev (api.json), or of LiteLLM
+(model_prices_and_context_window.json).`,
+	flags: func(fs *flag.FlagSet) action {
+		file := fs.String("check", "", "compare the table with the public one in `FILE`")
+		return func(_ context.Context, args []string, std stdio) error { return runModels(*file, args, std) }
+	},
 }
 
-func runModels(_ context.Context, args []string, std stdio) error {
+func runModels(file string, args []string, std stdio) error {
 	table := models.Default()
 	switch {
+	case file != "" && len(args) > 0:
+		return usagef("--check compares all models, so it takes no name")
+	case file != "":
+		return checkModels(table, file, std)
 	case len(args) > 1:
 		return usagef("%d names given, want one at most", len(args))
 	case len(args) == 1:
