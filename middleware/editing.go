@@ -193,8 +193,8 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		return "forced by the request", true
 	case p.forced && p.past.failures < l.opts.PauseAfter:
 		return "asked for by the model", true
-	case v.req.Native != "" && !l.opts.ForWindow:
-		return "the provider edits by itself in this call: " + v.req.Native, false
+	case v.req.Native.Results != "" && !l.opts.ForWindow:
+		return "the provider edits by itself in this call: " + v.req.Native.Results, false
 	case !l.opts.ForWindow && slices.Contains(v.session.held, l.name):
 		return "its edit was undone; it waits for the next message of the user, or to be forced", false
 	case p.past.failures >= l.opts.PauseAfter:

@@ -93,13 +93,15 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		}
 		return
 	}
-	s, sent, whole := v.session, v.size.Tokens, v.req.Native == ""
-	if whole && resp.Usage.Input > 0 {
+	s, sent := v.session, v.size.Tokens
+	switch {
+	case v.req.Native.Results != "": // the model was given less
+		return
+	case resp.Usage.Input > 0:
 		p := reportOf(resp.Usage)
 		sent = p.Charged
 		learnPrompt(v, p)
-	}
-	if !whole { // the model was given less
+	case v.req.Native.Thinking != "": // how much less is not known
 		return
 	}
 	s.chain.windows.Accept(v.req.Model, sent)

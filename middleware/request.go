@@ -30,10 +30,7 @@ type Request struct {
 	// stays paused.
 	Asked bool
 
-	// Native is what the provider edits by itself in this call, such as "context_management". Then only what is forced and what
-	// the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned from the reported usage,
-	// which is that of another prompt. "": nothing.
-	Native string
+	Native Native // what the provider edits by itself in this call; zero: nothing
 
 	// Conversation is the name of the conversation, unique in Env.Scope, such as the ID of a session. Journal and archive
 	// keep by it, in the form of journal.NameOf, what can be deleted and expires together. It changes no view: edits are
@@ -71,6 +68,27 @@ func (r *Request) Dry() bool { return r.dry != nil }
 // forced reports whether the request forces the edits of the named middleware.
 func (r *Request) forced(name string) bool {
 	return slices.Contains(r.Force, name) || slices.Contains(r.Force, "*")
+}
+
+// Native is what a provider edits by itself in a call, since the request asks for it. It is comparable.
+type Native struct {
+	// Results is what clears results, compacts or cuts, or may do so, such as "context_management: compact_20260112". Then only
+	// what is forced and what the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned
+	// from the reported usage, which is that of another prompt. "": nothing.
+	Results string
+
+	// Thinking is what clears thinking and nothing else, such as "context_management: clear_thinking_20251015". Then editors do
+	// not remove thinking for its own sake; all else goes on, and the usage, which is that of calls like this one, is learned.
+	// "": nothing.
+	Thinking string
+}
+
+// String returns both, joined by a comma; "" for the zero value.
+func (n Native) String() string {
+	if n.Results != "" && n.Thinking != "" {
+		return n.Results + ", " + n.Thinking
+	}
+	return n.Results + n.Thinking
 }
 
 // Budget is how many tokens fit.

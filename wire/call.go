@@ -60,7 +60,7 @@ type outcome struct {
 // answer runs the chain, in a goroutine that lives until the client has read or closed the answer.
 func (c *call) answer() (*http.Response, error) {
 	ctx := context.WithValue(c.body.Context(c.req.Context()), callKey{}, c)
-	if f := c.body.Format; (f == codec.Messages || f == codec.Responses) && c.body.Native == "" && !isCloud(c.req) {
+	if f := c.body.Format; (f == codec.Messages || f == codec.Responses) && c.body.Native == (middleware.Native{}) && !isCloud(c.req) {
 		ctx = native.With(ctx, compactor{c})
 	}
 	go func() {

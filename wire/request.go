@@ -44,7 +44,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	case body.Untouched != "":
 		return e.pass(withBody(req, text), next, d, body.Untouched)
 	}
-	d.Native = body.Native
+	d.Native = body.Native.String()
 	c := &call{
 		engine: e, req: req, next: next, body: body, text: text, decision: d, start: start,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),

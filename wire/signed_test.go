@@ -162,11 +162,14 @@ func TestNative(t *testing.T) {
 	t.Parallel()
 	with := func(more string) string { return strings.Replace(rounds(4, long), `"messages"`, more+`"messages"`, 1) }
 	for _, c := range []struct{ url, body, native string }{
-		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`), "context_management"},
+		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`), "context_management: clear_tool_uses_20250919"},
+		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},`), ""},
+		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"all"}}]},`), ""},
+		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[{"type":"clear_thinking_20251015"},{"type":"new_20280101"}]},`), "context_management: new_20280101, context_management: clear_thinking_20251015"},
 		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":{"edits":[]},`), ""},
 		{"https://host/v1/messages", messagesRounds(4, long, `"context_management":null,`), ""},
 		{"https://host/v1/messages", messagesRounds(4, long, `"compaction":{"type":"summarize"},`), "compaction"},
-		{"https://host/v1/responses", responsesRounds(4, long, `"context_management":[{"type":"compaction","compact_threshold":1000}],`), "context_management"},
+		{"https://host/v1/responses", responsesRounds(4, long, `"context_management":[{"type":"compaction","compact_threshold":1000}],`), "context_management: compaction"},
 		{"https://host/v1/responses", responsesRounds(4, long, `"truncation":"auto",`), "truncation"},
 		{"https://host/v1/responses", responsesRounds(4, long, `"truncation":"disabled",`), ""},
 		{chatURL, with(`"plugins":[{"id":"web"},{"id":"context-compression","engine":"middle-out"}],`), "plugins: context-compression"},
@@ -182,6 +185,24 @@ func TestNative(t *testing.T) {
 		if c.native != "" {
 			sameBytes(t, c.body, r.bodies[0])
 		}
+	}
+}
+
+// If the provider clears thinking alone, so do we not, but all else is edited, and the usage is learned.
+func TestNativeThinking(t *testing.T) {
+	t.Parallel()
+	const asks = `"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":{"type":"thinking_turns","value":2}}]},`
+	turns := func(more string) string {
+		thinks := `{"role":"assistant","content":[{"type":"thinking","thinking":"` + long + `","signature":"s"},{"type":"text","text":"ok"}]},{"role":"user","content":"more"}`
+		return strings.Replace(messagesRounds(6, long, more), `{"role":"assistant"`, thinks+`,{"role":"assistant"`, 1)
+	}
+	for _, more := range []string{"", asks} {
+		r := &recorder{}
+		edit := contextedit.New(contextedit.Options{Trigger: trigger.Rounds(1), Keep: 1, ClearThinking: true})
+		do(t, wire.Transport(r, r.options(), edit), post(t, "https://host/v1/messages", turns(more)))
+		require.True(t, r.decisions[0].Edited)
+		require.NotContains(t, r.bodies[0], "1"+long, "the results are cleared")
+		require.Equal(t, more != "", strings.Contains(r.bodies[0], `"thinking":"`+long), r.decisions[0].Native)
 	}
 }
 

@@ -70,7 +70,7 @@ type Options struct {
 type Decision struct {
 	Format   string        // chat, responses, messages, gemini or ollama; "": the path is of none
 	Reason   string        // why it passed untouched; "": it went through the chain
-	Native   string        // what the provider edits, such as context_management: then only edits for the window are made; "": nothing
+	Native   string        // what the provider edits by itself, as middleware.Native has it; "": nothing
 	Edited   bool          // other bytes were sent than the client has written
 	Retried  bool          // the provider was asked more than once
 	Compacts int           // requests for compactions that were made for it, by package native

@@ -28,9 +28,7 @@ type Body struct {
 	// conversation"; "": it may be edited. Then Encode returns it as it was.
 	Untouched string
 
-	// Native is what the provider edits by itself for this request, as the request asks for it, such as "context_management";
-	// "": nothing.
-	Native string
+	Native middleware.Native // what the provider edits by itself, as the request asks for it; zero: nothing
 
 	text   string
 	list   jsonscan.Span   // the member with the messages

@@ -26,7 +26,7 @@ func CompactRequest(f *Format, request, instructions string, room int) string {
 	if instructions != "" {
 		config = config.Set("instructions", jsonedit.Quote(instructions))
 	}
-	for _, name := range []string{"stream", "tool_choice", "stop_sequences", "output_config", "output_format"} {
+	for _, name := range []string{"stream", "tool_choice", "stop_sequences", "output_config", "output_format", "context_management"} {
 		o = o.Remove(name)
 	}
 	if n := numberAt(o.Get, f.limits...); n < room {

@@ -115,7 +115,7 @@ func (d *decoder) decode(model string) (*Body, error) {
 		b.Model = strings.Clone(jsonscan.Unquote(raw))
 	}
 	b.MaxTokens, b.Window = numberAt(d.get, d.format.limits...), numberAt(d.get, d.format.window)
-	b.Native = strings.Clone(native(d.get))
+	b.Native = native(d.get)
 	t, err := d.read()
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
-	if o.ClearThinking {
+	if o.ClearThinking && v.Request().Native.Thinking == "" {
 		newest, s.keepsThinking = shorten.NewestTurn(v.History()), core.KeepsThinking(v)
 	}
 	for i, m := range s.messages {

@@ -83,6 +83,8 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	freed := v.Size().Charged(c.freed())
 	switch {
+	case freed == 0 && o.ClearThinking && v.Request().Native.Thinking != "":
+		return &middleware.Plan{Why: "the provider clears thinking by itself in this call: " + v.Request().Native.Thinking}, nil
 	case freed == 0: // thinking that is free or empty counts 0 tokens, and is removed only together with something else
 		return nil, nil
 	case freed < o.least(v):
