@@ -62,6 +62,9 @@ func (internals) ViolationsFrom(r Rules, msgs []Message, from int) []Violation {
 	return r.violationsFrom(msgs, from)
 }
 
+// PlaceholderID returns what begins the ID that a codec gives to a call without one: it breaks no rule of IDs, and is never sent.
+func (internals) PlaceholderID() string { return placeholderID }
+
 // LimitsOr returns limits, and those of others in the place of zeros.
 func (internals) LimitsOr(l, others Limits) Limits { return l.or(others) }
 

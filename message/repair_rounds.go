@@ -3,6 +3,7 @@ package message
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -276,7 +277,7 @@ func (d *repairer) repairIDs(r *round, used map[string]int) {
 			broken = badText
 		case d.want.has(badID) && !d.rules.goodID(id):
 			broken = badID
-		case d.want.has(reusedID) && n > 0:
+		case d.want.has(reusedID) && n > 0 && !strings.HasPrefix(id, placeholderID):
 			broken = reusedID
 		default:
 			continue

@@ -109,6 +109,14 @@ func wordOf(o jsonedit.Object, name string) string {
 	return text
 }
 
+// setText sets a member to a text, if it has another one.
+func setText(o jsonedit.Object, name, text string) jsonedit.Object {
+	if o.Get(name) != "" && wordOf(o, name) == text {
+		return o
+	}
+	return o.Set(name, jsonedit.Quote(text))
+}
+
 // nameIn returns the form of a name that an object has.
 func nameIn(o jsonedit.Object, name string) string {
 	if s := snake(name); o.Get(name) == "" && s != name && o.Get(s) != "" {

@@ -259,6 +259,9 @@ func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece)
 		out.add(strings.Clone(raw), part.Parts...)
 		i = end
 	}
+	if _, ok := c.api.(responses); ok && was != nil {
+		unbind(out, was)
+	}
 	return nil
 }
 
@@ -271,7 +274,7 @@ func origins(parts []message.Part, was *Item, pieces []piece) []int {
 	for k, p := range pieces {
 		of = append(of, slices.Repeat([]int{k}, p.parts)...)
 	}
-	from := foreign.Align(parts, was.parts, akin)
+	from := align(parts, was.parts)
 	for i, at := range from {
 		if at >= 0 {
 			from[i] = of[at]
@@ -303,13 +306,32 @@ func akin(is, was message.Part) bool {
 	return false
 }
 
+// align is [foreign.Align], in which a call whose ID a repair has changed is still made from the one that it was.
+func align(now, was []message.Part) []int {
+	from := foreign.Align(now, was, akin)
+	for i, p := range now {
+		c, ok := p.(message.ToolCall)
+		if !ok || from[i] >= 0 {
+			continue
+		}
+		for k, p := range was {
+			w, ok := p.(message.ToolCall)
+			if ok && (w.Name == c.Name || w.Arguments == c.Arguments) && !slices.Contains(from, k) {
+				from[i] = k
+				break
+			}
+		}
+	}
+	return from
+}
+
 // rewrite returns the JSON of parts: of each one that is as it was, the same.
 func rewrite(now, was []message.Part, raws []string, write func(p message.Part, base string) (string, error)) ([]string, error) {
 	out := make([]string, len(now))
 	if len(was) != len(raws) {
 		was = nil
 	}
-	for i, at := range foreign.Align(now, was, akin) {
+	for i, at := range align(now, was) {
 		base := ""
 		if at >= 0 {
 			base = raws[at]

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -15,7 +16,7 @@ import (
 type gemini struct{}
 
 // unnamed begins the IDs that a request does not have.
-const unnamed = "no-id:"
+var unnamed = within.PlaceholderID()
 
 func (g gemini) prompt(raw string) (*Item, error) {
 	o, err := object(raw)
@@ -88,7 +89,7 @@ func readPart(o jsonedit.Object) message.Part {
 		switch {
 		case o.Get("thought") == "true":
 			return message.Thinking{Text: text, Signature: textOf(o, "thoughtSignature")}
-		case text != "":
+		case strings.TrimSpace(text) != "" || text != "" && member(o, "thoughtSignature") == "":
 			return message.Text{Text: text}
 		}
 	}
@@ -186,6 +187,14 @@ func (r *reader) called(name string) string {
 	return unnamed + name
 }
 
+// untouched returns why a request is sent as it is: the beginning of the conversation is in a cache.
+func (gemini) untouched(d *decoder, _ *track) string {
+	if !jsonedit.Absent(d.get("cachedContent")) {
+		return "cachedContent: the provider has the beginning of the conversation"
+	}
+	return ""
+}
+
 func (gemini) together(a, b message.Part) bool { return messages{}.together(a, b) }
 
 func (g gemini) write(m message.Message, base string, was []message.Part) (string, error) {
@@ -208,11 +217,12 @@ func writePart(p message.Part, base string) (string, error) {
 		return o.Raw, err
 	case message.ToolCall:
 		name := nameIn(o, "functionCall")
-		call := jsonedit.ParseObject(`{"name":` + jsonedit.Quote(p.Name) + `}`)
-		if raw := o.Get(name); raw != "" {
-			call = jsonedit.ParseObject(raw)
-		} else if p.ID != "" && !strings.HasPrefix(p.ID, unnamed) {
-			call = call.Set("id", jsonedit.Quote(p.ID))
+		call := setText(jsonedit.ParseObject(cmp.Or(o.Get(name), "{}")), "name", p.Name)
+		if p.ID != "" && !strings.HasPrefix(p.ID, unnamed) {
+			call = setText(call, "id", p.ID)
+		}
+		if args := call.Get("args"); args == p.Arguments || jsonedit.Absent(args) && p.Arguments == "{}" && base != "" {
+			return o.Set(name, call.Raw).Raw, nil
 		}
 		call, err := call.SetRaw("args", p.Arguments)
 		return o.Set(name, call.Raw).Raw, err
@@ -243,11 +253,9 @@ func writeResponse(parts []message.Part, base string, was []message.Part) (strin
 	_, _, _, old := contentOf(was)
 	o := based(base, "{}")
 	key := nameIn(o, "functionResponse")
-	r := jsonedit.ParseObject(`{"name":` + jsonedit.Quote(name) + `}`)
-	if raw := o.Get(key); raw != "" {
-		r = jsonedit.ParseObject(raw)
-	} else if id != "" && !strings.HasPrefix(id, unnamed) {
-		r = r.Set("id", jsonedit.Quote(id))
+	r := setText(jsonedit.ParseObject(cmp.Or(o.Get(key), "{}")), "name", name)
+	if id != "" && !strings.HasPrefix(id, unnamed) {
+		r = setText(r, "id", id)
 	}
 	text, rest := textsOf(content) // only media can be next to the response
 	before, old := textsOf(old)

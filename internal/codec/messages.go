@@ -196,7 +196,7 @@ func writeBlock(p message.Part, base string) (string, error) {
 			return "", jsonedit.Faultf("input", "is not a JSON object, want one")
 		}
 		o := based(base, `{"type":"tool_use","id":`+jsonedit.Quote(p.ID)+`,"name":`+jsonedit.Quote(p.Name)+`}`)
-		return o.Set("input", p.Arguments).Raw, nil
+		return setText(setText(o, "id", p.ID), "name", p.Name).Set("input", p.Arguments).Raw, nil
 	case message.Thinking:
 		if p.Text == "" {
 			return `{"type":"redacted_thinking","data":` + jsonedit.Quote(p.Signature) + `}`, nil
@@ -247,7 +247,7 @@ func writeToolResult(parts []message.Part, base string, was []message.Part) (str
 	oldID, _, before, old := contentOf(was)
 	o := based(base, `{"type":"tool_result","tool_use_id":`+jsonedit.Quote(id)+`}`)
 	if id != oldID { // a repair has renamed the call
-		o = o.Set("tool_use_id", jsonedit.Quote(id))
+		o = setText(o, "tool_use_id", id)
 	}
 	if failed != before {
 		if o = o.Remove("is_error"); failed {

@@ -218,8 +218,12 @@ func writeOllamaCall(p message.Part, base string) (string, error) {
 		return "", jsonedit.Faultf("function.arguments", "is not a JSON object, want one")
 	}
 	o := based(base, `{"function":{"name":`+jsonedit.Quote(c.Name)+`}}`)
-	if base == "" && c.ID != "" && !strings.HasPrefix(c.ID, unnamed) {
-		o = jsonedit.ParseObject(`{"id":` + jsonedit.Quote(c.ID) + `,` + o.Raw[1:])
+	if c.ID != "" && !strings.HasPrefix(c.ID, unnamed) {
+		o = setText(o, "id", c.ID)
 	}
-	return o.Set("function", jsonedit.ParseObject(o.Get("function")).Set("arguments", c.Arguments).Raw).Raw, nil
+	function := setText(jsonedit.ParseObject(o.Get("function")), "name", c.Name)
+	if args := function.Get("arguments"); !jsonedit.Absent(args) || c.Arguments != "{}" || base == "" {
+		function = function.Set("arguments", c.Arguments)
+	}
+	return o.Set("function", function.Raw).Raw, nil
 }

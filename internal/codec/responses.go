@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/jsonedit"
@@ -8,14 +9,9 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// responses is OpenAI Responses. The items of an answer that follow each other are one assistant message: reasoning and
-// calls of the provider's tools are opaque there, so they leave together with the calls after them.
+// responses is OpenAI Responses. The items of an answer that follow each other are one assistant message: calls of the
+// provider's tools are opaque there, so they leave together with the calls after them.
 type responses struct{}
-
-// opaqueCalls are the types of items that a client answers, in a form of their own: both are pinned.
-var opaqueCalls = map[string]bool{
-	"computer_call": true, "local_shell_call": true, "shell_call": true, "apply_patch_call": true, "tool_search_call": true,
-}
 
 func (responses) prompt(raw string) (*Item, error) {
 	if raw[0] != '"' {
@@ -37,29 +33,29 @@ func (x responses) read(r *reader, raw string) error {
 	switch {
 	case kind == "message" || kind == "" && o.Get("role") != "":
 		return x.readMessage(r, o)
-	case kind == "function_call" || kind == "custom_tool_call":
-		c, err := readFunctionCall(o, kind)
-		if err == nil {
-			r.answer().add(raw, c)
-		}
-		return err
-	case kind == "function_call_output" || kind == "custom_tool_call_output":
-		return readOutput(r, o)
-	case opaqueCalls[kind] && wordOf(o, "call_id") != "":
-		it := r.answer()
-		it.add(raw, message.ToolCall{ID: textOf(o, "call_id"), Name: strings.Clone(kind), Arguments: "{}"})
-		it.pinned = true
-		return nil
-	case opaqueCalls[strings.TrimSuffix(kind, "_output")] && wordOf(o, "call_id") != "":
-		it := r.item(message.RoleTool)
-		it.pinned = true
-		it.add(raw, message.ToolResult{CallID: textOf(o, "call_id"), Content: opaque(kind, raw)})
+	case kind == "reasoning":
+		r.answer().add(raw, readReasoning(o))
 		return nil
 	}
-	it := r.answer()
-	it.add(raw, opaque(kind, raw))
-	it.pinned = it.pinned || !strings.HasSuffix(kind, "_call") && kind != "reasoning"
-	return nil
+	p, isCall, id := pairOf(o)
+	switch {
+	case p == nil || id == "" && !p.plain():
+		r.readOther(kind, raw)
+	case isCall && p.plain():
+		var c message.ToolCall
+		if c, err = readFunctionCall(o, kind); err == nil {
+			r.answer().add(raw, c)
+		}
+	case isCall:
+		it := r.answer()
+		it.add(raw, message.ToolCall{ID: id, Name: p.call, Arguments: strings.Clone(raw)})
+		it.pinned = true
+	case p.plain():
+		return readOutput(r, o)
+	default:
+		r.readAnswer(p, id, o)
+	}
+	return err
 }
 
 // opaque returns a part in memory of its own.
@@ -199,7 +195,7 @@ func isContent(p message.Part) bool {
 	case message.Text, message.Media:
 		return true
 	case message.Opaque:
-		return strings.HasPrefix(p.Kind, "input_") || p.Kind == "output_text" || p.Kind == "refusal"
+		return strings.HasPrefix(p.Kind, "input_") || p.Kind == "output_text" || p.Kind == "refusal" || isAnswer(p)
 	case message.Thinking, message.ToolCall, message.ToolResult:
 	}
 	return false
@@ -210,19 +206,7 @@ func (responses) write(m message.Message, base string, was []message.Part) (stri
 	case message.ToolResult:
 		return writeOutput(m.Parts, base, was)
 	case message.ToolCall:
-		o := based(base, `{"type":"function_call","call_id":`+jsonedit.Quote(p.ID)+`,"name":`+jsonedit.Quote(p.Name)+`}`)
-		if textOf(o, "type") != "custom_tool_call" {
-			o, err := o.SetText("arguments", p.Arguments)
-			return o.Raw, err
-		}
-		input := ""
-		if jsonscan.IsObject(p.Arguments) {
-			input = jsonedit.Get(p.Arguments, "input")
-		}
-		if input == "" || input[0] != '"' {
-			input = jsonedit.Quote(p.Arguments)
-		}
-		return o.Set("input", input).Raw, nil
+		return writeCall(p, base)
 	case message.Opaque:
 		if !isContent(p) {
 			if !jsonscan.IsObject(p.Data) {
@@ -245,8 +229,15 @@ func writeOutput(parts []message.Part, base string, was []message.Part) (string,
 	id, _, _, content := contentOf(parts)
 	oldID, _, _, old := contentOf(was)
 	o := based(base, `{"type":"function_call_output","call_id":`+jsonedit.Quote(id)+`}`)
-	if id != oldID { // a repair has renamed the call
-		o = o.Set("call_id", jsonedit.Quote(id))
+	if p, _, _ := pairOf(o); p != nil && id != oldID { // a repair has renamed the call
+		name := p.outputID
+		if o.Get(name) == "" {
+			name = p.callID
+		}
+		o = o.Set(name, jsonedit.Quote(id))
+	}
+	if slices.Equal(content, old) {
+		return o.Raw, nil
 	}
 	return writeContent(o, "output", content, old, false)
 }
@@ -293,7 +284,10 @@ func contentPart(p message.Part, base string, output bool) (string, error) {
 			return `{"type":"input_file","filename":` + jsonedit.Quote(p.Name) + `,"file_data":` + jsonedit.Quote(url) + `}`, nil
 		}
 	case message.Opaque:
-		if isContent(p) {
+		switch {
+		case isAnswer(p):
+			return withoutCall(p), nil
+		case isContent(p):
 			return p.Data, nil
 		}
 	case message.Thinking, message.ToolCall, message.ToolResult:
@@ -329,19 +323,28 @@ func (responses) untouched(d *decoder, t *track) string {
 	if d.members["background"] == "true" {
 		return "background: the answer is fetched by other requests"
 	}
-	calls := map[string]bool{}
+	return t.hidden()
+}
+
+// hidden returns why the calls of some results may be in what an item refers to; "": no result is without its call, or nothing
+// is referred to.
+func (t *track) hidden() string {
+	calls, refers, orphan := map[string]bool{}, false, false
 	for _, it := range t.items {
 		for _, p := range it.parts {
 			switch p := p.(type) {
 			case message.ToolCall:
 				calls[p.ID] = true
 			case message.ToolResult:
-				if !calls[p.CallID] {
-					return "function_call_output: its call is not in the request"
-				}
-			case message.Text, message.Thinking, message.Media, message.Opaque:
+				orphan = orphan || !calls[p.CallID]
+			case message.Opaque:
+				refers = refers || p.Kind == "item_reference"
+			case message.Text, message.Thinking, message.Media:
 			}
 		}
+	}
+	if orphan && refers {
+		return "item_reference: the provider has the call of a result"
 	}
 	return ""
 }
