@@ -32,7 +32,8 @@ func (m Meter) Message(msg message.Message) int {
 }
 
 // Part counts one part of a message. A nil part has 0 tokens, an opaque one a token
-// for every four bytes.
+// for every four bytes, but a text of more than 1 kB of base64 in it what a medium of its
+// kind has.
 func (m Meter) Part(p message.Part) int {
 	complete(&m)
 	return ofPart(&m, p)
@@ -125,7 +126,7 @@ func ofPart(m *Meter, p message.Part) int {
 	case message.ToolResult:
 		return m.Counter.Count(p.CallID) + m.Counter.Count(p.Text) + ofPart(m, p.Content)
 	case message.Opaque:
-		return Chars4.Count(p.Data)
+		return ofOpaque(m, p.Data)
 	}
 	return 0
 }
