@@ -194,7 +194,7 @@ func TestUntouched(t *testing.T) {
 		"no messages":   {body: `{"prompt":"a"}`, reason: "codec: chat: messages is missing"},
 		"a part":        {url: "https://host/v1/responses", body: `{"input":"a","previous_response_id":"r"}`, reason: "previous_response_id: the provider has the rest of the conversation"},
 		"background":    {url: "https://host/v1/responses", body: `{"input":"a","background":true}`, reason: "background: the answer is fetched by other requests"},
-		"item_referred": {url: "https://host/v1/responses", body: `{"input":[{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, reason: "function_call_output: its call is not in the request"},
+		"item_referred": {url: "https://host/v1/responses", body: `{"input":[{"type":"item_reference","id":"fc_1"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, reason: "item_reference: the provider has the call of a result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -141,10 +141,16 @@ func editContent(raw string, old, now []message.Part) (string, error) {
 	return l.With(items), nil
 }
 
-// writeContent returns the JSON of a new content.
+// writeContent returns the JSON of a content that was no list. Texts alone are one string, on separate lines: every server accepts that.
 func writeContent(parts []message.Part) (string, error) {
-	if t, ok := parts[0].(message.Text); ok && len(parts) == 1 {
-		return jsonedit.TextJSON(t.Text)
+	texts := make([]string, 0, len(parts))
+	for _, p := range parts {
+		if t, ok := p.(message.Text); ok {
+			texts = append(texts, t.Text)
+		}
+	}
+	if len(texts) == len(parts) {
+		return jsonedit.TextJSON(strings.Join(texts, "\n"))
 	}
 	items, err := align(jsonedit.List{}, nil, parts, editPart)
 	return jsonedit.List{Raw: "[]"}.With(items), err
