@@ -14,7 +14,7 @@ import (
 type pair struct {
 	call, output     string // types of items
 	callID, outputID string // the members by which they belong together
-	members          string // of an answer for a call that has none, behind its ID; @ stands for a text; "": none can be written, or need be
+	members          string // of an answer that is made up, besides its ID; @ is a text; "": none can be written, or need be
 }
 
 // pairs are those of the API reference (platform.openai.com/docs/api-reference/responses/create, input) in
@@ -23,7 +23,8 @@ var pairs = []pair{
 	{"function_call", "function_call_output", "call_id", "call_id", `"output":@`},
 	{"custom_tool_call", "custom_tool_call_output", "call_id", "call_id", `"output":@`},
 	{"local_shell_call", "local_shell_call_output", "call_id", "id", `"output":@,"status":"incomplete"`},
-	{"shell_call", "shell_call_output", "call_id", "call_id", `"output":[{"stdout":"","stderr":@,"outcome":{"type":"exit","exit_code":1}}]`},
+	{"shell_call", "shell_call_output", "call_id", "call_id", "" +
+		`"output":[{"stdout":"","stderr":@,"outcome":{"type":"exit","exit_code":1}}]`},
 	{"apply_patch_call", "apply_patch_call_output", "call_id", "call_id", `"status":"failed","output":@`},
 	{"tool_search_call", "tool_search_output", "call_id", "call_id", `"execution":"client","status":"completed","tools":[]`},
 	{"computer_call", "computer_call_output", "call_id", "call_id", ""}, // the answer is a picture of the screen
@@ -69,12 +70,11 @@ func (r *reader) readOther(kind, raw string) {
 		_, thinks := last.Parts[len(last.Parts)-1].(message.Thinking)
 		made = !forClient(kind) || thinks || kind != triggerItem && last.HasCalls()
 	}
-	it := (*Item)(nil)
-	if made {
-		it = r.answer()
-	} else {
-		it = r.item(message.RoleSystem)
+	begin := r.answer
+	if !made {
+		begin = func() *Item { return r.item(message.RoleSystem) }
 	}
+	it := begin()
 	it.add(raw, opaque(kind, raw))
 	it.pinned = it.pinned || !isCall
 }

@@ -44,7 +44,9 @@ func sent(t *testing.T, items ...string) string {
 	require.Empty(t, b.Untouched)
 	got, err := b.Encode(apply(t, fit.New(fit.Options{Rules: message.OpenAIResponses}), b))
 	require.NoError(t, err)
-	var body struct{ Input []json.RawMessage }
+	var body struct {
+		Input []json.RawMessage `json:"input"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(got), &body), got)
 	var out []string
 	for _, raw := range body.Input {
