@@ -13,7 +13,7 @@ import (
 )
 
 func signature(n int) string {
-	return base64.StdEncoding.EncodeToString(noise(uint64(n), 90)) //nolint:gosec // small
+	return base64.StdEncoding.EncodeToString(noise(uint64(n), 90))
 }
 
 // grow sends thirty requests of a conversation that grows by what round adds. Each must arrive as it was sent.

@@ -307,13 +307,10 @@ func TestValidRequestsPass(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			wrong, example := map[string]int{}, map[string]string{}
-			cases := 200
-			if soak.Enabled {
-				cases = 20_000
-			}
+			cases := map[bool]int{false: 200, true: 20_000}[soak.Enabled]
 			for seed := range uint64(cases) {
-				name := names[seed%uint64(len(names))]                           //nolint:gosec // small
-				d := draw{Rand: rand.New(rand.NewPCG(seed, 41)), format: format} //nolint:gosec // not a secret
+				name := names[seed%uint64(len(names))]
+				d := draw{Rand: rand.New(rand.NewPCG(seed, 41)), format: format}
 				d.lax = slices.Contains(models["@lax"], name)
 				d.thinks = !slices.Contains([]string{"claude-sonnet-4-5", "glm-5.3"}, name)
 				d.late = slices.Contains(models["@new"], name)
@@ -330,7 +327,8 @@ func TestValidRequestsPass(t *testing.T) {
 						kind = words.ReplaceAllString(fmt.Sprintf("%s: %s", e.Kind, e.Why), "…")
 					}
 				}
-				if wrong[kind]++; len(example[kind]) == 0 || len(body) < len(example[kind]) {
+				wrong[kind]++
+				if example[kind] == "" || len(body) < len(example[kind]) {
 					example[kind] = body
 				}
 			}

@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
-	"maps"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -65,16 +62,13 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-var base64Text = regexp.MustCompile(`[A-Za-z0-9+/=]{1000,}`)
-
-// prompt is about how many tokens a body has; a picture has a thousand.
+// prompt is about how many tokens a body has; a text without a space, as of a picture, has a thousand at most.
 func prompt(raw []byte) int {
-	media := base64Text.FindAll(raw, -1)
-	n := len(raw)
-	for _, m := range media {
-		n -= len(m)
+	n := 0
+	for word := range bytes.FieldsFuncSeq(raw, func(r rune) bool { return r == ' ' || r == '"' }) {
+		n += min(1000, len(word)/4+1)
 	}
-	return n/4 + 1000*len(media)
+	return n
 }
 
 // answer is the text "Done." in the format of a path.
@@ -187,7 +181,7 @@ func write(v any) string {
 
 // noise is base64 of n bytes; equal seeds give equal text.
 func noise(seed uint64, n int) []byte {
-	r, b := rand.New(rand.NewPCG(seed, 1)), make([]byte, n) //nolint:gosec // not a secret
+	r, b := rand.New(rand.NewPCG(seed, 1)), make([]byte, n)
 	for i := range b {
 		b[i] = byte(r.Uint32())
 	}
@@ -198,14 +192,6 @@ func text(v any) string { s, _ := v.(string); return s }
 
 func list(v any) arr { a, _ := v.(arr); return a }
 
-func at(v any, key string) any { o, _ := v.(obj); return o[key] }
+func at(v any, key string) any { return obj0(v)[key] }
 
-// obj0 is v, or an empty object.
 func obj0(v any) obj { o, _ := v.(obj); return o }
-
-// keys yields the members of two objects.
-func keys(a, b obj) iter.Seq[string] {
-	both := maps.Clone(a)
-	maps.Copy(both, b)
-	return maps.Keys(both)
-}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,82 +183,58 @@ type comparison struct {
 	wrong  []string
 }
 
-func (d *comparison) compare(at string, a, b any) {
-	switch a := a.(type) {
-	case obj:
-		o, ok := b.(obj)
-		if !ok {
-			d.wrong = append(d.wrong, at+" is no object any more")
-			return
-		}
-		payload := payloadOf(a)
-		for _, key := range slices.Sorted(keys(a, o)) {
-			before, had := a[key]
-			after, has := o[key]
-			switch {
-			case had != has:
-				d.wrong = append(d.wrong, fmt.Sprintf("member %s.%s: had %v, has %v", at, key, had, has))
-			case key == payload:
-				d.result(at+"."+key, before, after)
-			default:
-				d.compare(at+"."+key, before, after)
-			}
-		}
-	case arr:
-		d.lists(at, a, list(b))
-	default:
-		if a != b {
-			d.wrong = append(d.wrong, fmt.Sprintf("%s: %.60v became %.60v", at, a, b))
-		}
+func (d *comparison) expectf(ok bool, where, format string, args ...any) {
+	if !ok {
+		d.wrong = append(d.wrong, where+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-func (d *comparison) lists(at string, a, b arr) {
-	thinks := func(v any) bool { return strings.HasSuffix(text(obj0(v)["type"]), "thinking") }
-	if len(a) != len(b) && d.bound && d.edited {
-		a, b = slices.DeleteFunc(slices.Clone(a), thinks), slices.DeleteFunc(slices.Clone(b), thinks)
-	}
-	if len(a) != len(b) {
-		d.wrong = append(d.wrong, fmt.Sprintf("%s: %d items became %d", at, len(a), len(b)))
-		return
-	}
-	for i := range a {
-		d.compare(fmt.Sprintf("%s[%d]", at, i), a[i], b[i])
+func (d *comparison) compare(where string, a, b any) {
+	switch a := a.(type) {
+	case obj:
+		o := obj0(b)
+		both, payload := maps.Clone(a), payloadOf(a)
+		maps.Copy(both, o)
+		for _, key := range slices.Sorted(maps.Keys(both)) {
+			_, had := a[key]
+			_, has := o[key]
+			d.expectf(had == has, where+"."+key, "was there %v, is there %v", had, has)
+			if key == payload && had {
+				d.result(where+"."+key, a[key], o[key])
+			} else if had && has {
+				d.compare(where+"."+key, a[key], o[key])
+			}
+		}
+	case arr:
+		b, thinks := list(b), func(v any) bool { return strings.HasSuffix(text(at(v, "type")), "thinking") }
+		if len(a) != len(b) && d.bound && d.edited {
+			a, b = slices.DeleteFunc(slices.Clone(a), thinks), slices.DeleteFunc(slices.Clone(b), thinks)
+		}
+		d.expectf(len(a) == len(b), where, "%d items became %d", len(a), len(b))
+		for i := range min(len(a), len(b)) {
+			d.compare(fmt.Sprintf("%s[%d]", where, i), a[i], b[i])
+		}
+	default:
+		d.expectf(a == b, where, "%.60v became %.60v", a, b)
 	}
 }
 
 // result compares what a tool has returned. What it holds beside texts and media stays, and so does its form.
-func (d *comparison) result(at string, a, b any) {
+func (d *comparison) result(where string, a, b any) {
 	if write(a) == write(b) {
 		return
 	}
 	d.edited = true
-	var kept, keeps []string
+	known := []string{"", "text", "image", "document", "input_text", "input_image", "input_file", "image_url"}
 	for _, p := range list(a) {
-		switch kind := text(obj0(p)["type"]); kind {
-		case "text", "image", "document", "input_text", "input_image", "input_file", "image_url", "":
-		default:
-			kept = append(kept, write(p))
-		}
-	}
-	for _, p := range list(b) {
-		if k := write(p); slices.Contains(kept, k) {
-			keeps = append(keeps, k)
-		}
-	}
-	if !slices.Equal(kept, keeps) {
-		d.wrong = append(d.wrong, fmt.Sprintf("%s: %.80v was lost", at, kept))
+		same := func(q any) bool { return write(p) == write(q) }
+		d.expectf(slices.Contains(known, text(at(p, "type"))) || slices.ContainsFunc(list(b), same), where, "%.80v was lost", p)
 	}
 	_, object := a.(obj)
-	if _, still := b.(obj); object != still {
-		d.wrong = append(d.wrong, at+": another form of result")
-	}
-	if first := obj0(append(list(a), nil)[0]); first["stdout"] != nil {
-		for _, p := range append(list(b), any(nil))[:max(1, len(list(b)))] {
-			if o := obj0(p); o["stdout"] == nil || o["stderr"] == nil || o["outcome"] == nil {
-				d.wrong = append(d.wrong, at+": a shell's output must have stdout, stderr and outcome")
-			}
-		}
+	_, still := b.(obj)
+	d.expectf(object == still, where, "another form of result")
+	for i, p := range list(a) { // of a shell
+		d.expectf(at(p, "stdout") == nil || i < len(list(b)) && len(obj0(list(b)[i])) == len(obj0(p)), where, "a shell's output must have stdout, stderr and outcome")
 	}
 }
 
