@@ -236,8 +236,6 @@ func (d *draw) messagesTurn() arr {
 		}
 		if d.may() {
 			slices.Reverse(results)
-		}
-		if d.may() {
 			results = append(results, obj{"type": "text", "text": d.words()})
 		}
 		items = append(items, obj{"role": "assistant", "content": answer}, obj{"role": "user", "content": results})

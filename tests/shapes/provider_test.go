@@ -50,10 +50,7 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	kind := "application/json"
-	switch {
-	case streamed && status == http.StatusOK && strings.HasSuffix(r.URL.Path, "/api/chat"):
-		kind = "application/x-ndjson"
-	case streamed && status == http.StatusOK:
+	if streamed && status == http.StatusOK && !strings.HasSuffix(r.URL.Path, "/api/chat") {
 		kind = "text/event-stream"
 	}
 	return &http.Response{
@@ -156,8 +153,7 @@ func difference(a, b string) string {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	from := max(0, i-40)
-	return fmt.Sprintf("…%.90s… became …%.90s…", a[min(from, len(a)):], b[min(from, len(b)):])
+	return fmt.Sprintf("…%.90s… became …%.90s…", a[max(0, i-40):], b[max(0, i-40):])
 }
 
 // parse returns JSON with its numbers as they are written.
