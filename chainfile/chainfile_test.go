@@ -71,7 +71,7 @@ func TestErrors(t *testing.T) {
 		"fraction of zero":          {use + "trigger: {fraction: 0}", `c:3:25: chain[0].trigger.fraction is 0, want a number above 0 and at most 1`},
 		"fraction of all":           {use + "trigger: {fraction: .inf}", `c:3:25: chain[0].trigger.fraction is .inf, want a number above 0 and at most 1`},
 		"per cent":                  {use + "trigger: {fraction: 75%}", `c:3:25: chain[0].trigger.fraction is the text "75%", want a number above 0 and at most 1`},
-		"unknown rules":             {"chain: [{use: fit, rules: [bed_rock]}]", `c:1:28: chain[0].rules[0] is "bed_rock", which are no rules (did you mean bedrock?); want openai, openai_responses, anthropic, gemini, bedrock, mistral, chat, messages, as_sent, portable, unconfirmed, prefill, in_place, system_first, one_text, one_system or thinking_calls`},
+		"unknown rules":             {"chain: [{use: fit, rules: [bed_rock]}]", `c:1:28: chain[0].rules[0] is "bed_rock", which are no rules (did you mean bedrock?); want openai, openai_responses, anthropic, gemini, bedrock, mistral, chat, messages, as_sent, portable, unconfirmed, prefill, in_place, system_first, one_text, one_system, thinking_calls or plain`},
 		"rules in a word":           {"chain: [{use: fit, rules: bedrock}]", `c:1:27: chain[0].rules is the text "bedrock", want a list of openai, openai_responses,`},
 		"unknown limit":             {"chain: [{use: fit, limits: {pictures: 5}}]", `c:1:29: chain[0].limits.pictures is no key here; the keys here are bytes, images, media,`},
 		"negative limit":            {"chain: [{use: fit, limits: {images: -1}}]", `c:1:37: chain[0].limits.images is -1, want a whole number, 1 or more, or none`},

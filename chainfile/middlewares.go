@@ -225,6 +225,7 @@ var ruleSets = []struct {
 	{"one_text", message.OneText},
 	{"one_system", message.OneSystem},
 	{"thinking_calls", message.ThinkingCalls},
+	{"plain", message.Plain},
 }
 
 // rules reads a list of rule sets and returns their union.

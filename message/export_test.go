@@ -38,6 +38,7 @@ var (
 	BadAuthor         = badAuthor.String()
 	SystemAfterAnswer = systemAfterAnswer.String()
 	OneSystemRule     = oneSystem.String()
+	UnknownContent    = unknownContent.String()
 	AnswersInARow     = answersInARow.String()
 	MissingThinking   = missingThinking.String()
 )

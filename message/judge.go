@@ -77,9 +77,21 @@ func (j *judge) visit(i int) {
 			j.report(severalTexts, i, id)
 		}
 	}
+	if j.want.has(unknownContent) && (m.Name != "" || slices.ContainsFunc(m.Parts, m.isForeign)) {
+		j.report(unknownContent, i, "")
+	}
 	if m.Name != "" && j.want.has(badAuthor) && !goodAuthor(m.Name) {
 		j.report(badAuthor, i, "")
 	}
+}
+
+// isForeign reports whether a part of a message is neither of the assistant nor known.
+func (m *Message) isForeign(p Part) bool {
+	if r, ok := p.(ToolResult); ok {
+		p = r.Content
+	}
+	_, opaque := p.(Opaque)
+	return opaque && m.Role != RoleAssistant
 }
 
 // turn checks the order of roles.

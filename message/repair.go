@@ -93,6 +93,7 @@ func (r Rules) Repair(msgs []Message) *Repaired {
 	}
 	// No step causes violations that an earlier step repairs.
 	d.repairContent()
+	d.simplify()
 	d.repairSystem()
 	d.repairRounds()
 	d.repairMedia()
@@ -205,6 +206,32 @@ func messagesOf(list []item) []Message {
 		msgs[i] = it.Message
 	}
 	return msgs
+}
+
+// simplify removes the names of messages, and puts a text in the place of each part that is not known.
+func (d *repairer) simplify() {
+	for i := range d.list {
+		it := &d.list[i]
+		if !d.want.has(unknownContent) || it.Name == "" && !slices.ContainsFunc(it.Parts, it.isForeign) {
+			continue
+		}
+		it.Name, it.Parts = "", slices.Clone(it.Parts)
+		for k, p := range it.Parts {
+			switch p := p.(type) {
+			case Opaque:
+				if it.isForeign(p) {
+					it.Parts[k] = Text{"(" + p.Kind + ")"}
+				}
+			case ToolResult:
+				if o, ok := p.Content.(Opaque); ok {
+					p.Text, p.Content = joined(p.Text, "("+o.Kind+")"), nil
+					it.Parts[k] = p
+				}
+			case Text, Thinking, Media, ToolCall:
+			}
+		}
+		d.fix(unknownContent, it.at, "", "names are removed, and unknown parts became texts")
+	}
 }
 
 // repairMedia moves media out of messages that must not have them.

@@ -21,7 +21,7 @@ func everyRules() []message.Rules {
 		message.Anthropic | message.Prefill, message.Portable | message.Prefill,
 		message.OpenAI | message.Bedrock, message.OpenAI | message.OneText, message.Portable | message.OneText, message.Mistral | message.Prefill, message.Mistral | message.Anthropic, message.Gemini | message.Unconfirmed,
 		message.Chat, message.Chat | message.OneSystem | message.ThinkingCalls, message.Messages, message.Anthropic | message.InPlace | message.SystemFirst,
-		message.Portable | message.OneText | message.OneSystem,
+		message.Portable | message.OneText | message.OneSystem | message.Plain,
 		message.OpenAI | message.AsSent, message.OpenAIResponses | message.AsSent, message.Anthropic | message.InPlace | message.AsSent, message.Gemini | message.AsSent,
 	}
 }

@@ -18,7 +18,7 @@ import (
 //	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
 // docs/internals/validity.md lists the rules with their sources.
-type Rules uint16
+type Rules uint32
 
 // The providers, two formats as any server accepts them, and options.
 const (
@@ -55,6 +55,8 @@ const (
 	OneSystem
 	// ThinkingCalls adds the rule that each answer with calls has thinking if one answer has any.
 	ThinkingCalls
+	// Plain adds the rule that messages have no name, and that those of the user and results have only text and media.
+	Plain
 
 	// Portable is all providers, with the unconfirmed rules.
 	Portable = everyone | Unconfirmed
@@ -85,6 +87,7 @@ var providers = []struct {
 	{OneText, "OneText"},
 	{OneSystem, "OneSystem"},
 	{ThinkingCalls, "ThinkingCalls"},
+	{Plain, "Plain"},
 }
 
 // String returns the names, joined by |; "Common" for the zero value.

@@ -191,6 +191,15 @@ func byRule() []ruleCase {
 			mended: list(message.System("t"), user, user), mending: message.Chat | message.OneSystem,
 		},
 		{
+			rule:   message.UnknownContent,
+			in:     list(message.Message{Role: message.RoleUser, Name: "kim", Parts: []message.Part{text, message.Opaque{Kind: "video_url", Data: "{}"}}}),
+			mended: list(says(text, message.Text{Text: "(video_url)"})), mending: message.Chat | message.Plain,
+		},
+		{
+			rule: message.UnknownContent, name: "in a result", in: list(user, message.Assistant(call("a")), tool(message.ToolResult{CallID: "a", Content: message.Opaque{Kind: "x", Data: "{}"}})), at: 2,
+			mended: list(user, message.Assistant(call("a")), tool(message.ToolResult{CallID: "a", Text: "(x)"})), mending: message.Chat | message.Plain,
+		},
+		{
 			rule: message.AnswersInARow, in: list(user, say, say, user), at: 2,
 			mended: list(user, say, more, say, user), mending: message.Anthropic | message.InPlace,
 		},
@@ -274,7 +283,7 @@ func TestSheet(t *testing.T) {
 		}
 		require.NotZero(t, e.By|e.Maybe, "%s: nobody demands it", e.Rule)
 		require.Zero(t, e.By&e.Maybe, "%s: who demands it is not only said to", e.Rule)
-		all := message.Portable | message.OneText | message.OneSystem | message.ThinkingCalls | message.Messages
+		all := message.Portable | message.OneText | message.OneSystem | message.ThinkingCalls | message.Messages | message.Plain
 		require.True(t, all.Demand(e.Rule) || (all|message.InPlace).Demand(e.Rule), "%s", e.Rule)
 		require.Equal(t, e.Common, message.Rules(0).Demand(e.Rule), "%s", e.Rule)
 		tested := slices.ContainsFunc(cases, func(c ruleCase) bool { return c.rule == e.Rule })

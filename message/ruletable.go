@@ -43,6 +43,7 @@ const (
 	oneSystem
 	missingThinking
 	answersInARow
+	unknownContent
 )
 
 func (r rule) String() string { return ruleTable[r].Rule }
@@ -402,5 +403,12 @@ var ruleTable = [...]entry{
 		Source: "this library: thinking in the second answer is bound to the message that a repair (ends in answer) has added behind " +
 			"the first one",
 		Repair: "A user message, (continue), is inserted.",
+	},
+	unknownContent: {
+		Rule: "unknown content", By: Plain,
+		Text: "Messages have no name, and those that are not of the assistant have no opaque part. Only with Plain.",
+		Source: "Groq error \"property 'name' is unsupported\"; OpenAI error \"Invalid value: 'video_url'. Supported values are: " +
+			"'text', 'image_url'\"",
+		Repair: "The name is removed; the part becomes a text with its kind.",
 	},
 }

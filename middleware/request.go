@@ -22,9 +22,12 @@ type Request struct {
 	Model    string            // name of the model, as in Env.Models; "" if unknown
 	Format   string            // API by which it is sent: "chat" (completions), "responses", "messages", "gemini", "ollama"; "": unknown
 	Server   string            // host that it is sent to; "": one, or unknown
-	Budget   *Budget           // window of the model; nil: that of the table of models, if it has the name
-	Params   any               // call options of the provider, passed on unchanged
-	Force    []string          // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
+	// PlainTexts means that the server accepts content of text alone only as one string, where the format has lists as well.
+	PlainTexts bool
+
+	Budget *Budget  // window of the model; nil: that of the table of models, if it has the name
+	Params any      // call options of the provider, passed on unchanged
+	Force  []string // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
 	// Asked means that the model itself has asked for the edits that Force names, as by agent.Compact: a paused editor then
 	// stays paused.

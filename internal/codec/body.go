@@ -13,6 +13,7 @@ import (
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/message/openai"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -82,6 +83,9 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
 	}
+	if req.PlainTexts && b.Format == Chat {
+		out = b.inStrings(out)
+	}
 	same := slices.Equal(out, b.items)
 	if b.Untouched != "" || same && slices.Equal(req.Tools, b.Tools) && req.Model == b.Model {
 		return b.text, nil
@@ -106,6 +110,22 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 		}
 	}
 	return text[:at] + o.Raw + text[strings.LastIndexByte(text, '}')+1:], nil
+}
+
+// inStrings returns the items with one string in the place of each content that is a list of texts alone.
+func (b *Body) inStrings(items []*Item) []*Item {
+	out := slices.Clone(items)
+	for i, it := range out {
+		p := b.piecesOf(it)[0]
+		raw, ok := openai.InString(p.raw)
+		if !ok {
+			continue
+		}
+		plain := *it
+		plain.pieces, plain.values = []piece{{raw, p.parts}}, 0
+		out[i] = &plain
+	}
+	return out
 }
 
 // EncodeFirst is [Body.Encode] with the first n messages of req alone.

@@ -28,6 +28,26 @@ func readContent(raw string) ([]message.Part, error) {
 	return parts, err
 }
 
+// InString returns the JSON of a message whose content is a list of texts alone with one string in its place. ok is false for
+// other messages.
+func InString(raw string) (plain string, ok bool) {
+	o := jsonedit.ParseObject(raw)
+	content := o.Get("content")
+	if !strings.HasPrefix(content, "[") {
+		return "", false
+	}
+	parts, err := readContent(content)
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		t, isText := p.(message.Text)
+		if !isText {
+			return "", false
+		}
+		texts[i] = t.Text
+	}
+	return o.Set("content", jsonedit.Quote(strings.Join(texts, "\n"))).Raw, err == nil
+}
+
 // readPart returns one part of a content. Types that package message does not have are
 // opaque.
 func readPart(raw string) (message.Part, error) {

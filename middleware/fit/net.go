@@ -55,7 +55,7 @@ func (n *net) of(req *middleware.Request) message.Rules {
 func (n *net) call(
 	ctx context.Context, next middleware.Model, req *middleware.Request, emit middleware.Emit, begun *bool,
 ) (*middleware.Response, error) {
-	resp, err := next(ctx, req, emit)
+	resp, err := next(ctx, n.plain(req, n.of(req)), emit)
 	if err == nil || *begun || ctx.Err() != nil {
 		return resp, err
 	}
@@ -64,13 +64,16 @@ func (n *net) call(
 	}
 	rule, before := overflow.Structure(err), n.of(req)
 	more := before | strict
-	if rule == thinkingRule {
+	switch rule { // these are not among the strict ones, since other servers refuse what they do, or need what they remove
+	case "call without thinking":
 		more |= message.ThinkingCalls
+	case "unknown content":
+		more |= message.Plain
 	}
 	if rule == "" || more == before {
 		return resp, err
 	}
-	again, refused := next(context.WithValue(ctx, strictKey{}, more), req, emit)
+	again, refused := next(context.WithValue(ctx, strictKey{}, more), n.plain(req, more), emit)
 	switch {
 	case errors.Is(refused, errNotStricter):
 		return resp, err
@@ -83,8 +86,15 @@ func (n *net) call(
 	return again, refused
 }
 
-// thinkingRule is the rule that is not among the strict ones, since others refuse such thinking.
-const thinkingRule = "call without thinking"
+// plain returns the request as a server with these rules gets it.
+func (n *net) plain(req *middleware.Request, more message.Rules) *middleware.Request {
+	if more == 0 {
+		return req
+	}
+	r := *req
+	r.PlainTexts = true
+	return &r
+}
 
 func (n *net) learn(req *middleware.Request, more message.Rules) {
 	n.mu.Lock()
@@ -95,8 +105,11 @@ func (n *net) learn(req *middleware.Request, more message.Rules) {
 	n.servers[server{req.Server, req.Model}] = more
 }
 
-// stricter reports whether strict rules change more of the messages than the own ones.
+// stricter reports whether strict rules change more of what is sent than the own ones.
 func (j *judgement) stricter() bool {
+	if j.view.Request().Format == "chat" { // texts in lists become strings
+		return true
+	}
 	if j.repaired == nil {
 		return false
 	}
