@@ -186,6 +186,10 @@ func (internals) Original(v *View, i int) message.Message { return v.original(i)
 // may have another tool name than its call; either of them protects it.
 func (internals) Protects(v *View, i int, part message.Part) bool { return v.protects(i, part) }
 
+// Opaque reports whether a part of message i of a view has JSON that only its provider can read, so that it stays; see
+// [Protection]. If it is a piece of a result, the other pieces may be shortened, but not be replaced together with it.
+func (internals) Opaque(v *View, i int, part message.Part) bool { return v.isOpaque(i, part) }
+
 // Store keeps a value for the conversation of a view, under a key as those of a context. Load returns it in later calls as
 // long as the chain remembers the conversation: a value may save work, but nothing may depend on it. Of concurrent calls, the
 // last one wins. A dry run starts with the values, and what it stores has no effect outside.

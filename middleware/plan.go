@@ -19,8 +19,8 @@ type Plan struct {
 
 	Detail any // of the event that reports the plan
 
-	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect], and of arguments of
-	// answered calls of the newest round. It is for an editor that makes the request fit, if nothing else helps.
+	// LastResort allows rewrites of calls and results of protected tools, see [Env.Protect], and of arguments of answered
+	// calls of the newest round, and folds of what is opaque. It is for an editor that makes the request fit, if nothing else helps.
 	LastResort bool
 
 	// Set by the core before a trigger sees the plan.
@@ -123,22 +123,22 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 }
 
 // sparesCalls returns an error if a plan changes a call of the newest round, or changes or
-// removes a call or a result of a protected tool.
+// removes a call or a result of a protected tool, or what only the provider can read.
 func sparesCalls(v *View, p *Plan) error {
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		if e.Kind == journal.Rewrite && !p.LastResort && (len(v.req.protect) > 0 || v.result.Messages[e.At].Role == message.RoleAssistant) {
+		if e.Kind == journal.Rewrite && !p.LastResort {
 			if err := sparesParts(v, e); err != nil {
 				return err
 			}
 		}
-		if len(v.req.protect) == 0 {
-			continue
-		}
 		for _, run := range e.Runs {
 			for k := run.First; k <= run.Last; k++ {
-				if v.Protected(k).Tool {
+				switch by := v.Protected(k); {
+				case by.Tool:
 					return fmt.Errorf("message %d: the fold would remove a call or a result of a protected tool", v.Span(k).First)
+				case by.Opaque && !p.LastResort:
+					return fmt.Errorf("message %d: the fold would remove what only the provider can read", v.Span(k).First)
 				}
 			}
 		}
@@ -155,11 +155,21 @@ func sparesParts(v *View, e *Edit) error {
 			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
 		}
 	}
-	kept := func(parts []message.Part) []message.Part {
-		return slices.DeleteFunc(slices.Clone(parts), func(part message.Part) bool { return !v.protects(e.At, part) })
+	kept := func(parts []message.Part) (out []message.Part) {
+		for _, part := range parts {
+			r, _ := part.(message.ToolResult)
+			switch {
+			case v.protects(e.At, part):
+				out = append(out, part)
+			case r.Content != nil && v.isOpaque(e.At, part):
+				out = append(out, r.Content)
+			}
+		}
+		return out
 	}
-	if len(v.req.protect) > 0 && !slices.Equal(kept(m.Parts), kept(e.Parts)) {
-		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are", v.Span(e.At).First)
+	if !slices.Equal(kept(m.Parts), kept(e.Parts)) {
+		return fmt.Errorf("message %d: calls and results of a protected tool, and what only the provider can read, must stay as they are",
+			v.Span(e.At).First)
 	}
 	return nil
 }

@@ -282,7 +282,7 @@ func irremovable(v *View) (*View, overhead) {
 			o.system += s.Tokens[i]
 		case s.Whole[i]:
 			o.pinned += s.Tokens[i]
-		case len(v.req.protect) > 0 && whole.Protected(at).Tool:
+		case whole.Protected(at).Tool || whole.Protected(at).Opaque:
 			o.protected += s.Tokens[i]
 		case i == s.FirstUser:
 			m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), func(p message.Part) bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
@@ -209,6 +210,7 @@ type Protection struct {
 	Text   bool // its text stays: the first and the last user message
 	Newest bool // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
 	Tool   bool // has calls or results of protected tools, which stay as they are; see [Env.Protect]
+	Opaque bool // has JSON of the provider that nothing can stand for; it stays, but texts beside it may be shortened
 }
 
 // Protected returns what may not happen to message i. A message that a fold has added is
@@ -232,13 +234,26 @@ func (v *View) Protected(i int) Protection {
 			}
 		}
 	}
-	protects := func(part message.Part) bool { return v.protects(i, part) }
-	if len(v.req.protect) > 0 && slices.ContainsFunc(v.result.Messages[i].Parts, protects) {
-		p |= edit.ProtectTool
+	out := Protection{Whole: p&edit.ProtectWhole != 0, Text: p&edit.ProtectText != 0, Newest: p&edit.ProtectNewest != 0}
+	for _, part := range v.result.Messages[i].Parts {
+		out.Tool = out.Tool || v.protects(i, part)
+		out.Opaque = out.Opaque || v.isOpaque(i, part)
 	}
-	return Protection{
-		Whole: p&edit.ProtectWhole != 0, Text: p&edit.ProtectText != 0, Newest: p&edit.ProtectNewest != 0, Tool: p&edit.ProtectTool != 0,
+	return out
+}
+
+// isOpaque reports whether a part of message i has JSON of the provider that nothing can stand for, since only the provider knows
+// what it does with it: all in a result or a message of the user, and in an answer a reference to a tool, without which the model
+// cannot call that tool (https://docs.claude.com/en/docs/agents-and-tools/tool-use/tool-search-tool). What else an answer has,
+// such as reasoning or a search of the provider, leaves with the answer. What is not a JSON object is from the host.
+func (v *View) isOpaque(i int, part message.Part) bool {
+	r, result := part.(message.ToolResult)
+	if result {
+		part = r.Content
 	}
+	o, ok := part.(message.Opaque)
+	made := !result && v.result.Messages[i].Role == message.RoleAssistant
+	return ok && strings.HasPrefix(o.Data, "{") && (!made || strings.Contains(o.Data, `"tool_reference"`))
 }
 
 // protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result

@@ -100,9 +100,7 @@ func (r *reader) readAnswer(p *pair, id string, o jsonedit.Object) {
 			id = open
 		}
 	}
-	it := r.item(message.RoleTool)
-	it.pinned = true
-	it.add(o.Raw, message.ToolResult{CallID: id, Content: opaque(p.output, o.Raw)})
+	r.item(message.RoleTool).add(o.Raw, message.ToolResult{CallID: id, Content: opaque(p.output, o.Raw)})
 }
 
 // hasCall reports whether there is a call with an ID.

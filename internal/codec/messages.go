@@ -334,6 +334,10 @@ func (b *Body) marksOf(it *Item) (marks []string) {
 	return marks
 }
 
+// markable are the types of blocks that surely can have a cache mark
+// (https://docs.claude.com/en/docs/build-with-claude/prompt-caching).
+var markable = []string{"text", "image", "document", "tool_use", "tool_result"}
+
 // withMark returns an item with a cache mark at its last block that can have one.
 func (b *Body) withMark(it *Item, mark string) *Item {
 	pieces := slices.Clone(b.piecesOf(it))
@@ -343,7 +347,7 @@ func (b *Body) withMark(it *Item, mark string) *Item {
 			raw = `{"type":"text","text":` + raw + `}`
 		}
 		o := jsonedit.ParseObject(raw)
-		if kind := wordOf(o, "type"); kind == "thinking" || kind == "redacted_thinking" {
+		if !slices.Contains(markable, wordOf(o, "type")) {
 			continue
 		}
 		if jsonedit.Absent(o.Get(cacheMark)) {

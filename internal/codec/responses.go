@@ -47,9 +47,7 @@ func (x responses) read(r *reader, raw string) error {
 			r.answer().add(raw, c)
 		}
 	case isCall:
-		it := r.answer()
-		it.add(raw, message.ToolCall{ID: id, Name: p.call, Arguments: strings.Clone(raw)})
-		it.pinned = true
+		r.answer().add(raw, message.ToolCall{ID: id, Name: p.call, Arguments: strings.Clone(raw)})
 	case p.plain():
 		return readOutput(r, o)
 	default:

@@ -192,7 +192,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || core.Protects(s.view, at, p)
+		c.kept = c.kept || core.Protects(s.view, at, p) || core.Opaque(s.view, at, p)
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder

@@ -48,7 +48,7 @@ func (d *draft) canCut(at, k int, answers map[string]int) bool {
 		return false
 	}
 	by, edit := d.view.Protected(at), d.view.Span(at).Edit
-	by.Tool = false
+	by.Tool, by.Opaque = false, false
 	none := middleware.Protection{}
 	switch p := p.(type) {
 	case message.ToolCall: // one that nothing protects, or an answered one of the newest round
@@ -61,7 +61,7 @@ func (d *draft) canCut(at, k int, answers map[string]int) bool {
 		return !by.Newest
 	case message.ToolResult:
 		_, opaque := p.Content.(message.Opaque)
-		return !by.Text && !opaque
+		return !by.Text && (!opaque || p.Text != "")
 	case message.Thinking, message.Opaque: // are kept whole or removed
 	}
 	return false

@@ -18,7 +18,8 @@
 //     for the error of the count. If nothing is exceeded, nothing is edited.
 //  2. Otherwise a table of attempts is gone through, and the first whose plan fits is taken.
 //  3. The first attempt only shortens, and its placeholders have facts. The next ones leave out messages, then also handles and
-//     the note, then all that is not protected. The last ones cut protected tools and the arguments of the newest calls as well.
+//     the note, then all that is not protected. The last ones cut protected tools and the arguments of the
+//     newest calls as well, and leave out what only the provider can read, since a request that cannot be sent is worse.
 //  4. An attempt begins with a draft, which is the view without the media that the provider would reject.
 //  5. If what cannot be left out is too large by itself, the largest parts of it are cut: mostly the newest results.
 //  6. A table of steps shortens the draft until it fits, oldest messages first: results are cleared, arguments shortened,

@@ -50,6 +50,7 @@ type attempt struct {
 	onlyShorten bool // no message is left out, so placeholders may have facts
 	handles     bool // what is removed has a handle, and what is left out has a note
 	lastResort  bool // calls and results of protected tools and arguments of the newest calls are cut
+	opaque      bool // rounds with what only the provider can read are left out: last of all, since only then the request can be sent
 	least       bool // as little as possible is left
 }
 
@@ -62,6 +63,8 @@ var attempts = [...]attempt{
 	{handles: true, lastResort: true},
 	{lastResort: true},
 	{lastResort: true, least: true},
+	{lastResort: true, opaque: true, handles: true},
+	{lastResort: true, opaque: true, least: true},
 }
 
 // plan returns the edits that make a view fit. It returns nil if the view fits, and if no edits can make it fit: then
@@ -82,8 +85,8 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	plan, err := f.search(ctx, j)
 	if plan != nil && plan.LastResort {
 		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest " +
-			"calls, or calls and results of protected tools are shortened; have less written in one call, protect fewer tools, " +
-			"or take a model with a larger window"})
+			"calls, or calls and results of protected tools are shortened, or results that only the provider can read are left out; " +
+			"have less written in one call, protect fewer tools, or take a model with a larger window"})
 	}
 	return plan, err
 }

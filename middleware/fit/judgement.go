@@ -189,7 +189,7 @@ func (e *Irreducible) Error() string {
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	d := f.draft(ctx, j, attempt{lastResort: true, least: true}, nil, 0)
+	d := f.draft(ctx, j, attempt{lastResort: true, opaque: true, least: true}, nil, 0)
 	d.shrink()
 	_, least, err := f.planOf(ctx, d)
 	if err != nil {

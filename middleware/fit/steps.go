@@ -79,6 +79,9 @@ func clearing(of rank) func(*draft, int) {
 			if d.done() || !d.index.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
+			if was := d.index.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return core.Opaque(d.view, at, p) }) {
+				continue
+			}
 			h := d.archive(at, d.originals.Result(core.Original(d.view, at).Parts, id)...)
 			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
 			cleared := func(callID string) (string, bool) { return text, callID == id }
@@ -206,7 +209,9 @@ func reportRepeated(ctx context.Context, v *middleware.View) {
 type block struct {
 	message.Run
 
-	order int // 0: first, the note of an earlier fold; 2: last, a summary, a memory, or critical for the host; 1: all others
+	// 0: first, the note of an earlier fold; 2: a summary, a memory, or critical for the host; 3: last, what only the provider
+	// can read; 1: all others
+	order int
 }
 
 // findBlocks finds the blocks in which nothing is protected.
@@ -214,9 +219,12 @@ func (d *draft) findBlocks() {
 	for _, r := range connected(d.view) {
 		free, order := true, 1
 		for i := r.First; i <= r.Last; i++ {
-			h, e := d.now[i].Hints, d.view.Span(i).Edit
-			free = free && d.view.Protected(i) == (middleware.Protection{})
-			if h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold {
+			h, e, by := d.now[i].Hints, d.view.Span(i).Edit, d.view.Protected(i)
+			if by.Opaque && d.may.opaque {
+				order, by.Opaque = 3, false
+			}
+			free = free && by == (middleware.Protection{})
+			if order < 2 && (h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold) {
 				order = 2
 			}
 		}

@@ -19,8 +19,8 @@
 // Of arguments, the longest values are replaced until the limit is met: lines of up to 200
 // characters, such as names of files, after all others, and values of up to 60 never. Of a
 // command, the first line is kept if possible. Arguments are always a valid JSON object.
-// Media and opaque parts in a result are replaced, also next to a text within the limit,
-// which is kept. Characters are Unicode code points.
+// Media in a result are replaced, also next to a text within the limit, which is kept. What
+// only the provider can read stays, see [middleware.Protection]. Characters are Unicode code points.
 //
 // With [Options.Digest], the placeholder of a result contains its hard facts, verbatim,
 // unless the view still shows them:

@@ -2,6 +2,7 @@ package microcompact
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
@@ -148,16 +149,18 @@ func (s *survey) shortenResult(
 	i int, parts []message.Part, from int, was []message.Part, callID string, short map[string]string,
 ) {
 	var all removed
+	opaque := false
 	for _, p := range was {
 		r, _ := p.(message.ToolResult)
 		all.chars += length(r.Text)
 		if r.Content != nil {
 			all.attachments++
 		}
+		opaque = opaque || core.Opaque(s.view, i, p)
 	}
 	before := len(s.archived)
 	switch {
-	case all.chars > s.Limit.Results:
+	case all.chars > s.Limit.Results && !opaque:
 		all.handle = s.resultHandle(i, was, callID)
 		placeholder := s.placeholder(all)
 		freed := s.freedBy(i, parts, callID, placeholder.tokens)
@@ -171,7 +174,7 @@ func (s *survey) shortenResult(
 			}
 		}
 	case all.attachments > 0:
-		pieces, freed := s.withoutAttachments(i, parts, callID)
+		pieces, freed := s.shortPieces(i, parts, callID)
 		if !s.frees(freed, before) {
 			return
 		}
@@ -202,22 +205,23 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 	return freed
 }
 
-// withoutAttachments returns the pieces of one result of message i that have attachments, by their
-// positions, with placeholders in place of these, and the tokens that this frees. Each
-// attachment is archived by itself.
-func (s *survey) withoutAttachments(i int, parts []message.Part, callID string) (short map[int]message.Part, freed int) {
+// shortPieces returns the pieces of one result of message i that have attachments or a long text, by their positions, with
+// placeholders in place of these, and the tokens that this frees. Each is archived by itself. What only the provider can read stays.
+func (s *survey) shortPieces(i int, parts []message.Part, callID string) (short map[int]message.Part, freed int) {
 	short = map[int]message.Part{}
 	for k, r := range s.results.Pieces(parts, callID) {
-		if r.Content == nil {
+		before, n := s.view.Meter().Part(r), length(r.Text)
+		attached := r.Content != nil && !core.Opaque(s.view, i, r)
+		if n > s.Limit.Results {
+			r.Text = s.placeholder(removed{chars: n, handle: s.handle(i, message.Text{Text: r.Text})}).text
+		} else if !attached {
 			continue
 		}
-		text := removed{attachments: 1, handle: s.handle(i, message.ToolResult{Content: r.Content})}.placeholder()
-		freed += s.view.Meter().Part(r)
-		if r.Content = nil; r.Text != "" {
-			text = r.Text + "\n" + text
+		if attached {
+			text := removed{attachments: 1, handle: s.handle(i, message.ToolResult{Content: r.Content})}.placeholder()
+			r.Text, r.Content = strings.TrimPrefix(r.Text+"\n"+text, "\n"), nil
 		}
-		r.Text = text
-		freed -= s.view.Meter().Part(r)
+		freed += before - s.view.Meter().Part(r)
 		short[k] = r
 	}
 	return short, freed

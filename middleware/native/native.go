@@ -133,7 +133,7 @@ func (e *editor) cut(v *middleware.View, lead int) int {
 			(v.At(i-1).Role == message.RoleUser || v.At(i-1).Role == message.RoleTool) {
 			end = i
 		}
-		if p := v.Protected(i); p.Tool || p.Whole && !message.Internals(inside.Key{}).IsCompaction(m) {
+		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && !message.Internals(inside.Key{}).IsCompaction(m) {
 			break
 		}
 		for c := range m.Calls() {

@@ -44,10 +44,9 @@ const (
 	ProtectWhole  Protection = 1 << iota // stays as it is
 	ProtectText                          // its text stays
 	ProtectNewest                        // in the newest unanswered round: only results, and arguments of answered calls, may be shortened
-	ProtectTool                          // has parts of a protected tool; only a request knows which tools are
 )
 
-// ProtectionAt returns the protection of a position, without [ProtectTool].
+// ProtectionAt returns the protection of a position.
 func (h *History) ProtectionAt(i int) Protection {
 	var p Protection
 	if h.Whole[i] {
