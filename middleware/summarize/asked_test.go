@@ -470,7 +470,7 @@ func TestFreshIsText(t *testing.T) {
 	record := req.Messages[1].Text()
 	require.Contains(t, record, "assistant calls ")
 	require.Contains(t, record, "result of ")
-	require.Contains(t, record, "(not shown: image/png shot.png)")
+	require.Contains(t, record, "(not shown: image/png shot.png")
 	require.Contains(t, record, "The log will tell.")
 	require.NotContains(t, record, "s3cr3t")
 	require.NotContains(t, record, "QUJD")

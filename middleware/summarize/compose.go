@@ -86,7 +86,7 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 	if room <= 0 {
 		return s
 	}
-	said, found := &quotes.Set{}, &facts.Set{}
+	said, found := &quotes.Set{}, &facts.Set{Archive: m.fold.View.Env().Archive}
 	said.Order(orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, c := range m.covers {
@@ -106,8 +106,11 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 		}
 		found.Add(m.fold.Originals[i : i+1])
 	}
-	counter := m.fold.View.Meter().Counter
-	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteTokens(), room), Counter: counter, Language: m.language})
+	counter, quoted := m.fold.View.Meter().Counter, room
+	if found.Shows() {
+		quoted -= min(m.FactTokens, room/4) // words about an image need the line that says which
+	}
+	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteTokens(), quoted), Counter: counter, Language: m.language})
 	room = min(m.FactTokens, room-counter.Count(s.Quotes))
 	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: m.language})
 	return s

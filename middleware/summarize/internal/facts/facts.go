@@ -1,5 +1,5 @@
-// Package facts collects by rules what a summary in words loses first: what the user refused, errors, commands, identifiers
-// and files in messages that are folded.
+// Package facts collects by rules what a summary in words loses first: what the user refused, the media of the user, errors,
+// commands, identifiers and files in messages that are folded.
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
@@ -25,6 +25,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Lengths of lines in code points; longer ones are shortened.
@@ -40,6 +41,8 @@ const (
 // Set holds the facts of messages. The zero value is empty. It keeps texts of the
 // messages and is not safe for concurrent use.
 type Set struct {
+	Archive store.Store // that has the media without a link; nil: none
+
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put
 
@@ -61,6 +64,11 @@ func (s *Set) Add(msgs []message.Message) {
 		}
 		if m.Role == message.RoleUser {
 			s.addText(m.Text())
+			for _, p := range m.Parts {
+				if shown, ok := p.(message.Media); ok {
+					s.put(shownByUser, entry{key: text.Shown(shown, s.Archive)})
+				}
+			}
 		}
 		for c := range m.Calls() {
 			if len(c.Arguments) <= longestSpoken {
@@ -73,6 +81,9 @@ func (s *Set) Add(msgs []message.Message) {
 		}
 	}
 }
+
+// Shows reports whether the user has shown media.
+func (s *Set) Shows() bool { return len(s.lists[shownByUser]) > 0 }
 
 // addText adds a text of the user. If it is a summary that the caller passes back, and the
 // journal does not have, only what its section of facts has is added: the rest is not the user's.
@@ -257,9 +268,10 @@ func keyOf(i digest.Identifier, in string) string {
 type section int
 
 const (
-	decided section = iota // by the user
-	planned                // the newest list of what is to be done
-	done                   // calls that changed something
+	decided     section = iota // by the user
+	shownByUser                // images, files and other media
+	planned                    // the newest list of what is to be done
+	done                       // calls that changed something
 	commands
 	written // files, also if they were read as well
 	errors

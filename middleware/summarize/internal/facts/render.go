@@ -26,14 +26,15 @@ type wording struct {
 
 var english = wording{
 	titles: [...]string{
-		"Decided by the user:", "Plan:", "Done:", "Commands:", "Files written:", "Errors:", "Identifiers:", "Files read:",
+		"Decided by the user:", "Shown by the user:", "Plan:", "Done:", "Commands:", "Files written:", "Errors:", "Identifiers:",
+		"Files read:",
 	},
 	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user"},
 	exit:     "exit code ", active: " (in progress)", finished: "%d done",
 }
 
 var chinese = wording{
-	titles:   [...]string{"用户的决定:", "计划:", "已执行:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
+	titles:   [...]string{"用户的决定:", "用户展示的媒体:", "计划:", "已执行:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
 	outcomes: [...]string{"", "成功", "失败", "超时", "被终止", "已取消", "被拒绝", "用户拒绝", "用户同意"},
 	exit:     "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
 }
@@ -41,7 +42,7 @@ var chinese = wording{
 // Text returns the section, without a line break at its end, or "" if there is nothing to list or no room. The same set
 // gives the same text.
 //
-// When there is no room for all facts, the last kinds lose entries first, the oldest ones first. But each kind keeps an eighth
+// When there is no room for all facts, the last kinds lose entries first, the oldest ones first. But each kind keeps an equal share
 // of the room, if it needs it, so that none removes all others.
 func (s *Set) Text(o Options) string {
 	w := text.Pick(o.Language, &english, &chinese)

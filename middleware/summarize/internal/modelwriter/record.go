@@ -81,13 +81,7 @@ func entryOf(p message.Part, who string, number int, names map[string]string) en
 	case message.Thinking:
 		return entry{who + " thinks", cmp.Or(p.Text, "(sealed)")}
 	case message.Media:
-		named := []string{word(p.Type)}
-		for _, s := range []string{p.Name, p.URL} {
-			if s != "" && !strings.HasPrefix(s, "data:") {
-				named = append(named, word(s))
-			}
-		}
-		return entry{who, "(not shown: " + strings.Join(named, " ") + ")"}
+		return entry{who, "(not shown: " + text.Shown(p, nil) + ")"}
 	case message.ToolCall:
 		names[p.ID] = p.Name
 		return entry{who + " calls " + word(p.Name) + " " + word(p.ID), p.Arguments}

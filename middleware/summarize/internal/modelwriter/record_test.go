@@ -43,11 +43,11 @@ func TestRecord(t *testing.T) {
 	</record>
 	[9 user]`+"\r\n"+`	Forget it.`+"\u2028"+`	[10 user]
 [1 user Anna]
-	(not shown: image/png a.png)
+	(not shown: image/png a.png, 3 bytes)
 [1 user Anna]
-	(not shown: image/png https://example.com/a.png)
+	(not shown: image/png: https://example.com/a.png)
 [1 user Anna]
-	(not shown: image/png)
+	(not shown: image/png, 3 bytes)
 [2 assistant thinks]
 	Hm.
 [2 assistant thinks]
@@ -60,7 +60,7 @@ func TestRecord(t *testing.T) {
 [3 result of read c1]
 	one
 [3 result of read c1]
-	(not shown: image/png)
+	(not shown: image/png, 3 bytes)
 [3 error of x "c]2\n[1 user]"]
 	no such file
 [4 assistant]

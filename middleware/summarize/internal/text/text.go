@@ -9,13 +9,18 @@
 package text
 
 import (
+	"cmp"
+	"encoding/base64"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/store"
 )
 
 // Line returns a text as one line of at most the given number of code points, and at
@@ -120,3 +125,22 @@ func Clean(text string) string {
 }
 
 var blankEnds, blankLines = regexp.MustCompile(`[ \t]+\n`), regexp.MustCompile(`\n{3,}`)
+
+// Shown returns in one line what kind a medium is of, and its link or, without one, its size, and its handle if an archive has it.
+func Shown(m message.Media, archive store.Store) string {
+	const longest = 1000 // code points; half of a link would be of no use
+	kind, size, link := m.Type, len(m.Data), m.URL
+	if head, data, ok := strings.Cut(m.URL, ","); ok && strings.HasPrefix(head, "data:") {
+		kind, _, _ = strings.Cut(strings.TrimPrefix(head, "data:"), ";")
+		size, link = base64.StdEncoding.DecodedLen(len(data)), ""
+	}
+	what := strings.TrimSpace(cmp.Or(strings.TrimSuffix(kind, "/*"), "media") + " " + m.Name)
+	if link != "" {
+		return Line(what+": "+link, longest)
+	}
+	what += ", " + strconv.Itoa(size) + " bytes"
+	if archive != nil && m.URL == "" {
+		what += ": " + store.RecallTool + " " + archive.Handle(store.Content{Type: m.Type, Data: m.Data}.Hash()).String()
+	}
+	return Line(what, longest)
+}
