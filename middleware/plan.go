@@ -168,7 +168,7 @@ func sparesParts(v *View, e *Edit) error {
 		return out
 	}
 	if !slices.Equal(kept(m.Parts), kept(e.Parts)) {
-		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are, as must what only the provider can read",
+		return fmt.Errorf("message %d: calls and results of a protected tool must stay as they are, and what only the provider can read",
 			v.Span(e.At).First)
 	}
 	return nil

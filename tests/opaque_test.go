@@ -77,14 +77,14 @@ func TestOpaqueStays(t *testing.T) {
 				sent := fmt.Sprint(got.Messages)
 				for _, m := range at {
 					for _, p := range m.Parts {
-						switch p := p.(type) {
-						case message.Opaque:
-							require.Contains(t, sent, p.Data)
-						case message.ToolResult:
-							o, _ := p.Content.(message.Opaque)
+						if r, ok := p.(message.ToolResult); ok {
+							p = r.Content
+						}
+						if o, ok := p.(message.Opaque); ok {
 							require.Contains(t, sent, o.Data)
-						case message.ToolCall:
-							require.Contains(t, sent, "{s tool_search")
+						}
+						if c, ok := p.(message.ToolCall); ok {
+							require.Contains(t, sent, "{"+c.ID+" "+c.Name)
 						}
 					}
 				}

@@ -219,14 +219,10 @@ func (d *draft) findBlocks() {
 	for _, r := range connected(d.view) {
 		free, order := true, 1
 		for i := r.First; i <= r.Last; i++ {
-			h, e, by := d.now[i].Hints, d.view.Span(i).Edit, d.view.Protected(i)
-			if by.Opaque && d.may.opaque {
-				order, by.Opaque = 3, false
-			}
+			by := d.view.Protected(i)
+			order = max(order, d.orderOf(i, by))
+			by.Opaque = by.Opaque && !d.may.opaque
 			free = free && by == (middleware.Protection{})
-			if order < 2 && (h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold) {
-				order = 2
-			}
 		}
 		if r.Len() == 1 && d.isNote(r.First) {
 			order = 0
@@ -239,6 +235,18 @@ func (d *draft) findBlocks() {
 		}
 	}
 	slices.SortStableFunc(d.blocks, func(a, b block) int { return cmp.Compare(a.order, b.order) })
+}
+
+// orderOf returns the order of a message that is no note.
+func (d *draft) orderOf(i int, by middleware.Protection) int {
+	h, e := d.now[i].Hints, d.view.Span(i).Edit
+	switch {
+	case by.Opaque:
+		return 3
+	case h.Memory || h.Priority == message.PriorityCritical || e != nil && e.Kind == journal.Fold:
+		return 2
+	}
+	return 1
 }
 
 // connected returns the runs of messages that are left out together: units, the messages of one earlier fold, and, if a
