@@ -47,7 +47,7 @@ bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
 
 .PHONY: bench-peers
 bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples 25'
-	@cd tests/peers && $(GO) run . -check && $(GO) run . $(ARGS)
+	@cd tests/peers && $(GO) test . && $(GO) run . -check && $(GO) run . $(ARGS)
 
 .PHONY: benchstat
 benchstat: ## compare the benchmarks with those of REV (main), for PKG and BENCH

@@ -26,7 +26,6 @@ type chain struct {
 	encoding       string                 // by which the counter counts; "" if unknown
 	defaultCounter bool                   // the counter is the default one
 	estimates      bool                   // the counter is an estimate
-	goodCounter    bool                   // the counter is an estimate or a tokenizer, and not a rule of thumb
 	origin         *chain                 // of a dry run: the chain that this one replaces
 	uncounted      *atomic.Pointer[error] // a failure of the counter that no event has reported; nil inside: none
 
@@ -48,7 +47,6 @@ func newChain(env Env) *chain {
 	}
 	_, estimate := env.Counter.(tokens.Estimate)
 	c.estimates = c.defaultCounter || estimate
-	c.goodCounter = c.estimates || c.encoding != ""
 	env.Protect = slices.Clone(env.Protect)
 	if env.Journal == nil {
 		env.Journal = journal.NewMemory(0)

@@ -460,7 +460,7 @@ func (d *dryRun) fork(c *chain) *chain {
 func forkChain(c, origin *chain) *chain {
 	f := &chain{
 		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding,
-		defaultCounter: c.defaultCounter, estimates: c.estimates, goodCounter: c.goodCounter, uncounted: c.uncounted,
+		defaultCounter: c.defaultCounter, estimates: c.estimates, uncounted: c.uncounted,
 		origin: origin,
 	}
 	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}

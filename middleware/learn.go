@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/models"
 )
 
 // settle learns from the call. Unless a chain nearer to the model has done so, it completes the response with what is known
@@ -15,6 +17,10 @@ import (
 // remains the one to compare with.
 func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *measurement) *Response {
 	by, v := o.req.settled.Load(), o.view
+	prefix, broken, text := o.compare()
+	if o.since = len(o.history.IDs); o.before != nil && broken == "" {
+		o.since = o.before.since
+	}
 	if !o.replaced && o.req.dry == nil && (by == nil || by.by != o.req.chain) {
 		o.learn(ctx, resp, err)
 	}
@@ -23,7 +29,6 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	}
 	now := &settled{by: o.req.chain}
 	defer o.req.settled.Store(now)
-	prefix, broken, text := o.compare()
 	c := report.Cache{Prompt: v.size.Tokens, Prefix: prefix, Broken: broken}
 	switch {
 	case resp != nil:
@@ -81,29 +86,27 @@ func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
 // learn takes what the result of a model call shows about its prompt.
 func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 	v := o.view
-	if o.watched { // only sizes are of interest
-		if err == nil && resp.Usage.Input > 0 {
-			learnPrompt(v, reportOf(resp.Usage))
-		}
-		return
-	}
 	if err != nil {
-		if n, ok := ParseOverflow(err, v.req); ok {
-			overflowed(ctx, v, n)
+		if n, ok := ParseOverflow(err, v.req); ok && !o.watched {
+			o.overflowed(ctx, n)
 		}
 		return
 	}
-	s, sent := v.session, v.size.Tokens
+	sent := v.size.Tokens
 	switch {
 	case v.req.Native.Results != "": // the model was given less
 		return
 	case resp.Usage.Input > 0:
 		p := reportOf(resp.Usage)
 		sent = p.Charged
-		learnPrompt(v, p)
+		o.learnPrompt(p)
 	case v.req.Native.Thinking != "": // how much less is not known
 		return
 	}
+	if o.watched {
+		return
+	}
+	s := v.session
 	s.chain.windows.Accept(v.req.Model, sent)
 	if guess := s.State.conversation.guess.Load(); guess != nil {
 		guess.Accept("", sent)
@@ -120,30 +123,26 @@ func reportOf(u message.Usage) calibrate.Prompt {
 	return p
 }
 
-// learnPrompt remembers what the provider has charged for the prompt of this view.
-func learnPrompt(v *View, p calibrate.Prompt) {
-	s := v.session
-	if len(s.IDs) == 0 {
-		return
+// learnPrompt remembers what the model was sent, and what the provider has charged for it.
+func (o *outgoing) learnPrompt(p calibrate.Prompt) {
+	ids := o.view.session.IDs
+	if len(ids) > 0 {
+		p.At, p.Counted, p.Since = len(ids), o.view.size.Counted, o.since
+		o.view.session.chain.prompts.Put(ids[len(ids)-1], p)
 	}
-	p.At, p.Counted = len(s.IDs), v.size.Counted
-	for _, it := range v.list {
-		p.Edited = max(p.Edited, it.HistoryLen)
-	}
-	s.chain.prompts.Put(s.IDs[len(s.IDs)-1], p)
 }
 
 // overflowed learns from a refusal for length. A number that can be right is learned for the model; otherwise the window is
 // guessed, for this conversation only.
-func overflowed(ctx context.Context, v *View, n PromptLimits) {
-	s, sent := v.session, v.size.Tokens
+func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
+	v, s, sent := o.view, o.view.session, o.view.size.Tokens
 	s.State.conversation.refuses.Store(true)
 	limit := calibrate.Refusal{
 		Tokens: sent, Counted: v.size.Counted, Window: v.budget.Window, Room: v.budget.Room(),
 		Sent: n.Sent, Limit: n.Limit, Answer: n.Answer, Over: n.Over,
 	}.Judge()
 	if limit.Trusted {
-		learnPrompt(v, calibrate.Prompt{Charged: n.Sent, WithCache: n.Sent})
+		o.learnPrompt(calibrate.Prompt{Charged: n.Sent, WithCache: n.Sent})
 	}
 	why := "the provider does not say how many it accepts"
 	switch {
@@ -171,41 +170,75 @@ func overflowed(ctx context.Context, v *View, n PromptLimits) {
 	})
 }
 
-// calibrate takes the usage that has been reported since the last call, by the model or in the messages.
+// calibrate takes the usage that has been reported since the last call, by the model or in the messages. It is believed for a
+// prompt that this chain has sent. What the messages say of other prompts is believed if the history has not changed in this
+// process, and nothing contradicts it.
 func (s *session) calibrate(ctx context.Context, req *Request) {
+	st, was := &s.State, s.State
+	if foreign := st.calibrated == 0 && !st.changed && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
+		st.tokens = was.tokens
+		s.learn(ctx, req, false)
+	}
+	if st.calibrated > 0 && st.model != req.Model { // a new model: its usage does not calibrate the old one
+		st.tokens.Forget()
+	}
+	st.calibrated, st.model = len(s.Body), req.Model
+}
+
+// learn is one pass of calibrate. foreign: of prompts that this chain has not sent, too. It returns false if these are contradicted.
+func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	st := &s.State
-	other := st.calibrated > 0 && st.model != req.Model
-	source := calibrate.Source{History: s.History, Good: s.chain.goodCounter, Refuses: st.conversation.refuses.Load()}
-	learn := func(p calibrate.Prompt) { s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source)) }
-	var past *calibrate.Past
+	refuses := req.Budget != nil || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
+	source := calibrate.Source{History: s.History, Refuses: refuses}
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts := s.chain.prompts.Of(s.IDs[from:])
+	other := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.ToolTokens + s.LeadSum}
+	for _, it := range st.list {
+		other.Since = max(other.Since, it.HistoryLen)
+		other.Counted -= s.Freed(it)
+	}
+	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		m := s.Body[i]
-		reports := m.Role == message.RoleAssistant && m.Usage != nil && m.Usage.Input > 0
-		if reports && i > st.tokens.At && (i < st.unclear.First || st.unclear.Last < i) {
-			if past == nil {
-				past = calibrate.PastOf(s.History, st.list, s.chain.meter.Request(nil, nil)+s.ToolTokens+s.LeadSum)
+		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && i >= other.Since && !sent(i-1) {
+			p.At, p.Counted, p.Since = i, other.Counted, other.Since
+			if !st.tokens.LearnForeign(p, s.model.priors, source) {
+				return false
 			}
-			p := reportOf(*m.Usage)
-			p.At = i
-			p.Counted, p.Edited = past.Prompt(i)
-			learn(p)
 		}
+		other.Counted += s.Tokens[i]
 		if i >= st.calibrated {
 			st.tokens.Fresh += s.Tokens[i]
 			if s.Wide[i] {
 				st.tokens.Wide += s.Tokens[i]
 			}
 		}
-		if len(prompts) > 0 && prompts[i-from].Charged > 0 && i+1 >= st.tokens.At {
-			learn(prompts[i-from])
+		if !sent(i) || i+1 < st.tokens.At {
+			continue
+		}
+		p := prompts[i-from]
+		if p.Charged == 0 {
+			u := reportOf(s.usage(i + 1))
+			p.Charged, p.WithCache = u.Charged, u.WithCache
+		}
+		if p.Charged > 0 {
+			s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source))
 		}
 	}
-	st.calibrated = len(s.Body)
-	if st.model = req.Model; other { // a new model: its usage does not calibrate the old one
-		st.tokens.Forget()
+	return true
+}
+
+// usage returns what message i of the body says of its prompt, zero if nothing.
+func (s *session) usage(i int) message.Usage {
+	if i >= len(s.Body) || s.Body[i].Role != message.RoleAssistant || s.Body[i].Usage == nil {
+		return message.Usage{}
 	}
+	return *s.Body[i].Usage
+}
+
+// refusesLong reports whether a model is known to be run by those who refuse long prompts. Servers of open weights may cut them.
+func refusesLong(m *models.Model) bool {
+	closed := m.Provider == "anthropic" || m.Provider == "google" || m.Provider == "openai" || m.Provider == "xai"
+	return m.Price.Input > 0 || closed && !strings.HasPrefix(m.Name, "gpt-oss")
 }
 
 // judge reports what is wrong with the usage of a prompt, once in a conversation.

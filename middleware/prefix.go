@@ -35,6 +35,7 @@ type sent struct {
 	repaired bool              // hashes are of repairs, and not of a layer after the last editor
 	counted  int               // tokens by the meter
 	reported int               // first position whose change an event has reported since then
+	since    int               // length of the history of the first of the requests in a row that were only appended to
 	caches   bool              // the provider has reported tokens that it has read from its cache or written to it
 }
 

@@ -56,9 +56,9 @@ type state struct {
 	once                         bool   // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
-	model      string      // of the last call
-	calibrated int         // number of messages that were searched for a reported usage
-	unclear    message.Run // lengths of prompts of which it is not known whether they had edits that have ended
+	model      string // of the last call
+	calibrated int    // number of messages that were searched for a reported usage
+	changed    bool   // since an earlier call not only new messages have come
 
 	result edit.Result // the history with list applied; zero: it has no edits, or must be made
 
@@ -95,6 +95,7 @@ func (st *state) follow(ch history.Change) {
 		st.result = edit.Result{}
 	}
 	if !ch.Grown {
+		st.changed = true
 		st.Cut(ch.Common)
 		st.unwrittenThinking = nil
 	}
@@ -323,12 +324,6 @@ func (s *session) reportOthers(ctx context.Context, req *Request, before edit.Li
 	e := Event{Kind: Notice, By: "middleware", First: len(s.Lead) + before.Differs(now)}
 	switch {
 	case len(ended) > 0:
-		u := &s.State.unclear
-		for _, it := range ended {
-			if u.Last = len(s.Body) - 1; u.First == 0 || it.HistoryLen < u.First {
-				u.First = it.HistoryLen
-			}
-		}
 		why := "for one request only"
 		if w := ended[0].Window; 0 < w && w < s.budget.Window {
 			why = fmt.Sprintf("for a window of %d tokens, and it has %d now", w, s.budget.Window)

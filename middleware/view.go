@@ -175,11 +175,15 @@ func (v *View) Env() Env {
 // Budget returns the budget of the request, or else that of the model by the table, with a reserve for the longest
 // answer, but at most a tenth of the window. After the provider has refused a prompt as too long, window and reserve
 // may be smaller: for 64 accepted calls if it has named a number that can be right, else for the conversation. After
-// a server has cut prompts without an error, the window is the longest prompt that it has read; see [Truncated]. It
+// a server has cut prompts without an error, the window is the longest prompt that it has read, if the request declares none;
+// see [Truncated]. It
 // returns false if nothing is known.
 func (v *View) Budget() (Budget, bool) {
 	known := v.session.chain.windows.Of(v.req.Model)
-	limits := []int{v.session.State.tokens.Limit()}
+	limits := make([]int, 0, 2)
+	if v.req.Budget == nil {
+		limits = append(limits, v.session.State.tokens.Limit())
+	}
 	if guess := v.session.State.conversation.guess.Load(); guess != nil {
 		limits = append(limits, guess.Of(""))
 	}

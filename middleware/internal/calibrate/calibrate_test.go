@@ -103,7 +103,7 @@ func TestTokensOfWhatIsNew(t *testing.T) {
 		"much less":                      {counted: 400, want: 400 * 1.5},
 	} {
 		var tokens calibrate.Tokens
-		prompt := calibrate.Prompt{At: 4, Charged: 1500, Counted: 1000, Edited: c.edited}
+		prompt := calibrate.Prompt{At: 4, Charged: 1500, Counted: 1000, Since: c.edited}
 		require.Equal(t, calibrate.Believed, tokens.Learn(prompt, p, calibrate.Source{}))
 		got, _, _ := tokens.Estimate(c.counted, c.wide, p)
 		require.InEpsilon(t, c.want, got, 0.01, name)

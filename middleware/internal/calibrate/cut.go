@@ -1,7 +1,6 @@
 package calibrate
 
 import (
-	"cmp"
 	"regexp"
 
 	"github.com/laconic-go/laconic/message"
@@ -9,24 +8,22 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Constants of the search for servers that cut long prompts without an error. In 12,000 recorded
-// calls the charge has grown by at least 0.7 of what was added, and an edited prompt was charged at
-// least 0.86 of what was predicted, by any counter but one of bytes.
+// Constants of the search for servers that cut long prompts without an error. In 12,000 recorded calls the charge has grown by
+// at least 0.7 of what was appended.
 const (
-	leastAdded   = 50   // counted tokens that must be added before growth is compared
-	shareCharged = 0.5  // of what was added: a charge that has grown by less has stalled
-	sharePredict = 0.85 // of a prediction: the charge of an edited prompt that is below is too low
-	cheapest     = 0.6  // of the charge by a model: what another one charges for the same prompt
+	leastAdded   = 50   // counted tokens that must be appended before growth is compared
+	shareCharged = 0.5  // of what was appended: a charge that has grown by less has stalled
 	nearLimit    = 1.25 // times the limit: an accepted prompt that is longer ends the limit
 )
 
-// cut finds out whether the server reads only a part of each prompt and reports no error. The
-// sign are two reports in a row that are too low for their prompts.
+// cut finds out whether the server reads only a part of each prompt and reports no error. The sign are two reports in a row
+// that have not grown with their prompts, from one that reports of before have grown to. Only prompts to which messages were
+// appended are compared.
 type cut struct {
-	top   Prompt  // the longest prompt since the last edit
-	low   Prompt  // the first one that was charged too little since then; At 0: none
-	most  int     // tokens of the longest prompt of all
-	drift float64 // product of charges by predictions of edited prompts in a row that were charged too little
+	last Prompt // the report before
+	top  Prompt // the longest prompt that was charged in full, and that all later ones begin with
+	low  Prompt // the first one that was charged too little since then; At 0: none
+	grew bool   // a charge has grown with its prompt
 
 	limit int // tokens that are accepted; 0: the server does not cut
 	since int // number of reports since the limit was found
@@ -38,7 +35,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Believed   Verdict = iota
-	Doubtful           // too low for the prompt, for the first time
+	Doubtful           // too low for the prompt, for the first time, or the same as for other prompts
 	Impossible         // the charge cannot be that of the prompt
 	High               // believed, but as those before it too high to be right without a reason
 	Truncated          // too low again: the server cuts prompts
@@ -50,51 +47,35 @@ func (t *Tokens) Limit() int { return t.cut.limit }
 // Forget makes later reports incomparable with those so far, as those of another model are.
 func (t *Tokens) Forget() { t.cut, t.high = cut{}, 0 }
 
-// judge returns whether a report is too low for its prompt. The growth of the charge is compared
-// with that of the prompt only if messages were appended and nothing else was changed. Of an
-// edited prompt the charge is compared with a prediction, 0 if there is none, if the counter is
-// a good one.
-func (c *cut) judge(p Prompt, predicted, rate float64, s Source) Verdict {
+// judge returns whether a report is too low for its prompt. The same charge for another prompt is not that of the prompt.
+func (c *cut) judge(p Prompt, rate float64, s Source) Verdict {
 	if s.Refuses {
-		c.limit, c.top, c.low = 0, Prompt{}, Prompt{}
-		return Believed
+		c.limit = 0
 	}
-	appended := p.Edited <= c.top.At
-	half := 2*p.Charged >= c.top.Charged // a server that cuts fills half of its window at least
-	low, drift := false, 1.0
-	switch {
-	case c.top.At == 0:
-	case appended:
+	appended, low := c.top.At > 0 && p.Since <= c.top.At, false
+	if appended {
 		low = p.stalls(c.top, rate, s)
-	case s.Good && half && predicted > float64(c.most): // else it is shorter than one that was read
-		if drift = c.drifted(p.WithCache, predicted); drift < sharePredict {
-			drift = c.drifted(p.WithCache+s.unsure(0, p.At), predicted)
-		}
-		low = drift < sharePredict
+	} else {
+		low = p.Charged == c.last.Charged && 8*max(p.Counted-c.last.Counted, c.last.Counted-p.Counted) > p.Counted
 	}
-	c.most = max(c.most, p.Charged)
+	c.last = p
 	switch {
 	case !low:
-		if c.low, c.drift = (Prompt{}), drift; !appended || p.Charged >= c.top.Charged {
+		c.grew = c.grew || appended && p.Counted-c.top.Counted >= leastAdded
+		if c.low = (Prompt{}); !appended || p.Charged > c.top.Charged {
 			c.top = p
 		}
 		return Believed
-	case !half:
-		return Doubtful
 	case c.low.At == 0:
 		c.low = p
 		return Doubtful
-	case p.At <= c.low.At, appended && !p.stalls(c.low, rate, s) && p.mayBeOf(c.top): // the same again, or another model charges
+	case !appended, !c.grew, s.Refuses,
+		2*p.Charged < c.top.Charged, // a server that cuts fills half of its window at least
+		!p.stalls(c.low, rate, s):
 		return Doubtful
 	}
 	c.limit, c.since = max(c.top.Charged, c.low.Charged, p.Charged), 0
 	return Truncated
-}
-
-// drifted returns the product with one more charge: predictions that start from a charge which
-// is a little too low are too low as well.
-func (c *cut) drifted(charged int, predicted float64) float64 {
-	return min(1, cmp.Or(c.drift, 1)*float64(charged)/predicted)
 }
 
 // accept takes a prompt that was charged in full. A limit is given up after as many prompts as a
@@ -126,19 +107,12 @@ func (p Prompt) stalls(since Prompt, rate float64, s Source) bool {
 	return tooLow()
 }
 
-// mayBeOf reports whether a charge that does not follow from an earlier one may be that of a
-// model with another tokenizer.
-func (p Prompt) mayBeOf(since Prompt) bool {
-	return p.rate() > cheapest*since.rate()
-}
-
 func (p Prompt) rate() float64 { return float64(p.Charged) / float64(p.Counted) }
 
 // Source is the history that reports are about.
 type Source struct {
 	History *edit.History
-	Good    bool // the counter of the history is an estimate or a tokenizer, and not a rule of thumb
-	Refuses bool // the provider has refused a prompt as too long, so it does not cut prompts
+	Refuses bool // long prompts are refused, or the window is declared: none is cut
 }
 
 // sure returns how many tokens the messages from the first to before the second position have at

@@ -28,7 +28,7 @@ func history(part message.Part) calibrate.Source {
 		h.Body = append(h.Body, &m)
 		h.Tokens = append(h.Tokens, h.Meter.Message(m))
 	}
-	return calibrate.Source{History: h, Good: true}
+	return calibrate.Source{History: h}
 }
 
 // Each case has reports of prompts that grow by a message each.
@@ -40,7 +40,6 @@ func TestReportsOfCutPrompts(t *testing.T) {
 		edited  []int // numbers of messages at edits
 		freed   int   // by each
 		part    message.Part
-		rough   bool // the counter is a rule of thumb
 		want    []calibrate.Verdict
 		limit   int
 	}{
@@ -48,21 +47,20 @@ func TestReportsOfCutPrompts(t *testing.T) {
 		"another tokenizer":            {charged: []int{210, 420, 630, 840}, want: []calibrate.Verdict{b, b, b, b}},
 		"no more than 1000":            {charged: []int{300, 600, 900, 1000, 1000}, want: []calibrate.Verdict{b, b, b, d, c}, limit: 1000},
 		"whole messages are left out":  {charged: []int{300, 600, 900, 950, 700, 940, 720}, want: []calibrate.Verdict{b, b, b, d, c, c, c}, limit: 950},
-		"from the first call on":       {charged: []int{320, 320, 320}, want: []calibrate.Verdict{b, d, c}, limit: 320},
+		"the same from the first on":   {charged: []int{320, 320, 320, 320}, want: []calibrate.Verdict{b, d, i, i}},
 		"one report was wrong":         {charged: []int{300, 600, 600, 1200, 1500}, want: []calibrate.Verdict{b, b, d, b, b}},
 		"a cheaper model":              {charged: []int{480, 960, 1440, 1200, 1500, 1800, 2200}, want: []calibrate.Verdict{b, b, b, d, d, d, b}},
 		"only what was not cached":     {charged: []int{900, 300, 300, 300}, want: []calibrate.Verdict{b, d, i, i}},
 		"thinking is not charged":      {charged: []int{300, 600, 600, 900, 1200, 1200, 1500}, part: message.Thinking{Text: strings.Repeat("hm ", 300)}, want: []calibrate.Verdict{b, b, b, b, b, b, b}},
 		"pictures are cheap":           {charged: []int{300, 600, 685, 985, 1285, 1370}, part: message.Media{Type: "image/png", Data: "x"}, want: []calibrate.Verdict{b, b, i, i, i, i}},
-		"edited each time, and cut":    {charged: []int{300, 600, 900, 900, 900, 900}, edited: []int{4, 5, 6}, freed: 50, want: []calibrate.Verdict{b, b, b, d, c, b}, limit: 0},
-		"edited, by a rule of thumb":   {charged: []int{300, 600, 900, 900, 900}, edited: []int{4, 5}, freed: 50, rough: true, want: []calibrate.Verdict{b, b, b, b, b}},
+		"edited each time":             {charged: []int{300, 600, 900, 950, 900, 940}, edited: []int{4, 5, 6}, freed: 50, want: []calibrate.Verdict{b, b, b, b, b, b}},
+		"edited, and the same":         {charged: []int{300, 600, 900, 900, 900}, edited: []int{4, 5}, freed: 50, want: []calibrate.Verdict{b, b, b, d, d}},
 		"edited, and charged in full":  {charged: []int{300, 600, 900, 1000, 1100}, edited: []int{4, 5}, freed: 200, want: []calibrate.Verdict{b, b, b, b, b}},
 		"much is cleared, and charged": {charged: []int{300, 600, 900, 400, 700}, edited: []int{4}, freed: 800, want: []calibrate.Verdict{b, b, b, b, b}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := history(x.part)
-			s.Good = !x.rough
 			var learned calibrate.Tokens
 			var got []calibrate.Verdict
 			counted, edited := 0, 0
@@ -74,7 +72,7 @@ func TestReportsOfCutPrompts(t *testing.T) {
 					}
 				}
 				got = append(got, learned.Learn(calibrate.Prompt{
-					At: n + 1, Charged: charged, WithCache: charged, Counted: counted, Edited: edited,
+					At: n + 1, Charged: charged, WithCache: charged, Counted: counted, Since: edited,
 				}, calibrate.Priors{Plain: 1, Wide: 1}, s))
 			}
 			require.Equal(t, x.want, got)
@@ -98,7 +96,7 @@ func TestDrawingsAreNotCut(t *testing.T) {
 			h.Body, h.Tokens = append(h.Body, &m), append(h.Tokens, h.Meter.Message(m))
 			counted, charged = counted+h.Tokens[n], charged+exact.Message(m)
 			p := calibrate.Prompt{At: n + 1, Charged: charged, WithCache: charged, Counted: counted}
-			learned.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, calibrate.Source{History: h, Good: true})
+			learned.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, calibrate.Source{History: h})
 		}
 		require.Zero(t, learned.Limit(), pattern)
 	}
@@ -109,12 +107,13 @@ func TestServersThatRefuseDoNotCut(t *testing.T) {
 	t.Parallel()
 	s := history(nil)
 	var learned calibrate.Tokens
-	for n := range 6 {
-		s.Refuses = n > 2
-		p := calibrate.Prompt{At: 3 + n, Charged: 900, WithCache: 900, Counted: 900 + 300*n}
+	for n := range 7 {
+		s.Refuses = n > 3
+		charged := min(900, 600+300*n)
+		p := calibrate.Prompt{At: 2 + n, Charged: charged, WithCache: charged, Counted: 600 + 300*n}
 		verdict := learned.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, s)
-		require.Equal(t, n == 2, verdict == calibrate.Truncated, n)
-		require.Equal(t, n == 2, learned.Limit() > 0, n)
+		require.Equal(t, n == 3, verdict == calibrate.Truncated, n)
+		require.Equal(t, n == 3, learned.Limit() > 0, n)
 	}
 }
 
@@ -124,11 +123,12 @@ func TestLimitEnds(t *testing.T) {
 	t.Parallel()
 	s := history(nil)
 	learn := func(learned *calibrate.Tokens, at, charged, counted, edited int) calibrate.Verdict {
-		return learned.Learn(calibrate.Prompt{At: at, Charged: charged, WithCache: charged, Counted: counted, Edited: edited},
+		return learned.Learn(calibrate.Prompt{At: at, Charged: charged, WithCache: charged, Counted: counted, Since: edited},
 			calibrate.Priors{Plain: 1, Wide: 1}, s)
 	}
 	limited := func() *calibrate.Tokens {
 		var l calibrate.Tokens
+		learn(&l, 2, 600, 600, 0)
 		learn(&l, 3, 900, 900, 0)
 		learn(&l, 4, 900, 1200, 0)
 		require.Equal(t, calibrate.Doubtful, learn(&l, 4, 900, 1200, 0), "the same prompt again says nothing")
@@ -165,28 +165,4 @@ func TestReportsApartFromTheCache(t *testing.T) {
 		require.NotEqual(t, calibrate.Truncated, l.Learn(p, calibrate.Priors{Plain: 1, Wide: 1}, s))
 	}
 	require.Zero(t, l.Limit())
-}
-
-// An edited prompt is compared with its prediction only if the counter is good, the charge is at least half of the longest
-// one, and the prediction is longer than every prompt that was read.
-func TestEditedPromptsThatAreNotCompared(t *testing.T) {
-	t.Parallel()
-	for name, x := range map[string]struct {
-		good                    bool
-		first, charged, counted int // the first prompt was charged 1200
-		want                    calibrate.Verdict
-	}{
-		"too low":                  {true, 1200, 1000, 1400, calibrate.Doubtful},
-		"by a rule of thumb":       {false, 1200, 1000, 1400, calibrate.Believed},
-		"below half":               {true, 1000, 590, 1150, calibrate.Believed},
-		"shorter than another one": {true, 1200, 900, 1150, calibrate.Believed},
-	} {
-		var l calibrate.Tokens
-		s := history(nil)
-		s.Good = x.good
-		p := calibrate.Priors{Plain: 1, Wide: 1}
-		require.Equal(t, calibrate.Believed, l.Learn(calibrate.Prompt{At: 4, Charged: 1200, WithCache: 1200, Counted: x.first}, p, s))
-		got := l.Learn(calibrate.Prompt{At: 6, Charged: x.charged, WithCache: x.charged, Counted: x.counted, Edited: 6}, p, s)
-		require.Equal(t, x.want, got, name)
-	}
 }

@@ -108,20 +108,19 @@ func (t *Tokens) KeepFirst(common int) {
 	t.Wide, t.Fresh = 0, 0
 }
 
-// Learn takes a reported usage. What was added since the last report changes a rate, unless
-// edits were made in between. A usage that cannot be right, or is too low for its prompt, is
-// not used: some servers cut a prompt and report the rest. If they do, the count starts from
-// the rates alone.
+// Learn takes the usage that was reported for a prompt. What was appended since the last report changes a rate. A usage that
+// cannot be right, or is too low for its prompt, is not used: some servers cut a prompt and report the rest. If they do, the
+// count starts from the rates alone. If no charge has ever grown with its prompt, nothing was measured, and nothing is known.
 func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
-	predicted := 0
-	if t.At > 0 {
-		predicted, _, _ = t.Estimate(p.Counted, t.Wide, pr)
-	}
-	verdict := t.cut.judge(p, float64(predicted), min(t.plain.value(pr.Plain), t.wide.value(pr.Wide)), s)
+	verdict := t.cut.judge(p, min(t.plain.value(pr.Plain), t.wide.value(pr.Wide)), s)
 	switch {
 	case verdict == Truncated:
 		t.At, t.Charged, t.Counted = 0, 0, 0
 		return verdict
+	case verdict == Doubtful && !t.cut.grew:
+		*t = Tokens{Wide: t.Wide, Fresh: t.Fresh, cut: t.cut}
+	}
+	switch {
 	case !Plausible(float64(p.Charged), float64(p.Counted)):
 		return Impossible
 	case verdict == Believed:
@@ -134,6 +133,16 @@ func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
 	return verdict
 }
 
+// LearnForeign takes what a history says of a prompt that this process has not sent, and reports whether it can be that of this
+// history: it may have been changed since. Then this is not the only report that is wrong.
+func (t *Tokens) LearnForeign(p Prompt, pr Priors, s Source) bool {
+	const likely = 2 // times the prior rate
+	charged, counted := float64(p.Charged), float64(p.Counted)
+	gained, added := p.Charged-t.Charged, p.Counted-t.Counted
+	possible := charged <= likely*max(pr.Plain, pr.Wide)*counted && (t.At == 0 || added < leastAdded || gained <= maxRate*added)
+	return possible && t.Learn(p, pr, s) == Believed
+}
+
 // isHigh reports whether a prompt is the last of several in a row that were charged too much.
 func (t *Tokens) isHigh(p Prompt) bool {
 	t.high++
@@ -144,7 +153,7 @@ func (t *Tokens) isHigh(p Prompt) bool {
 }
 
 func (t *Tokens) learn(p Prompt, pr Priors) {
-	if gained, added := float64(p.Charged-t.Charged), float64(p.Counted-t.Counted); t.At == 0 || p.Edited <= t.At {
+	if gained, added := float64(p.Charged-t.Charged), float64(p.Counted-t.Counted); t.At == 0 || p.Since <= t.At {
 		w := float64(t.Wide)
 		if t.At == 0 { // a long beginning counts only in part: what is added later is typical
 			share := min(1, firstGain/added)
