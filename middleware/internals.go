@@ -31,6 +31,11 @@ func (internals) Without(v *View, counted int) *View {
 	return &w
 }
 
+// WithoutClientLines returns the text of a system block without the lines that a client writes for its provider.
+func (internals) WithoutClientLines(text string) string {
+	return clientLines.ReplaceAllLiteralString(text, "")
+}
+
 // HistorySize returns the size that the request would have without any edit, counted like that of the view.
 func (internals) HistorySize(v *View) Size { return v.historySize() }
 

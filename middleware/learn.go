@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/laconic-go/laconic/internal/overflow"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -20,6 +21,9 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	prefix, broken, text := o.compare()
 	if o.since = len(o.history.IDs); o.before != nil && broken == "" {
 		o.since = o.before.since
+	}
+	if o.before != nil && !sameLead(o.history.Lead, o.before.history.Lead) {
+		o.leads = o.before.leads + 1
 	}
 	if !o.replaced && o.req.dry == nil && (by == nil || by.by != o.req.chain) {
 		o.learn(ctx, resp, err)
@@ -51,8 +55,12 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	if m == nil {
 		return resp
 	}
-	if text != "" && resp != nil && !o.watched {
-		o.reportMiss(ctx, prefix, text)
+	if resp != nil && !o.watched && o.before != nil {
+		was, _, _ := v.session.State.tokens.Estimate(o.before.counted, 0, v.model.priors)
+		if text != "" {
+			o.reportMiss(ctx, was, prefix, text)
+		}
+		o.reportLead(ctx, was-prefix)
 	}
 	m.answered(resp)
 	r := &m.call
@@ -70,12 +78,11 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 
 // reportMiss reports that the chain does not send again what it has sent. Of layers after the last editor, which often add
 // something to the end, the first report in a conversation is enough.
-func (o *outgoing) reportMiss(ctx context.Context, prefix int, why string) {
+func (o *outgoing) reportMiss(ctx context.Context, was, prefix int, why string) {
 	s := o.view.session
 	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
 		return
 	}
-	was, _, _ := s.State.tokens.Estimate(o.before.counted, 0, o.view.model.priors)
 	s.chain.report(ctx, o.req, Event{
 		Kind: Missed, By: "middleware", Before: was, After: prefix,
 		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
@@ -89,6 +96,15 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 	if err != nil {
 		if n, ok := ParseOverflow(err, v.req); ok && !o.watched {
 			o.overflowed(ctx, n)
+		}
+		// Source: platform.claude.com, build-with-claude/extended-thinking: a turn with calls begins with thinking, or has none.
+		const starts = "Expected `thinking` or `redacted_thinking`"
+		if strings.Contains(err.Error(), starts) || strings.Contains(overflow.Text(err), starts) {
+			v.session.chain.report(ctx, v.req, Event{
+				Kind: Notice, By: "middleware", Err: err, Before: v.size.Tokens, After: v.size.Tokens,
+				Why: "the provider refuses a turn whose calls were made without thinking: thinking was switched on in the " +
+					"middle of the turn; switch it on with the next message of the user",
+			})
 		}
 		return
 	}

@@ -184,8 +184,7 @@ func (o *outgoing) unsent() (n int) {
 	case answer < 0, v.expired(s.Body[answer:], 0):
 		return all
 	case was == nil:
-	case o.model != was.model, !slices.Equal(o.tools, was.tools),
-		!slices.EqualFunc(o.history.Lead, was.history.Lead, message.Message.Equal):
+	case o.model != was.model, !slices.Equal(o.tools, was.tools), !sameLead(o.history.Lead, was.history.Lead):
 		return all
 	default:
 		same = history.Shared(o.history.IDs, was.history.IDs)

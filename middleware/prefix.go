@@ -36,6 +36,7 @@ type sent struct {
 	counted  int               // tokens by the meter
 	reported int               // first position whose change an event has reported since then
 	since    int               // length of the history of the first of the requests in a row that were only appended to
+	leads    int               // changes of the leading system messages by the caller, one a call, up to this one
 	caches   bool              // the provider has reported tokens that it has read from its cache or written to it
 }
 
@@ -165,7 +166,7 @@ func (o *outgoing) common() (n int) {
 	was := o.before
 	theirs := was.size - len(was.hashes) // of the edited history
 	own := min(o.size-len(o.hashes), theirs)
-	if slices.EqualFunc(o.history.Lead, was.history.Lead, message.Message.Equal) {
+	if len(o.history.Lead) == len(was.history.Lead) && sameLead(o.history.Lead, was.history.Lead) {
 		n = len(o.history.Lead)
 		same := history.Shared(o.history.IDs, was.history.IDs)
 		if len(o.list)+len(was.list)+len(o.leftOut)+len(was.leftOut) > 0 {
@@ -203,7 +204,7 @@ func (o *outgoing) cause(n int) change {
 		at = v.span(n).Last
 	}
 	caller := unchanged
-	if !slices.EqualFunc(o.history.Lead, was.history.Lead, message.Message.Equal) {
+	if !sameLead(o.history.Lead, was.history.Lead) {
 		caller = leading
 	} else if same := history.Shared(o.history.IDs, was.history.IDs); same < len(was.history.IDs) {
 		caller = min(same, at) // an edit that ends with the messages that it was made of begins before them

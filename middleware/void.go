@@ -139,10 +139,10 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 	return msgs
 }
 
-// head returns the hash of the leading system messages and of the tools of a request, whose order does not matter. That of
-// the call before is used again if they are the same.
+// head returns the hash of the leading system messages, without the lines of the client, and of the tools of a request, whose
+// order does not matter. That of the call before is used again if they are the same.
 func (s *session) head(sent *View) message.ID {
-	lead, tools := sent.result.Messages[:message.Leading(sent.result.Messages)], sent.req.Tools
+	lead, tools := withoutClientLines(sent.result.Messages[:message.Leading(sent.result.Messages)]), sent.req.Tools
 	if h := s.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
 		return h.sum
 	}

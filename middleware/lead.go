@@ -1,0 +1,115 @@
+package middleware
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+)
+
+// clientLines matches the lines at the beginning of a system block that a client writes for its provider, others in each
+// request: Claude Code begins its system prompt with "x-anthropic-billing-header: cc_version=…; cch=…;".
+var clientLines = regexp.MustCompile(`^(?i:x-anthropic-[a-z0-9-]+:[^\n]*(\n|$))+`)
+
+// withoutClientLines returns system messages without the lines that a client writes for its provider; blocks of nothing else go.
+// The result is lead itself if there are none.
+func withoutClientLines(lead []message.Message) []message.Message {
+	has := func(p message.Part) bool {
+		t, is := p.(message.Text)
+		return is && clientLines.MatchString(t.Text)
+	}
+	in := func(m message.Message) bool { return slices.ContainsFunc(m.Parts, has) }
+	if !slices.ContainsFunc(lead, in) {
+		return lead
+	}
+	own := slices.Clone(lead)
+	for i, m := range lead {
+		parts := make([]message.Part, 0, len(m.Parts))
+		for _, p := range m.Parts {
+			if has(p) {
+				p = message.Text{Text: clientLines.ReplaceAllLiteralString(p.(message.Text).Text, "")} //nolint:forcetypeassert // has says so
+			}
+			if p != (message.Text{}) {
+				parts = append(parts, p)
+			}
+		}
+		own[i].Parts = parts
+	}
+	return slices.DeleteFunc(own, func(m message.Message) bool { return len(m.Parts) == 0 })
+}
+
+// sameLead reports whether two requests have the same leading system messages, but for the lines of their client.
+func sameLead(a, b []message.Message) bool {
+	return slices.EqualFunc(a, b, message.Message.Equal) ||
+		slices.EqualFunc(withoutClientLines(a), withoutClientLines(b), message.Message.Equal)
+}
+
+// reportLead reports, once in a conversation, that the caller changes its system prompt in each call, and what that costs: lost are
+// the tokens of the call before that cannot be read from the provider's cache.
+func (o *outgoing) reportLead(ctx context.Context, lost int) {
+	const calls = 2 // changes in a row: one alone is nothing to report
+	v, was := o.view, o.before
+	if o.leads < calls || !v.session.State.conversation.once(o.req, "lead") {
+		return
+	}
+	before, now := differingPart(textOf(was.history.Lead), textOf(o.history.Lead))
+	why := fmt.Sprintf("the system prompt changes in each call, now from %q to %q, so %d tokens of the call before cannot be read "+
+		"from the provider's cache", before, now, lost)
+	if l := v.loss(v.result.LeftOut, nil); v.session.thinking.rule == edit.ThinkingBound && l.Answers > 0 {
+		why += fmt.Sprintf(", and %s cannot be sent", l)
+	}
+	v.session.chain.report(ctx, o.req, Event{
+		Kind: Notice, By: "middleware", Before: v.size.Tokens, After: v.size.Tokens,
+		Why: why + "; put what changes into the newest message",
+	})
+}
+
+// textOf returns the texts of system messages, without the lines of the client.
+func textOf(lead []message.Message) string {
+	var b strings.Builder
+	for _, m := range withoutClientLines(lead) {
+		for _, p := range m.Parts {
+			if t, ok := p.(message.Text); ok {
+				b.WriteString(t.Text)
+				b.WriteByte('\n')
+			}
+		}
+	}
+	return b.String()
+}
+
+// differingPart returns whole words, at most 40 bytes, in which two texts differ first.
+func differingPart(a, b string) (inA, inB string) {
+	const most = 40
+	first := 0
+	for first < min(len(a), len(b)) && a[first] == b[first] {
+		first++
+	}
+	first = strings.LastIndexAny(a[:first], " \n") + 1
+	a, b = a[first:], b[first:]
+	same := 0
+	for same < min(len(a), len(b)) && a[len(a)-1-same] == b[len(b)-1-same] {
+		same++
+	}
+	if k := strings.IndexAny(a[len(a)-same:], " \n"); k >= 0 { // from the end of a word on
+		same -= k
+	} else {
+		same = 0
+	}
+	cut := func(s string) string {
+		if s = s[:len(s)-same]; len(s) <= most {
+			return s
+		}
+		n := most
+		for !utf8.RuneStart(s[n]) {
+			n--
+		}
+		return s[:n] + "…"
+	}
+	return cut(a), cut(b)
+}
