@@ -35,6 +35,7 @@ type call struct {
 	text  string
 	start time.Time
 
+	removed   bool        // text is without lines that the client has written
 	compacted atomic.Bool // the request has a compaction block
 
 	outcome chan outcome  // gets the answer for the client, if there is one, and then the end of the chain
@@ -83,7 +84,7 @@ func (c *call) answer() (*http.Response, error) {
 	case c.opts.Strict:
 		err = fmt.Errorf("wire: %w", cmp.Or(err, errNotAsked))
 	default:
-		c.decision.BytesOut, c.decision.Edited = c.decision.BytesIn, false
+		c.decision.BytesOut, c.decision.Edited = int64(len(c.text)), c.removed
 		return c.pass(withBody(c.req, c.text), c.next, c.decision, "the chain failed: "+cmp.Or(err, errNotAsked).Error())
 	}
 	if c.refused != nil {
@@ -196,7 +197,7 @@ func (c *call) send(text string) (*http.Response, error) {
 	defer c.mu.Unlock()
 	c.provider += time.Since(start)
 	c.trips++
-	c.decision.BytesOut, c.decision.Edited = int64(len(text)), text != c.text
+	c.decision.BytesOut, c.decision.Edited = int64(len(text)), c.removed || text != c.text
 	if c.refused != nil {
 		_ = c.refused.Body.Close()
 		c.refused = nil

@@ -9,6 +9,10 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/internal/inside"
+	"github.com/laconic-go/laconic/internal/jsonedit"
+	"github.com/laconic-go/laconic/internal/jsonscan"
+	"github.com/laconic-go/laconic/middleware"
 )
 
 // do sends a request by next: through the chain, or as it is.
@@ -36,7 +40,12 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		r.Body = rest
 		return e.pass(r, next, d, tooLong)
 	}
-	d.BytesIn, d.BytesOut = int64(len(text)), int64(len(text))
+	d.BytesIn = int64(len(text))
+	if e.opts.RemoveClientLines && f == codec.Messages && !ofAnthropic(req.URL.Hostname()) {
+		text = withoutClientLines(text)
+	}
+	d.BytesOut = int64(len(text))
+	d.Edited = d.BytesOut != d.BytesIn
 	body, err := e.memo.Decode(f, model, text)
 	switch {
 	case err != nil:
@@ -46,10 +55,56 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	}
 	d.Native = body.Native.String()
 	c := &call{
-		engine: e, req: req, next: next, body: body, text: text, decision: d, start: start,
+		engine: e, req: req, next: next, body: body, text: text, removed: d.Edited, decision: d, start: start,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
 	return c.answer() //nolint:contextcheck // that of the request
+}
+
+func ofAnthropic(host string) bool {
+	return host == "anthropic.com" || strings.HasSuffix(host, ".anthropic.com")
+}
+
+// withoutClientLines returns a body of the Messages API without the lines that the client writes for Anthropic; blocks of nothing
+// else go.
+func withoutClientLines(text string) string {
+	if !strings.Contains(text, `"x-anthropic-`) || !jsonscan.IsObject(text) {
+		return text
+	}
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')+1
+	o := jsonedit.ParseObject(text[from:to])
+	without := func(literal string) string {
+		return middleware.Internals(inside.Key{}).WithoutClientLines(jsonscan.Unquote(literal))
+	}
+	switch raw := o.Get("system"); {
+	case strings.HasPrefix(raw, `"x-anthropic-`):
+		o = withText(o, "system", without(raw))
+	case strings.HasPrefix(raw, "["):
+		l := jsonedit.ParseList(raw)
+		var kept []string
+		for i := range l.Len() {
+			block := l.Item(i)
+			if t := jsonedit.Get(block, "text"); strings.HasPrefix(t, `"x-anthropic-`) {
+				if t = without(t); t == "" {
+					continue
+				}
+				block = withText(jsonedit.ParseObject(block), "text", t).Raw
+			}
+			kept = append(kept, block)
+		}
+		if o = o.Set("system", l.With(kept)); len(kept) == 0 {
+			o = o.Remove("system")
+		}
+	}
+	return text[:from] + o.Raw + text[to:]
+}
+
+// withText returns an object with a text in place of that of a member, without the member if the text is empty.
+func withText(o jsonedit.Object, name, text string) jsonedit.Object {
+	if text == "" {
+		return o.Remove(name)
+	}
+	return o.Set(name, jsonedit.Quote(text))
 }
 
 // pass sends a request as it is.

@@ -58,6 +58,10 @@ type Options struct {
 	// itself, by Ollama's num_ctx, has the smaller one.
 	Budget func(model string) *middleware.Budget
 
+	// RemoveClientLines removes lines "x-anthropic-…: …" at the beginning of a system block from requests of the Messages API to
+	// hosts other than Anthropic's. Claude Code writes one that may change in each request; the prompt cache of another provider ends there.
+	RemoveClientLines bool
+
 	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB
 	Strict  bool  // a chain that fails is an error of the request; false: the request is sent as the client wrote it
 

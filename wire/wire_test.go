@@ -404,3 +404,31 @@ func TestUsed(t *testing.T) {
 	f.cleanup()
 	require.True(t, f.failed, "no model was asked")
 }
+
+// Claude Code's line is other in each request. It is removed for upstreams that are not Anthropic's, if that is asked for.
+func TestClientLinesAreRemoved(t *testing.T) {
+	t.Parallel()
+	const line = "x-anthropic-billing-header: cc_version=2.1.177; cch=00001;"
+	body := func(system string) string {
+		return `{"model":"kimi-k2.5","max_tokens":9,"system":` + system + `,"messages":[{"role":"user","content":"Why?"}]}`
+	}
+	agent := `[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}]`
+	for _, c := range []struct{ url, system, want string }{
+		{"https://host/v1/messages", `[{"type":"text","text":"` + line + `"},` + agent[1:], agent},
+		{"https://host/v1/messages", `"` + line + `\nBe brief."`, `"Be brief."`},
+		{"https://host/v1/messages", `"` + line + `"`, ""},
+		{"https://host/v1/messages", `"Be brief.\n` + line + `"`, `"Be brief.\n` + line + `"`},
+		{"https://api.anthropic.com/v1/messages", `"` + line + `"`, `"` + line + `"`},
+	} {
+		r := &recorder{}
+		opts := r.options()
+		opts.RemoveClientLines = true
+		do(t, wire.Transport(r, opts, r.chain()...), post(t, c.url, body(c.system)))
+		want := body(c.want)
+		if c.want == "" {
+			want = strings.Replace(want, `"system":,`, "", 1)
+		}
+		sameBytes(t, want, r.bodies[0])
+		require.Equal(t, c.system != c.want, r.decisions[0].Edited)
+	}
+}

@@ -101,6 +101,8 @@ func (g *Gateway) newTransport(c *chain) http.RoundTripper {
 		Budget: func(model string) *middleware.Budget {
 			return chainfile.Internals(inside.Key{}).Budget(c.file, model)
 		},
+		RemoveClientLines: g.opts.RemoveClientLines,
+
 		MaxBody: g.opts.MaxBody,
 		Strict:  g.opts.FailClosed,
 		Observe: func(ctx context.Context, d wire.Decision) { exchangeOf(ctx).decided(d) },

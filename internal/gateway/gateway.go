@@ -40,6 +40,8 @@ type Options struct {
 	ScopeHeader        string // a header whose value names the scope in place of the credential; "": none
 	ConversationHeader string // a header whose value names the conversation; "": none
 
+	RemoveClientLines bool // as in wire.Options
+
 	FailClosed bool          // a chain that fails is an error of the request; false: the request is sent as it came
 	MaxBody    int64         // a longer body passes untouched, in bytes; 0: 32 MB
 	MaxActive  int           // requests at once, above them is the answer 503; 0: 4,096
