@@ -31,8 +31,8 @@ func withoutClientLines(lead []message.Message) []message.Message {
 	for i, m := range lead {
 		parts := make([]message.Part, 0, len(m.Parts))
 		for _, p := range m.Parts {
-			if has(p) {
-				p = message.Text{Text: clientLines.ReplaceAllLiteralString(p.(message.Text).Text, "")} //nolint:forcetypeassert // has says so
+			if t, is := p.(message.Text); is {
+				p = message.Text{Text: clientLines.ReplaceAllLiteralString(t.Text, "")}
 			}
 			if p != (message.Text{}) {
 				parts = append(parts, p)

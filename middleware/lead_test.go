@@ -97,7 +97,7 @@ func TestLeadThatChanges(t *testing.T) {
 func TestThinkingSwitchedOnInATurn(t *testing.T) {
 	t.Parallel()
 	var heard middlewaretest.Recorder
-	refusal := errors.New("messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.")
+	refusal := errors.New("messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`")
 	model := middleware.Chain(heard.Middleware(), fit.New(fit.Options{}))(middlewaretest.Fail(refusal))
 	_, err := model(t.Context(), &middleware.Request{Model: "claude-sonnet-4-5", Messages: []message.Message{
 		message.User("Read."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", "ok"),

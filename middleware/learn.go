@@ -19,12 +19,7 @@ import (
 func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *measurement) *Response {
 	by, v := o.req.settled.Load(), o.view
 	prefix, broken, text := o.compare()
-	if o.since = len(o.history.IDs); o.before != nil && broken == "" {
-		o.since = o.before.since
-	}
-	if o.before != nil && !sameLead(o.history.Lead, o.before.history.Lead) {
-		o.leads = o.before.leads + 1
-	}
+	o.count(broken)
 	if !o.replaced && o.req.dry == nil && (by == nil || by.by != o.req.chain) {
 		o.learn(ctx, resp, err)
 	}
@@ -207,12 +202,7 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	refuses := req.Budget != nil || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
 	source := calibrate.Source{History: s.History, Refuses: refuses}
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
-	prompts := s.chain.prompts.Of(s.IDs[from:])
-	other := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.ToolTokens + s.LeadSum}
-	for _, it := range st.list {
-		other.Since = max(other.Since, it.HistoryLen)
-		other.Counted -= s.Freed(it)
-	}
+	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
 		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && i >= other.Since && !sent(i-1) {
@@ -231,16 +221,30 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 		if !sent(i) || i+1 < st.tokens.At {
 			continue
 		}
-		p := prompts[i-from]
-		if p.Charged == 0 {
-			u := reportOf(s.usage(i + 1))
-			p.Charged, p.WithCache = u.Charged, u.WithCache
-		}
-		if p.Charged > 0 {
+		if p := s.charged(i, prompts[i-from]); p.Charged > 0 {
 			s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source))
 		}
 	}
 	return true
+}
+
+// unsent returns a prompt of no messages, as another process has sent it with the edits in force.
+func (s *session) unsent() calibrate.Prompt {
+	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.ToolTokens + s.LeadSum}
+	for _, it := range s.State.list {
+		p.Since = max(p.Since, it.HistoryLen)
+		p.Counted -= s.Freed(it)
+	}
+	return p
+}
+
+// charged returns the prompt that ends with message i of the body; its answer may have the usage.
+func (s *session) charged(i int, p calibrate.Prompt) calibrate.Prompt {
+	if p.Charged == 0 {
+		u := reportOf(s.usage(i + 1))
+		p.Charged, p.WithCache = u.Charged, u.WithCache
+	}
+	return p
 }
 
 // usage returns what message i of the body says of its prompt, zero if nothing.

@@ -160,6 +160,21 @@ func (o *outgoing) compare() (prefix int, broken, text string) {
 	return prefix, broken, text
 }
 
+// count counts the requests in a row that were only appended to, and those whose leading system messages have changed. broken is
+// that of compare.
+func (o *outgoing) count(broken string) {
+	o.since = len(o.history.IDs)
+	if o.before == nil {
+		return
+	}
+	if broken == "" {
+		o.since = o.before.since
+	}
+	if !sameLead(o.history.Lead, o.before.history.Lead) {
+		o.leads = o.before.leads + 1
+	}
+}
+
 // common returns how many first messages are the same as in the call before. What both have of the same edits needs no
 // comparison.
 func (o *outgoing) common() (n int) {

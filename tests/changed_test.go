@@ -28,7 +28,8 @@ func TestChangedHistoryIsNotCut(t *testing.T) {
 			if m.Role != message.RoleTool {
 				continue
 			}
-			if seen++; seen > 2 {
+			seen++
+			if seen > 2 {
 				r := m.Parts[0].(message.ToolResult)
 				h[i] = message.Result(r.CallID, r.Name, "[old result]")
 			}
@@ -104,8 +105,7 @@ func TestChangedHistoryIsNotCut(t *testing.T) {
 					}
 					h = append(slices.Clip(h), resp.Message, message.Result(fmt.Sprint("c", call), "read", strings.Repeat("ok: step done\n", 60)))
 					if c.change != nil {
-						lead, body := h[:1:1], h[1:]
-						h = append(lead, c.change(call, body)...)
+						h = slices.Concat(h[:1], c.change(call, h[1:]))
 					}
 				}
 				require.Empty(t, heard.Events(middleware.Truncated, middleware.Edited))

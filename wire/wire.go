@@ -59,7 +59,8 @@ type Options struct {
 	Budget func(model string) *middleware.Budget
 
 	// RemoveClientLines removes lines "x-anthropic-…: …" at the beginning of a system block from requests of the Messages API to
-	// hosts other than Anthropic's. Claude Code writes one that may change in each request; the prompt cache of another provider ends there.
+	// hosts other than Anthropic's. Claude Code writes one that may change in each request, where another provider's prompt
+	// cache would end.
 	RemoveClientLines bool
 
 	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB

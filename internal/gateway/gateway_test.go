@@ -376,13 +376,14 @@ func TestBypassAndPassing(t *testing.T) {
 	t.Cleanup(up.Close)
 	named, err := gateway.NewRoute("claude", up.URL+"/base")
 	require.NoError(t, err)
-	s := listen(t, clears, up.URL, gateway.Options{MaxBody: 10_000, Routes: []gateway.Route{named}})
+	s := listen(t, clears, up.URL, gateway.Options{MaxBody: 10_000, Routes: []gateway.Route{named}, RemoveClientLines: true})
 	for _, c := range []struct {
 		path, body, header, passed, want, encoding string
 		edited                                     bool
 	}{
 		{chatPath + "?a=b", rounds(5, ""), "A: b", "", chatPath + "?a=b", "identity", true},
 		{"/claude/v1/messages", claudeRounds(5, ""), "A: b", "", "/base/v1/messages", "identity", true},
+		{"/claude/v1/messages", `{"system":"x-anthropic-a: b\nBe brief.","messages":[{"role":"user","content":"a"}]}`, "A: b", "", "/base/v1/messages", "identity", true},
 		{chatPath, rounds(5, ""), "X-Laconic-Bypass: true", "bypass", chatPath, "gzip, br", false},
 		{chatPath, rounds(5, ""), "X-Headroom-Bypass: 1", "bypass", chatPath, "gzip, br", false},
 		{chatPath, rounds(5, ""), "X-Laconic-Bypass: false", "", chatPath, "identity", true},

@@ -52,11 +52,10 @@ func (c *cut) judge(p Prompt, rate float64, s Source) Verdict {
 	if s.Refuses {
 		c.limit = 0
 	}
-	appended, low := c.top.At > 0 && p.Since <= c.top.At, false
+	appended := c.top.At > 0 && p.Since <= c.top.At
+	low := p.Charged == c.last.Charged && 8*max(p.Counted-c.last.Counted, c.last.Counted-p.Counted) > p.Counted
 	if appended {
 		low = p.stalls(c.top, rate, s)
-	} else {
-		low = p.Charged == c.last.Charged && 8*max(p.Counted-c.last.Counted, c.last.Counted-p.Counted) > p.Counted
 	}
 	c.last = p
 	switch {
