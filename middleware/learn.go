@@ -182,11 +182,11 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 }
 
 // calibrate takes the usage that has been reported since the last call, by the model or in the messages. It is believed for a
-// prompt that this chain has sent. What the messages say of other prompts is believed if the history has not changed in this
-// process, and nothing contradicts it.
+// prompt that this chain has sent. What the messages say of other prompts is believed if no call of this process has changed the
+// history before them, and nothing contradicts it.
 func (s *session) calibrate(ctx context.Context, req *Request) {
 	st, was := &s.State, s.State
-	if foreign := st.calibrated == 0 && !st.changed && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
+	if foreign := st.calibrated == 0 && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
 		st.tokens = was.tokens
 		s.learn(ctx, req, false)
 	}
@@ -205,7 +205,7 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && i >= other.Since && !sent(i-1) {
+		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
 			p.At, p.Counted, p.Since = i, other.Counted, other.Since
 			if !st.tokens.LearnForeign(p, s.model.priors, source) {
 				return false

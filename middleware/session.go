@@ -58,7 +58,7 @@ type state struct {
 	tokens     calibrate.Tokens
 	model      string // of the last call
 	calibrated int    // number of messages that were searched for a reported usage
-	changed    bool   // since an earlier call not only new messages have come
+	intact     int    // number of first messages that no call of this process has changed
 
 	result edit.Result // the history with list applied; zero: it has no edits, or must be made
 
@@ -67,7 +67,9 @@ type state struct {
 }
 
 func newState() state {
-	return state{Known: entries.Unknown(), head: new(atomic.Pointer[head]), last: new(lastSent), conversation: new(conversation)}
+	return state{
+		Known: entries.Unknown(), intact: unchanged, head: new(atomic.Pointer[head]), last: new(lastSent), conversation: new(conversation),
+	}
 }
 
 // known returns the edits that the chain uses.
@@ -95,7 +97,7 @@ func (st *state) follow(ch history.Change) {
 		st.result = edit.Result{}
 	}
 	if !ch.Grown {
-		st.changed = true
+		st.intact = min(st.intact, ch.Common)
 		st.Cut(ch.Common)
 		st.unwrittenThinking = nil
 	}

@@ -56,12 +56,12 @@ func TestForkAndUsage(t *testing.T) {
 	first := sizeOf(t, idle(), answered())
 	second := sizeOf(t, idle(), answered(first))
 	chain := middleware.Chain(idle())
-	other := answered(first, 3*second)
-	require.Greater(t, sizeOf(t, chain, other), 3*second)
+	other := answered(first, 3*second/2)
+	require.Greater(t, sizeOf(t, chain, other), 3*second/2)
 	fork := answered(first, 0)
 	fork[2] = message.User(strings.Repeat("or is it? ", 30))
-	require.InEpsilon(t, sizeOf(t, idle(), fork), sizeOf(t, chain, fork), 0.1, "as in a chain that does not know the other branch")
-	require.Greater(t, sizeOf(t, chain, other), 3*second, "and the other branch keeps it")
+	require.InEpsilon(t, sizeOf(t, idle(), fork), sizeOf(t, chain, fork), 0.3, "only the rate is that of the other branch")
+	require.Greater(t, sizeOf(t, chain, other), 3*second/2, "and the other branch keeps it")
 }
 
 // A usage that the caller added to an old message was not read.
