@@ -103,17 +103,12 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		}
 		return
 	}
-	sent := v.size.Tokens
-	switch {
-	case v.req.Native.Results != "": // the model was given less
-		return
-	case resp.Usage.Input > 0:
-		p := reportOf(resp.Usage)
-		sent = p.Charged
-		o.learnPrompt(p)
-	case v.req.Native.Thinking != "": // how much less is not known
+	if v.req.Native.Results != "" || v.req.Native.Thinking != "" && resp.Usage.Input == 0 { // the model was given less
 		return
 	}
+	p := reportOf(resp.Usage)
+	sent := cmp.Or(p.Charged, v.size.Tokens)
+	o.learnPrompt(p)
 	if o.watched {
 		return
 	}

@@ -21,7 +21,8 @@ import (
 //
 // What is left out remains left out, and the thinking of later answers is kept. So at any time what is sent is an unbroken run at
 // the end, and the rest is as the provider has made it. The journal has it under the IDs of the history, so that a process
-// that was restarted and a replica leave out the same; if it has nothing, all thinking so far is left out.
+// that was restarted and a replica leave out the same. If it has nothing, all thinking is sent: if the provider refuses it, since
+// edits were before it, the request is sent once more without any (outgoing.resend).
 
 // thinkingLoss is what a request loses of the thinking of earlier answers; see [Event.Thinking].
 type thinkingLoss struct {
@@ -83,6 +84,8 @@ func (s *session) recallThinking(found entries.Known) {
 	}
 	last := len(s.Body) - 1
 	switch {
+	case known == nil && found.At < 0 && st.unwritten == nil && s.before == nil && !s.chain.env.HistoryIsView:
+		// Nothing was edited, as far as is known, so what the caller passes may be what was sent. If not, the provider says so.
 	case known == nil:
 		t.leftOut = t.leftOut.With(message.Run{Last: last})
 	case known.Len != at+1, // it was written for a longer history, which has only the messages up to there in common

@@ -149,7 +149,7 @@ func TestVoidThinkingIsLeftOut(t *testing.T) {
 		_, err = a.ask()
 		require.NoError(t, err, name)
 		require.Empty(t, a.thoughts(), "%s: nothing is known of what was sent", name)
-		require.Contains(t, a.events.Events(middleware.ThinkingLeftOut)[0].Why, "nothing is remembered", name)
+		require.Contains(t, a.events.Events(middleware.ThinkingLeftOut)[0].Why, "the provider says", name)
 		a.env.Journal = shared
 	}
 }
@@ -269,7 +269,7 @@ func TestRefusedThinking(t *testing.T) {
 		})(t.Context(), &middleware.Request{Messages: a.history, Model: binding}, nil)
 	require.Equal(t, middleware.VoidThinking, middleware.KindOf(err))
 	require.ErrorIs(t, err, stubborn)
-	require.Equal(t, 1, calls, "nothing is known of the conversation, so all thinking was left out already")
+	require.Equal(t, 2, calls, "nothing is known of the conversation, so the provider decides, and is asked once more without thinking")
 }
 
 func TestParseVoidThinking(t *testing.T) {
@@ -295,7 +295,7 @@ func TestParseVoidThinking(t *testing.T) {
 func TestThinkingOfTheModelThatIsAsked(t *testing.T) {
 	t.Parallel()
 	idle := middleware.Editing("idle", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{})
-	for model, want := range map[string]int{"": 1, "deepseek-r1": 0, "gpt-4o": 1, binding: 0} {
+	for model, want := range map[string]int{"": 1, "deepseek-r1": 0, "gpt-4o": 1, binding: 1} {
 		other := func(next middleware.Model) middleware.Model {
 			return func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 				own := *r
