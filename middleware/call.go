@@ -31,6 +31,8 @@ type call struct {
 	repairers  []*repairing // they have the last word on the view
 	tooLong    bool         // the provider has refused the attempt before as too long
 	declares   bool         // a layer declares Tools in place of none, and reports each change of them
+	unread     bool         // nothing reads handles, so what editors remove is not archived
+	floor      floor        // below which the editors so far edit nothing
 	editor     string       // name of the editor that has run last
 	last       string       // name of an editor that repairs as well, so no other one should run after it
 
@@ -53,7 +55,8 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 // layer before the first editor may still add to it.
 //
 // The Env of this chain holds if there is no other chain, or if the request leaves the layers of another chain, or if
-// the chain around it has no Env and no editor of that chain has run yet.
+// the chain around it has no Env and no editor of that chain has run yet. Otherwise it fills what the Env of the chain around
+// it leaves out, if no editor has run yet.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		inside := req.rememberer != nil // the layers of another chain
@@ -75,13 +78,26 @@ func (c *chain) enter(next Model) Model {
 			}
 		case !inside: // the Env and the view of the chain before this one remain
 			r.rememberer = c
-		case c.hasEnv && req.chain != c && req.observers != nil:
-			if ignored := c.given.besides(req.chain.given); len(ignored) > 0 && (req.dry != nil || c.warned.once(req, "Env")) {
-				c.report(ctx, req, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
-					" of this chain is ignored, since an outer chain has its own Env; set it there"})
-			}
+		case c.hasEnv && req.chain != c:
+			c.fill(ctx, r)
 		}
 		return next(ctx, r, emit)
+	}
+}
+
+// fill gives a request in another chain what the Env of that one leaves out and this one sets, unless an editor has run. It
+// reports what is ignored.
+func (c *chain) fill(ctx context.Context, r *Request) {
+	if r.view == nil {
+		r.chain = r.chain.filled(c)
+		r.protect = r.chain.env.Protect
+	}
+	if c.soft || r.observers == nil {
+		return
+	}
+	if ignored := c.given.besides(r.chain.given); len(ignored) > 0 && (r.dry != nil || c.warned.once(r, "Env")) {
+		c.report(ctx, r, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
+			" of this chain is ignored, since an outer chain has its own Env; set it there"})
 	}
 }
 
@@ -138,6 +154,7 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			return nil, err
 		}
+		req.reportFloor(ctx)
 		if out.view == nil && req.observers != nil && req.dry == nil {
 			out.watch(ctx)
 		}

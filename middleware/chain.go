@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type chain struct {
 	env            Env  // with all defaults
 	given          Env  // as the caller has set it
 	hasEnv         bool // given sets something
+	soft           bool // the Env of a chain around it may set the same to something else
 	meter          tokens.Meter
 	encoding       string                 // by which the counter counts; "" if unknown
 	defaultCounter bool                   // the counter is the default one
@@ -36,6 +38,8 @@ type chain struct {
 	model     atomic.Pointer[namedModel] // looked up last
 	binding   sync.Map                   // names of models that have refused thinking after a change: true
 	warned    conversation               // has the events of kind Misconfigured that were reported
+	filling   sync.Mutex                 // guards inner
+	inner     map[*chain]*chain          // by chains inside of it: itself with what they fill
 	watcher   func() *chain              // sizes requests for observers that no editor has seen; it edits and remembers nothing
 }
 
@@ -68,6 +72,36 @@ func newChain(env Env) *chain {
 	c.env = env
 	c.meter = tokens.Meter{Counter: env.Counter, Framing: env.Framing}
 	return c
+}
+
+// filled returns the chain with what the Env of a chain inside of it sets and its own leaves out. Edits are remembered in the same
+// journal, so they are found whichever of several inner chains a call takes. If there is nothing to fill, it is the chain itself.
+func (c *chain) filled(inner *chain) *chain {
+	c.filling.Lock()
+	defer c.filling.Unlock()
+	if known := c.inner[inner]; known != nil {
+		return known
+	}
+	made, fills := c, false
+	env := c.given
+	to, from := reflect.ValueOf(&env).Elem(), reflect.ValueOf(inner.given)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() && !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+			fills = true
+		}
+	}
+	if fills {
+		if env.Journal == nil {
+			env.Journal = c.env.Journal
+		}
+		made = newChain(env)
+	}
+	if c.inner == nil {
+		c.inner = map[*chain]*chain{}
+	}
+	c.inner[inner] = made
+	return made
 }
 
 // report gives an event to the observers of a request.

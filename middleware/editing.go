@@ -104,6 +104,9 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	}
 	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: len(out.Force) > 0 && out.forced(l.name)}
 	why, met := p.due(ctx)
+	if out.observers != nil && !l.opts.ForWindow {
+		out.floor.lower(l, v, met)
+	}
 	if met && ctx.Err() == nil {
 		p.complete(ctx)
 	}

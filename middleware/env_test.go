@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
@@ -112,6 +113,73 @@ func TestWithInsideWith(t *testing.T) {
 			require.Equal(t, c.puts[0], journals[0].puts.Load(), "writes to the outer journal")
 			require.Equal(t, c.puts[1], journals[1].puts.Load(), "writes to the inner journal")
 		})
+	}
+}
+
+// An inner Env fills what the outer one leaves out, and edits are remembered where the outer one remembers them.
+func TestInnerEnvFills(t *testing.T) {
+	t.Parallel()
+	archive, journal := store.NewMemory(0), newCountingJournal()
+	for name, outer := range map[string]middleware.Env{
+		"nothing is set": {}, "a scope": {Scope: "a"}, "a journal": {Journal: journal}, "an archive": {Archive: store.NewMemory(0)},
+	} {
+		var heard middlewaretest.Recorder
+		mw := middleware.With(outer, heard.Middleware(), middleware.With(middleware.Env{Archive: archive, Clock: at(2002)}, halver("a")))
+		h := middlewaretest.ReAct{Rounds: 12}.Messages()
+		for i := range 2 {
+			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+			require.NoError(t, err)
+			env := sent.View().Env()
+			require.Equal(t, outer.Archive == nil, env.Archive == store.Store(archive), name)
+			require.Equal(t, outer.Scope, env.Scope, name)
+			require.Equal(t, 2002, env.Clock().Year(), name)
+			if i > 0 {
+				require.Empty(t, events, "%s: the edits are remembered", name)
+			}
+		}
+		ignored := 0
+		if outer.Archive != nil {
+			ignored = 1
+		}
+		require.Len(t, heard.Events(middleware.Misconfigured), ignored, name)
+	}
+	require.Positive(t, journal.puts.Load())
+}
+
+// TestFloor: a chain that edits nothing for long says so once.
+func TestFloor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		model  string
+		window int
+		mws    []middleware.Middleware
+		want   string
+	}{
+		"the default of a long window": {"gpt-4.1-mini", 0, []middleware.Middleware{contextedit.New(contextedit.Options{})}, "contextedit: notice: nothing is edited below 785,682 tokens (three quarters of the window of gpt-4.1-mini)"},
+		"the first of several":         {"gpt-4.1-mini", 0, []middleware.Middleware{contextedit.New(contextedit.Options{}), halver("b")}, ""},
+		"a share":                      {"", 1_000_000, []middleware.Middleware{shortener("a", 2, trigger.Fraction(0.5))}, "a: notice: nothing is edited below 500,000 tokens (half of the room of the model)"},
+		"the caller's own number":      {"", 1_000_000, []middleware.Middleware{shortener("a", 2, trigger.Tokens(500_000))}, ""},
+		"beyond the room":              {"", 100_000, []middleware.Middleware{shortener("a", 2, trigger.Tokens(500_000))}, "a: notice: nothing is edited below 500,000 tokens (more than the room of 100000)"},
+		"any of them":                  {"", 1_000_000, []middleware.Middleware{shortener("a", 2, trigger.Any(trigger.Fraction(0.5), trigger.Rounds(5)))}, ""},
+		"all of them":                  {"", 1_000_000, []middleware.Middleware{shortener("a", 2, trigger.All(trigger.Fraction(0.2), trigger.Rounds(5)))}, "a: notice: nothing is edited below 200,000 tokens (0.2 of the room of the model)"},
+		"a short window is met soon":   {"", 60_000, []middleware.Middleware{shortener("a", 2, trigger.Fraction(0.75))}, ""},
+		"by price, at any size":        {"gpt-4.1-mini", 0, []middleware.Middleware{shortener("a", 2, trigger.Economy(trigger.EconomyOptions{}))}, ""},
+	} {
+		var heard middlewaretest.Recorder
+		mw := middleware.Chain(append([]middleware.Middleware{heard.Middleware()}, c.mws...)...)
+		for range 2 {
+			req := &middleware.Request{Messages: []message.Message{message.User("hi")}, Model: c.model}
+			if c.window > 0 {
+				req.Budget = &middleware.Budget{Window: c.window}
+			}
+			_, _, err := middleware.Apply(t.Context(), mw, req)
+			require.NoError(t, err)
+		}
+		var got []string
+		for _, e := range heard.Events(middleware.Notice) {
+			got = append(got, e.String())
+		}
+		require.Equal(t, c.want, strings.Join(got, "\n"), name)
 	}
 }
 

@@ -22,6 +22,16 @@ func Internals(inside.Key) internals { return internals{} } //nolint:revive // a
 
 type internals struct{}
 
+// Suggest is [With] of an Env that only fills what the Env of a chain around it leaves out: no event tells what is ignored.
+func (internals) Suggest(env Env, mws ...Middleware) Middleware { return with(env, true, mws) }
+
+// Unread returns the request for editors that are to leave no handles, since nothing reads them: for them the chain has no archive.
+func (internals) Unread(r *Request) *Request {
+	own := *r
+	own.unread = true
+	return &own
+}
+
 // Without returns the view with the same messages, but with a size that is smaller by a
 // number of tokens by the meter, to ask a [Trigger] how it would decide after an edit.
 func (internals) Without(v *View, counted int) *View {

@@ -83,10 +83,12 @@ func (e Env) besides(other Env) (names []string) {
 	return names
 }
 
-// With is [Chain] with an Env. If chains are nested, the Env of the first one in which an editing middleware runs
-// holds; an event of kind [Misconfigured] names the fields that an inner one sets differently. With panics with
-// "middleware: With: …" if Protect has an empty name.
-func With(env Env, mws ...Middleware) Middleware {
+// With is [Chain] with an Env. If chains are nested, the Env of the outer one holds, and that of an inner one fills the fields
+// that the outer one leaves at zero; but none is filled once an editing middleware has run. An event of kind [Misconfigured]
+// names the fields that an inner one sets differently. With panics with "middleware: With: …" if Protect has an empty name.
+func With(env Env, mws ...Middleware) Middleware { return with(env, false, mws) }
+
+func with(env Env, soft bool, mws []Middleware) Middleware {
 	if err := validateTools(env.Protect); err != nil {
 		panic("middleware: With: " + err.Error())
 	}
@@ -97,6 +99,7 @@ func With(env Env, mws ...Middleware) Middleware {
 		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
 	}
 	c := newChain(env)
+	c.soft = soft
 	return func(next Model) Model { return c.wrap(next, mws...) }
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -201,6 +202,48 @@ func callsEdited(v *View, name string) int {
 		look(it.Record)
 	}
 	return len(edited)
+}
+
+// floor is the number of tokens below which the editors of a chain edit nothing.
+type floor struct {
+	tokens int
+	of     string // of what the number is a part, in words; "": the caller's own number
+	by     string // the editor that edits first
+	none   bool   // an editor may edit at any size
+}
+
+// lower counts an editor, whose trigger is met or not.
+func (f *floor) lower(l *layer, v *View, met bool) {
+	t, ok := l.opts.Trigger.(interface {
+		Below(v *View) (tokens int, of string)
+	})
+	if met || !ok || f.none {
+		f.none = true
+		return
+	}
+	tokens, of := t.Below(v)
+	if f.none = tokens == 0; f.tokens == 0 || tokens < f.tokens {
+		f.tokens, f.of, f.by = tokens, of, l.name
+	}
+}
+
+// distant is from how many tokens on a floor is reported: a run of 30 calls with results of 1,600 tokens stays below it.
+const distant = 50_000
+
+// reportFloor reports, once for a chain, that nothing is edited for long.
+func (r *Request) reportFloor(ctx context.Context) {
+	f := r.floor
+	if r.observers == nil || r.view == nil || r.chain.env.Explain { // which says in each call why nothing is edited
+		return
+	}
+	if f.none || f.of == "" || f.tokens < distant || f.tokens < 2*r.view.size.Tokens || r.dry == nil && !r.chain.warned.once(r, "floor") {
+		return
+	}
+	digits := strconv.Itoa(f.tokens)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	r.chain.report(ctx, r, Event{Kind: Notice, By: f.by, Why: fmt.Sprintf("nothing is edited below %s tokens (%s)", digits, f.of)})
 }
 
 // overhead is what no edit can remove, in tokens by the meter.

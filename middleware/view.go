@@ -166,7 +166,7 @@ func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 // if what is removed now is not kept.
 func (v *View) Env() Env {
 	e := v.session.chain.env
-	if v.unarchived {
+	if v.unarchived || v.req.unread {
 		e.Archive = nil
 	}
 	return e

@@ -515,7 +515,7 @@ func TestCalledOffLeavesNoTrace(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	small := middlewaretest.Script(stops, middlewaretest.Say(good))
-	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Tokens(100_000)})
 	h := history(8)
 	req := &middleware.Request{Messages: h, Force: []string{"*"}}
 	_, _, err := middleware.Apply(ctx, mw, req)

@@ -177,10 +177,10 @@ func ExampleFunc_complexity() {
 // Without a trigger, results are cleared at 0.75 of the room if the window is known.
 func Example_noTrigger() {
 	h := investigation(10)
-	fmt.Println(clearings(nil, &middleware.Request{Messages: h})) // at 100,000 tokens
+	fmt.Println(clearings(nil, &middleware.Request{Messages: h}))
 	fmt.Println(clearings(nil, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}}))
 	// Output:
-	// nothing to do
+	// contextedit: notice: nothing is edited below 100,000 tokens (the window of the model is not known)
 	// contextedit: 3665 → 889 tokens: cleared 8 results (3665 of 3000 tokens, 0.75 of the window of 4000)
 }
 

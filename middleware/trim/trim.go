@@ -164,6 +164,9 @@ func (t *trimmer) level(v *middleware.View) string {
 // spaced is the trigger of a trimmer, evaluated no more often than its interval allows.
 type spaced struct{ by *trimmer }
 
+// Below is that of the trigger without an interval.
+func (s spaced) Below(v *middleware.View) (tokens int, of string) { return when.Below(s.by.Trigger, v) }
+
 // Met implements [middleware.Trigger].
 func (s spaced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 	if s.by.Interval > 0 && !s.by.state(v).due {

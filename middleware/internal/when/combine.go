@@ -159,6 +159,17 @@ func (s several) Threshold(v *middleware.View) (tokens int, ok bool) {
 	return tokens, ok
 }
 
+// Below is of Any the smallest number of the triggers, of All the largest.
+func (s several) Below(v *middleware.View) (tokens int, of string) {
+	for i, t := range s.triggers {
+		n, part := Below(t, v)
+		if i == 0 || s.enough == (n < tokens) {
+			tokens, of = n, part
+		}
+	}
+	return tokens, of
+}
+
 // from returns the first of the positions of Any, and the last of those of All.
 func (s several) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
 	if s.enough {

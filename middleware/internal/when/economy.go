@@ -261,6 +261,8 @@ func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 
 func (p priced) cost() int { return 3 }
 
+func (p priced) Below(v *middleware.View) (tokens int, of string) { return Below(p.of(v), v) }
+
 func (p priced) Threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
 
 func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {

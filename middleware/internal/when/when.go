@@ -3,6 +3,7 @@
 package when
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/laconic-go/laconic/internal/inside"
@@ -43,6 +44,26 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
 		return t.Threshold(v)
 	}
 	return 0, false
+}
+
+// Below returns the tokens below which a trigger is surely not met, and of what they are a part, in words; "" if the caller has
+// given the number. 0: it may be met at any size.
+func Below(t middleware.Trigger, v *middleware.View) (tokens int, of string) {
+	if t, known := t.(interface {
+		Below(v *middleware.View) (tokens int, of string)
+	}); known {
+		return t.Below(v)
+	}
+	return 0, ""
+}
+
+// ofModel returns the name of the window or room in words.
+func ofModel(v *middleware.View, share float64, what string) string {
+	part := map[float64]string{0.5: "half", 0.75: "three quarters"}[share]
+	if part == "" {
+		part = fmt.Sprint(share)
+	}
+	return part + " of the " + what + " of " + cmp.Or(v.Request().Model, "the model")
 }
 
 // Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
@@ -114,6 +135,17 @@ func (t threshold) Threshold(*middleware.View) (tokens int, ok bool) {
 	return t.limit, true
 }
 
+// Below returns a number of the caller, and that it is beyond the room.
+func (t threshold) Below(v *middleware.View) (tokens int, of string) {
+	if t.unit != unitTokens {
+		return 0, ""
+	}
+	if b, known := v.Budget(); known && t.limit > b.Room() {
+		of = fmt.Sprintf("more than the room of %d", b.Room())
+	}
+	return t.limit, of
+}
+
 func (t threshold) cost() int { return 0 }
 
 // Fraction is trigger.Fraction.
@@ -146,6 +178,11 @@ func (f fraction) Threshold(v *middleware.View) (tokens int, ok bool) {
 	return shorten.AtLeast(f.share, b.Room()), true
 }
 
+func (f fraction) Below(v *middleware.View) (tokens int, of string) {
+	tokens, _ = f.Threshold(v)
+	return tokens, ofModel(v, f.share, "room")
+}
+
 func (f fraction) cost() int { return 0 }
 
 // DefaultTokens is the threshold of [Default] if the window is not known.
@@ -171,6 +208,17 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 
 func (f fallback) Validate() error { return fraction(f).Validate() }
 func (f fallback) cost() int       { return 0 }
+
+func (f fallback) Below(v *middleware.View) (tokens int, of string) {
+	if tokens, of = fraction(f).Below(v); tokens == 0 {
+		return DefaultTokens, unknownWindow(v)
+	}
+	return tokens, of
+}
+
+func unknownWindow(v *middleware.View) string {
+	return "the window of " + cmp.Or(v.Request().Model, "the model") + " is not known"
+}
 
 func (f fallback) Threshold(v *middleware.View) (int, bool) { return Threshold(f.of(v), v) }
 

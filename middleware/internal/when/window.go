@@ -42,6 +42,17 @@ func (window) Threshold(v *middleware.View) (tokens int, ok bool) {
 	return tokens, true
 }
 
+func (window) Below(v *middleware.View) (tokens int, of string) {
+	b, known := v.Budget()
+	switch tokens, _ = windowLimit(b); {
+	case !known:
+		return DefaultTokens, unknownWindow(v)
+	case b.Reserve > b.Window/4:
+		return tokens, ofModel(v, 0.9, "room")
+	}
+	return tokens, ofModel(v, 0.75, "window")
+}
+
 // WithReserve is t, which is also met if fewer tokens of the window are left than n, or than the request's reserve if that is
 // more. Without a known window it is t alone.
 func WithReserve(n int, t middleware.Trigger) middleware.Trigger { return withReserve{t, n} }
@@ -63,6 +74,12 @@ func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met 
 		return true, fmt.Sprintf("%d of %d tokens, the window less the Reserve", n, limit), nil
 	}
 	return w.Trigger.Met(v, plan)
+}
+
+func (w withReserve) Below(v *middleware.View) (tokens int, of string) {
+	tokens, of = Below(w.Trigger, v)
+	limit, _ := w.Threshold(v)
+	return min(tokens, limit), of
 }
 
 func (w withReserve) Threshold(v *middleware.View) (tokens int, ok bool) {
