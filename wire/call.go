@@ -140,6 +140,15 @@ func (c *call) run(ctx context.Context) (err error) {
 	return err
 }
 
+// warn notes an event for the decision, if it comes before the answer.
+func warn(ctx context.Context, e middleware.Event) {
+	if c, ok := ctx.Value(callKey{}).(*call); ok && e.Warning() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.decision.Warnings = append(c.decision.Warnings, e.String())
+	}
+}
+
 // ask is the model at the end of the chain: the provider.
 func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 	c, ok := ctx.Value(callKey{}).(*call)

@@ -81,6 +81,7 @@ type Decision struct {
 	Compacts int           // requests for compactions that were made for it, by package native
 	BytesIn  int64         // of the body that the client has written; negative: not known
 	BytesOut int64         // of the body that was sent last
+	Warnings []string      // events that a person should look at, as middleware.Event.Warning says, such as a far trigger
 	Added    time.Duration // until the answer began, without the time of the provider
 }
 
@@ -132,10 +133,11 @@ func (t *transport) CloseIdleConnections() {
 
 // engine has what the requests of a transport share. It is safe for concurrent use.
 type engine struct {
-	opts Options
-	mws  []middleware.Middleware
-	memo *codec.Memo
-	seen atomic.Int64
+	opts  Options
+	mws   []middleware.Middleware
+	table *models.Table
+	memo  *codec.Memo
+	seen  atomic.Int64
 
 	known atomic.Pointer[named] // the model of the last request
 
@@ -161,13 +163,11 @@ func newEngine(opts Options, mws []middleware.Middleware) *engine {
 	if opts.MaxBody == 0 {
 		opts.MaxBody = maxBody
 	}
-	if opts.Env.Models == nil {
-		opts.Env.Models = models.Default()
-	}
 	if opts.Scope != nil && opts.Env.Journal == nil {
 		opts.Env.Journal = journal.NewMemory(0)
 	}
 	e := &engine{opts: opts, mws: mws, memo: codec.NewMemo(maxMemory), chains: map[string]*scoped{}}
+	e.table = cmp.Or(opts.Env.Models, models.Default())
 	e.chain(opts.Env.Scope)
 	return e
 }
@@ -193,7 +193,11 @@ func (e *engine) chain(scope string) middleware.Model {
 		if e.opts.Archive != nil {
 			env.Archive = e.opts.Archive(scope)
 		}
-		c = &scoped{model: middleware.With(env, e.mws...)(ask)}
+		model := middleware.With(env, e.mws...)(ask)
+		if e.opts.Observe != nil {
+			model = middleware.Observe(warn)(model)
+		}
+		c = &scoped{model: model}
 		e.chains[scope] = c
 	}
 	c.used = e.clock
@@ -232,7 +236,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 func (e *engine) lookup(name string) models.Model {
 	m := e.known.Load()
 	if m == nil || m.name != name {
-		m = &named{name: name, Model: e.opts.Env.Models.Of(name)}
+		m = &named{name: name, Model: e.table.Of(name)}
 		e.known.Store(m)
 	}
 	return m.Model

@@ -19,6 +19,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/wire"
 	"github.com/laconic-go/laconic/wire/wiretest"
 )
@@ -158,11 +159,38 @@ func TestEdited(t *testing.T) {
 	sameBytes(t, whole, got)
 	require.Equal(t, 1, strings.Count(r.bodies[1], long), "the newest result is kept")
 	require.True(t, json.Valid([]byte(r.bodies[1])))
+	require.Contains(t, fmt.Sprint(r.decisions[0].Warnings), `fit: misconfigured: the window of model "m" is not known`)
+	for i := range r.decisions {
+		r.decisions[i].Warnings = nil
+	}
 	require.Equal(t, []wire.Decision{
 		{Format: "chat", BytesIn: int64(len(short)), BytesOut: int64(len(short)), Added: r.decisions[0].Added},
 		{Format: "chat", Edited: true, BytesIn: int64(len(body)), BytesOut: int64(len(r.bodies[1])), Added: r.decisions[1].Added},
 	}, r.decisions)
 	require.Equal(t, 2, r.count(middleware.Called))
+}
+
+// TestWarnings: a decision has what the chain says once, and an Env of the chain is not in the way of one that was not set.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0)
+	var seen middleware.Env
+	look := middleware.Middleware(func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			seen = req.View().Env()
+			return next(ctx, req, emit)
+		}
+	})
+	r := &recorder{}
+	rt := wire.Transport(r, r.options(), middleware.With(middleware.Env{Archive: archive},
+		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.75)}), fit.New(fit.Options{}), look))
+	body := strings.Replace(rounds(1, long), `"model":"m"`, `"model":"gpt-4.1-mini"`, 1)
+	for range 2 {
+		do(t, rt, post(t, chatURL, body))
+	}
+	require.Equal(t, []string{"contextedit: notice: nothing is edited below 785,675 tokens (three quarters of the room of gpt-4.1-mini)"}, r.decisions[0].Warnings)
+	require.NotContains(t, fmt.Sprint(r.decisions[1].Warnings), "below")
+	require.Equal(t, store.Store(archive), seen.Archive)
 }
 
 func TestUntouched(t *testing.T) {
