@@ -30,6 +30,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/laconic-go/laconic"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -98,33 +99,29 @@ func Parse(name string, data []byte) (*File, error) {
 	return &f, nil
 }
 
-// presetEconomy is the only value of the key preset.
-const presetEconomy = "economy"
-
-// Economy returns the recommended chain for a model of which the prices are known, with an archive in memory. It is the
-// chain file
-//
-//	model: claude-sonnet-5-5
-//	preset: economy
-//
-// Old tool results and long arguments become shorter when the prompt cache makes that worth its price, each result leaves
-// a line of hard facts, and the request always fits. If the prices are unknown, those of the provider for which an edit is
-// most expensive are assumed.
-func Economy(model string) *File {
-	f := &File{Model: model}
-	f.usePreset()
-	return f
+// presets are the chains that the key preset names.
+func presets() map[string][]middleware.Middleware {
+	return map[string][]middleware.Middleware{
+		"auto": {laconic.Auto()},
+		"economy": {
+			microcompact.New(microcompact.Options{
+				Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
+				Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: 120,
+			}),
+			fit.New(fit.Options{}),
+		},
+	}
 }
 
-// usePreset sets the chain of the preset, and an archive if there is none.
-func (f *File) usePreset() {
-	f.Chain = []middleware.Middleware{
-		microcompact.New(microcompact.Options{
-			Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
-			Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: 120,
-		}),
-		fit.New(fit.Options{}),
+// readPreset sets the chain to a preset, and an archive if there is none.
+func (f *File) readPreset(n node) {
+	all := presets()
+	chain, ok := all[n.text()]
+	if !ok {
+		n.failf("is %q, want %s", short(n.raw()), oneOf(slices.Sorted(maps.Keys(all))))
+		return
 	}
+	f.Chain = chain
 	if f.archives == nil {
 		f.keepIn(store.NewMemory(0).Scope)
 	}
@@ -143,12 +140,7 @@ func (f *File) keys() []key {
 		{"conversation", set(&f.Conversation, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
 		{"breakpoints", set(&f.Breakpoints, node.yesNo)},
-		{"preset", func(n node) {
-			if n.text() != presetEconomy {
-				n.failf("is %q, want %s", short(n.raw()), presetEconomy)
-			}
-			f.usePreset()
-		}},
+		{"preset", f.readPreset},
 		{"chain", f.readChain},
 	}
 }
@@ -163,7 +155,7 @@ func (f *File) read(root node) {
 		preset.failf("stands for a chain, and there is one: want one of the two")
 	}
 	if f.Chain == nil {
-		root.failf("has no chain: want a list of middlewares under the key chain, as %s, or preset: %s", smallest, presetEconomy)
+		root.failf("has no chain: want a list of middlewares under the key chain, as %s, or preset: auto", smallest)
 	}
 	reserve, ok := root.value("reserve")
 	switch {

@@ -90,24 +90,6 @@ func ExampleFile_Open() {
 	// <nil> <nil>
 }
 
-// The recommended chain for a model, around a model of the caller.
-func ExampleEconomy() {
-	file := chainfile.Economy("claude-sonnet-5-5")
-	model := file.With(middleware.Env{})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		fmt.Println("the model sees", len(req.Messages), "messages")
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: "16 GB."})}, nil
-	})
-	resp, err := model(context.Background(), &middleware.Request{Model: file.Model, Messages: history}, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(resp.Message.Text())
-	// Output:
-	// the model sees 7 messages
-	// 16 GB.
-}
-
 func ExampleError() {
 	_, err := chainfile.Parse("chain.yaml", []byte("chain:\n  - use: contextedit\n    keep: five\n"))
 	fmt.Println(err)

@@ -23,7 +23,8 @@ func TestRecordedNames(t *testing.T) {
 	t.Parallel()
 	race.Skip(t)
 	const model = "claude-sonnet-4-5"
-	economy := chainfile.Economy(model).With(middleware.Env{})
+	economy, err := chainfile.Parse("economy", []byte("preset: economy"))
+	require.NoError(t, err)
 	archive := middleware.Env{Archive: store.NewMemory(0)}
 	compact := microcompact.New(microcompact.Options{Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}})
 	for name, tt := range map[string]struct {
@@ -31,7 +32,7 @@ func TestRecordedNames(t *testing.T) {
 		window int
 		lost   float64 // the largest share of shortened calls that name nothing
 	}{
-		"the preset economy":           {chain: economy},
+		"the preset economy":           {chain: economy.With(middleware.Env{})},
 		"limits of 200":                {chain: compact, lost: 0.2},
 		"limits of 200 and an archive": {chain: middleware.With(archive, compact), lost: 0.2},
 		"fit":                          {chain: fit.New(fit.Options{}), window: 8000},

@@ -86,7 +86,7 @@ recordings contain, unless --no-text is given.`,
 			r.files = append(r.files, file)
 			return nil
 		})
-		fs.StringVar(&r.preset, "preset", "", "the chain that `NAME` stands for in a chain file: economy")
+		fs.StringVar(&r.preset, "preset", "", "a preset of chain files: `NAME` auto or economy")
 		fs.BoolVar(&r.baselines, "baselines", false, "chains that are known from other systems")
 		fs.BoolVar(&r.json, "json", false, "write one JSON object for each chain")
 		fs.StringVar(&r.html, "html", "", "write a page to `FILE` that shows each conversation and call")
@@ -222,7 +222,7 @@ func (r *replayed) validate(args []string) (err error) {
 	case len(args) == 0:
 		return usagef("no recordings: want files or folders; see laconic help replay")
 	case len(r.files) == 0 && r.preset == "" && !r.baselines:
-		return usagef("no chain: want --chain FILE, --preset economy or --baselines; see laconic help replay")
+		return usagef("no chain: want --chain FILE, --preset auto or --baselines; see laconic help replay")
 	case !slices.ContainsFunc(replay.Classes(), isClass):
 		return usagef("--rank is %q, want K0, K1, K9, K11.5 or K49", r.rank)
 	case r.noText && r.html == "":

@@ -157,12 +157,12 @@ func TestReplayUsage(t *testing.T) {
 		want string
 	}{
 		{nil, "no recordings: want files or folders"},
-		{[]string{file}, "no chain: want --chain FILE, --preset economy or --baselines"},
+		{[]string{file}, "no chain: want --chain FILE, --preset auto or --baselines"},
 		{[]string{"--baselines", "--rank", "K2", file}, `--rank is "K2", want K0, K1, K9, K11.5 or K49`},
 		{[]string{"--baselines", "--bar", "2", file}, "--bar is 2, want a share from 0 to 1"},
 		{[]string{"--baselines", "--counter", "x", file}, `--counter: "x" is no counter`},
 		{[]string{"--baselines", "--window", "-1", file}, "a negative option"},
-		{[]string{"--preset", "luxury", file}, `replay: --preset is "luxury", want economy`},
+		{[]string{"--preset", "luxury", file}, `replay: --preset is "luxury", want auto or economy`},
 	} {
 		status, stdout, stderr := exec(t, "", append([]string{"replay"}, c.args...)...)
 		require.Equal(t, 2, status, "%v: %s", c.args, stderr)

@@ -26,20 +26,21 @@ import (
 
 var serveCommand = command{
 	name:  "serve",
-	args:  "--chain FILE --upstream URL [FLAGS]",
+	args:  "--upstream URL [FLAGS]",
 	short: "a gateway: a chain between clients of any language and the API",
 	long: `Listens for requests of OpenAI chat completions, OpenAI Responses, Anthropic
 Messages, Gemini and Ollama, applies the chain, and sends them to the upstream.
 Clients set their base URL to this server. All else passes untouched.
 --routes names several upstreams in a file, a line NAME: URL for each, and
 requests to /NAME/… go there; --upstream gets the others. Each credential is a
-tenant of its own. SIGHUP reads the chain file and certificate again; SIGTERM
+tenant of its own. Without --chain, the chain is preset auto. SIGHUP reads the
+chain file and certificate again; SIGTERM
 and SIGINT make /readyz say no, and end the server after the last request. The
 log goes to standard error and has no content. See docs/gateway.md.`,
 	flags: func(fs *flag.FlagSet) action {
 		var s serving
 		o := &s.opts
-		fs.StringVar(&o.Chain, "chain", "", "the chain `FILE`, in YAML or JSON")
+		fs.StringVar(&o.Chain, "chain", "", "the chain `FILE`, in YAML or JSON; none: preset auto")
 		fs.StringVar(&s.upstream, "upstream", "", "`URL` of the API, as https://api.openai.com")
 		fs.StringVar(&s.routes, "routes", "", "`FILE` with a line NAME: URL for each of several upstreams")
 		fs.StringVar(&s.listen, "listen", "127.0.0.1:8787", "`ADDRESS` to listen on")
@@ -134,8 +135,6 @@ func (s *serving) validate(args []string) error {
 		return usagef("%q is too much: serve has flags alone", args[0])
 	case s.demo && (s.upstream != "" || s.routes != ""):
 		return usagef("--demo has an upstream of its own: want no --upstream and no --routes")
-	case s.opts.Chain == "" && !s.demo:
-		return usagef("no chain: want --chain FILE; see laconic help serve")
 	case s.upstream == "" && s.routes == "" && !s.demo:
 		return usagef("no upstream: want --upstream URL or --routes FILE; see laconic help serve")
 	case (s.opts.TLSCert == "") != (s.opts.TLSKey == ""):

@@ -73,7 +73,7 @@ func TestServeUsage(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", 2, "no chain: want --chain FILE"},
+		{"", 2, "no upstream: want --upstream URL or --routes FILE"},
 		{"--chain x", 2, "no upstream: want --upstream URL"},
 		{"--demo --upstream http://a", 2, "--demo has an upstream of its own"},
 		{"--chain x --upstream http://a y", 2, `"y" is too much`},
@@ -96,6 +96,9 @@ func TestServeUsage(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Contains(t, stdout, "ok: chain "+chain)
 	require.Contains(t, stdout, "failed: upstream http://127.0.0.1:1: ")
+	out.Reset()
+	run(t.Context(), []string{"serve", "--check", "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
+	require.Contains(t, out.String(), "ok: chain preset auto")
 }
 
 // TestServeCheckWrites: the check writes to the stores, and leaves nothing there.

@@ -42,7 +42,10 @@ func (c *chain) end() {
 
 // load reads the chain file. A journal and an archive in memory are those of the chain before.
 func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
-	file, err := chainfile.Load(g.opts.Chain)
+	file, err := chainfile.Parse("", []byte("preset: auto"))
+	if g.opts.Chain != "" {
+		file, err = chainfile.Load(g.opts.Chain)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -30,7 +31,7 @@ func (g *Gateway) Check(ctx context.Context) (all []Check) {
 	_, _, err := middleware.Apply(ctx, file.With(middleware.Env{}), &middleware.Request{
 		Messages: []message.Message{message.User("Is all well?")},
 	})
-	all = append(all, Check{"chain " + g.opts.Chain, err})
+	all = append(all, Check{"chain " + cmp.Or(g.opts.Chain, "preset auto"), err})
 	if file.Journal != nil {
 		all = append(all, Check{"journal", tryJournal(ctx, file.Journal, scope, probe)})
 	}

@@ -28,9 +28,9 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Options configure a gateway. Chain and Routes are required.
+// Options configure a gateway. Routes are required.
 type Options struct {
-	Chain  string  // path of the chain file
+	Chain  string  // path of the chain file; "": preset auto
 	Routes []Route // where requests go
 
 	// Secret is the key of the hashes that name the scopes. Gateways that share a journal or an archive need the same. nil: a
