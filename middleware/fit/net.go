@@ -107,7 +107,7 @@ func (n *net) learn(req *middleware.Request, more message.Rules) {
 
 // stricter reports whether strict rules change more of what is sent than the own ones.
 func (j *judgement) stricter() bool {
-	if j.view.Request().Format == "chat" { // texts in lists become strings
+	if j.view.Request().Format == "chat" || len(j.declared) > 0 { // texts in lists become strings
 		return true
 	}
 	if j.repaired == nil {

@@ -103,8 +103,9 @@ func claudeRules(m models.Model) message.Rules {
 	return r
 }
 
-// demandTools are the providers that reject calls in a request without tools. Others may reject tools.
-const demandTools = message.Anthropic | message.Bedrock
+// demandTools are the providers that reject calls in a request without tools, in Messages those behind some gateways only, so
+// not before a server has refused one. Others may reject tools.
+const demandTools = message.Anthropic | message.Messages | message.Bedrock
 
 // calledIn returns a declaration for each call.
 func calledIn(msgs []message.Message) (tools []message.ToolDef) {
@@ -137,7 +138,7 @@ type named struct{}
 // in this process, and all others that the history calls.
 func (j *judgement) declarations() []message.ToolDef {
 	switch {
-	case len(j.tools) > 0 || j.own&demandTools == 0: // others may reject tools
+	case len(j.tools) > 0, j.own&demandTools == 0, j.rules == j.own && j.own&(message.AsSent|message.Messages) != 0:
 		return nil
 	case core.Thinking(j.view) == edit.ThinkingBound:
 		tools, _ := core.Load(j.view, named{}).([]message.ToolDef)

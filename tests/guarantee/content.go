@@ -60,7 +60,7 @@ func (l *ledger) parts() {
 					l.notef(guaranteeOf(k), "message %d has %s, which the history does not have, or has less often", i, showPart(p))
 				}
 			}
-			if c, ok := p.(message.ToolCall); ok && !isObject(c.Arguments) {
+			if c, ok := p.(message.ToolCall); ok && l.call.Rules&message.Chat == 0 && !isObject(c.Arguments) {
 				l.notef(Paired, "message %d: the arguments of call %q are no JSON object: %s", i, c.ID, short(c.Arguments))
 			}
 		}
