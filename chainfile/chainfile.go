@@ -57,6 +57,7 @@ type File struct {
 	Counter      tokens.Counter // nil: auto, the chain's default counter
 	Scope        string         // tenant and purpose, for the journal and an archive in a database
 	Protect      []string       // tools whose calls and results no middleware changes
+	Asking       []string       // tools that ask the user; see middleware.Env
 
 	// Journal remembers edits, and Archive keeps cleared content, for the chain and for a tool like agent.Recall. nil: not
 	// given, or in a database that Open opens.
@@ -139,6 +140,7 @@ func (f *File) keys() []key {
 		{"scope", set(&f.Scope, node.text)},
 		{"conversation", set(&f.Conversation, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
+		{"asking", set(&f.Asking, texts("tool names"))},
 		{"breakpoints", set(&f.Breakpoints, node.yesNo)},
 		{"preset", f.readPreset},
 		{"chain", f.readChain},
@@ -262,7 +264,7 @@ func (f *File) warn(why string) middleware.Middleware {
 }
 
 // With returns the chain as one middleware with its own memory. A request without a model or a budget gets those
-// of the file. The file's counter, journal, scope and archive are used if env has none, its list of protected tools is
+// of the file. The file's counter, journal, scope and archive are used if env has none, its lists of tools are
 // added, and its breakpoints are set.
 func (f *File) With(env middleware.Env) middleware.Middleware {
 	if env.Counter == nil {
@@ -277,6 +279,7 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	}
 	env.Scope = cmp.Or(env.Scope, f.Scope)
 	env.Protect = slices.Concat(env.Protect, f.Protect)
+	env.Asking = slices.Concat(env.Asking, f.Asking)
 	env.Breakpoints = env.Breakpoints || f.Breakpoints
 	layers := f.Chain
 	if warning := f.unknownModel(cmp.Or(env.Models, models.Default())); warning != "" {

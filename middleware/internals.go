@@ -58,6 +58,9 @@ func (internals) SureBudget(v *View) (Budget, bool) {
 // Model returns the row of the request's model in the table of models, or the zero Model.
 func (internals) Model(v *View) models.Model { return v.model.Model }
 
+// Asking is [Env.Asking].
+func (internals) Asking(v *View) []string { return v.session.chain.env.Asking }
+
 // Thinking returns what the model of the request demands of the thinking in its earlier answers.
 func (internals) Thinking(v *View) string { return v.session.thinking.rule }
 

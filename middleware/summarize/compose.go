@@ -86,7 +86,7 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 	if room <= 0 {
 		return s
 	}
-	said, found := &quotes.Set{}, &facts.Set{Archive: m.fold.View.Env().Archive}
+	said, found := &quotes.Set{}, &facts.Set{Archive: m.fold.View.Env().Archive, Asking: core.Asking(m.fold.View)}
 	said.Order(orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, c := range m.covers {

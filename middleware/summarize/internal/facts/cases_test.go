@@ -50,8 +50,22 @@ func holds(kind, a, b string) bool {
 		}
 		return keys(a) == b
 	}
-	how, said := decisionIn(a)
-	return how == map[string]state{"refused": refused, "approved": approved}[kind] && said == strings.TrimPrefix(b, "-")
+	return false
+}
+
+// decidedOf returns the decision that is recorded for a call with a result, without the call, or "-".
+func decidedOf(tool, arguments, result string) string {
+	body, isError := strings.CutPrefix(strings.ReplaceAll(result, `\n`, "\n"), "!")
+	s := &Set{}
+	s.Add([]message.Message{
+		message.Assistant(message.ToolCall{ID: "1", Name: tool, Arguments: arguments}),
+		{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "1", Text: body, Error: isError}}},
+	})
+	for _, e := range s.all(decided) {
+		_, how, _ := strings.Cut(english.line(e), " → ")
+		return how
+	}
+	return "-"
 }
 
 // TestCases measures the cases of testdata, which were written before the rules. A third, by hash, is held out.
@@ -69,7 +83,8 @@ func TestCases(t *testing.T) {
 		held := hash.Sum32()%3 == 0
 		set := f[0] + map[bool]string{true: ", held out"}[held]
 		all[set]++
-		if holds(f[0], f[1], f[2]) {
+		isRight := f[0] == "decided" && decidedOf(f[1], f[2], f[3]) == f[4] || f[0] != "decided" && holds(f[0], f[1], f[2])
+		if isRight {
 			right[set]++
 		} else if !held || testing.Verbose() {
 			t.Logf("%s: %s", set, line)

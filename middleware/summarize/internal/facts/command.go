@@ -13,6 +13,7 @@ type command struct {
 	bare     string // without what only limits it or its output: what differs in nothing else is the same command
 	folder   string // that it changes to first
 	reads    bool   // it only moves, or reads or prints what can be read again
+	prints   bool   // what it puts out first is what others may have written
 	acts     bool   // a program does more than read or print
 	hidden   bool   // exit code 0 does not show that all of them ended well
 	filtered bool   // the exit code is that of a program that only reads, as grep
@@ -29,12 +30,16 @@ func readCommand(line string) command {
 	if strings.ContainsAny(rest, `'"`) && hasAny(rest, lists["before a script"].Words) {
 		rest = patterns["script"][0].line.ReplaceAllString(rest, "$1 ")
 	}
+	silent := true
 	for by := "start"; by != "" && rest != ""; {
 		var simple string
 		simple, by, rest = nextCommand(rest)
 		program := programOf(simple)
 		if program == "" {
 			continue
+		}
+		if silent && !lists["silent"].Has(program) {
+			silent, c.prints = false, printsOthers(program, simple)
 		}
 		c.filtered = lists["reader"].Has(program) || strings.Contains(simple, " --version")
 		c.acts = c.acts || !c.filtered
@@ -46,6 +51,11 @@ func readCommand(line string) command {
 	}
 	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")
 	return c
+}
+
+// printsOthers reports whether a simple command prints what others may have written.
+func printsOthers(program, simple string) bool {
+	return program != "gh" && lists["reader"].Has(program) || lists["fetcher"].Has(program) || hasAny(simple, lists["printing"].Words)
 }
 
 // normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it

@@ -42,6 +42,7 @@ const (
 // messages and is not safe for concurrent use.
 type Set struct {
 	Archive store.Store // that has the media without a link; nil: none
+	Asking []string // tools that ask the user, besides those that are known
 
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put
@@ -102,8 +103,11 @@ func (s *Set) addResult(r message.ToolResult) {
 	if c.kind != reads && c.kind != plans {
 		s.seen = append(s.seen, r.Text)
 	}
-	if how, said := decisionIn(r.Text); how != unknown {
-		e := entry{text: text.Line(c.inWords(), longestLine), state: how, detail: decoded(said, longestSaid)}
+	if how, said := c.decisionIn(r, s.Asking); how != unknown {
+		e := entry{text: text.Line(c.inWords(), longestLine), state: how, detail: decoded(said, 2*longestSaid)}
+		if how != refused {
+			e.text = text.Line(c.Name, longestLine)
+		}
 		e.key = e.text + "\n" + e.detail
 		s.put(decided, e)
 		return
@@ -124,7 +128,7 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addFiles(c.files, written)
 	case ok && c.kind == plans:
 		s.addPlan(c.ToolCall, r.Text)
-	case ok && c.kind == acts && c.Name != "":
+	case ok && c.kind == acts && c.Name != "" && !speaksOfUser(r.Text):
 		s.put(done, entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
 		if name := words(c.Name); len(name) > 1 && lists["setter"].Has(name[0]) {
 			s.set[strings.Join(name[1:], "")] = len(s.seen) - 1
@@ -302,6 +306,7 @@ const (
 	denied
 	refused  // by the user
 	approved // by the user
+	answered // likewise: the answer may be no
 )
 
 // put adds an entry as the newest, in place of that with the same key. An empty key is ignored.

@@ -217,27 +217,6 @@ func hasAny(said string, parts []string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(said, part) })
 }
 
-// decisionIn returns whether a result begins with what the user decided about its call, and the words of the user about it.
-func decisionIn(result string) (how state, said string) {
-	const read, opening = 4 << 10, 100 // bytes
-	start := shorten.Head(result, opening)
-	for how = refused; how <= approved; how++ {
-		for _, p := range patterns[english.outcomes[how]] {
-			if !strings.Contains(start, p.stem) {
-				continue
-			}
-			if m := p.line.FindStringIndex(start); m != nil {
-				rest := strings.ReplaceAll(shorten.Head(result[m[1]:], read), "\n", " ")
-				if of := patterns["said"][0].line.FindStringSubmatch(rest); of != nil {
-					said = strings.TrimSpace(of[1])
-				}
-				return how, said
-			}
-		}
-	}
-	return unknown, ""
-}
-
 // faultIn returns the line that shows what failed: the first with a place in a file or with an error; otherwise, if the
 // whole result is an error, its first line that is no frame of a traceback.
 func faultIn(output string, whole bool) (first string) {

@@ -37,6 +37,9 @@ func Runs(msgs []message.Message) (all []Run) {
 		for result := range m.Results() {
 			c := cmp.Or(calls[result.CallID], &call{})
 			res := resultOf(result, c)
+			if how, _ := c.decisionIn(result, nil); how == refused {
+				res.state = denied
+			}
 			r := runOf(c.line, res.state)
 			r.Call, r.Tested = c.ToolCall, res.tested
 			r.Reads = c.kind == reads || slices.ContainsFunc(words(c.Name), lists["search"].Has) ||
