@@ -182,10 +182,10 @@ func groups(all []observed, selected func(o observed) bool, title string, group 
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("| view at most | references: both | order alone | conflicts: new value | old value is left out or marked |\n|---|---|---|---|---|\n")
+	b.WriteString("| view at most | references: both | order alone | conflicts: new value |\n|---|---|---|---|\n")
 	references, conflicts := measurePairs(t, "references.txt", false), measurePairs(t, "conflicts.txt", true)
 	for _, s := range shares {
-		var both, alone, newest, marked share
+		var both, alone, newest share
 		for _, p := range references {
 			for r := range rounds {
 				if p.share == s {
@@ -198,11 +198,10 @@ func TestPairs(t *testing.T) {
 			for r := range rounds {
 				if p.share == s {
 					newest.add(p.second[r])
-					marked.add(!p.first[r] || p.marked[r])
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %d %% | %v | %v | %v | %v |\n", s, &both, &alone, &newest, &marked)
+		fmt.Fprintf(&b, "| %d %% | %v | %v | %v |\n", s, &both, &alone, &newest)
 		require.Zero(t, alone.kept, "orders that are kept without what they refer to")
 		if s > 10 {
 			require.Equal(t, newest.all, newest.kept, "new values")

@@ -169,7 +169,6 @@ type pair struct {
 	share int
 
 	first, second [rounds]bool
-	marked        [rounds]bool // the first one, as changed later
 }
 
 // measurePairs observes pairs of sentences: the second one follows in the same message, or
@@ -200,21 +199,11 @@ func measurePairs(tb testing.TB, name string, apart bool) (all []pair) {
 			for _, p := range batch {
 				seen := pair{held: p[0].held, share: share}
 				for r, v := range views {
-					seen.first[r], seen.second[r], seen.marked[r] = has(v, p[0]), has(v, p[1]), isMarked(v, p[0])
+					seen.first[r], seen.second[r] = has(v, p[0]), has(v, p[1])
 				}
 				all = append(all, seen)
 			}
 		}
 	}
 	return all
-}
-
-// isMarked reports whether a view has an order in a line that is marked as changed.
-func isMarked(view string, o order) bool {
-	for line := range strings.Lines(view) {
-		if has(line, o) && strings.HasPrefix(line, "- (changed later) ") {
-			return true
-		}
-	}
-	return false
 }

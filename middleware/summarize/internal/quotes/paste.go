@@ -76,7 +76,7 @@ func wantStrange(all []passage) {
 	const least = 0.4
 	var strange []*passage
 	for i := range all {
-		if s := &all[i]; !s.wanted && !s.code && (s.strange >= least || judge(s.text) == rule) {
+		if s := &all[i]; !s.wanted && !s.code && (s.strange >= least || judge(s.text) >= rule) {
 			strange = append(strange, s)
 		}
 	}

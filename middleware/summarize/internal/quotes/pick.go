@@ -20,6 +20,8 @@ const (
 	whole  = 150 // a message with more is shortened
 	end    = 75  // of each end of it that is kept
 	middle = 300 // of what is between them that is kept
+	short  = 40  // a message with at most so many is kept before others
+	half   = 2   // the part of the room for these
 	brief  = 20  // a request with more ranks lower
 )
 
@@ -42,7 +44,6 @@ var indented = strings.NewReplacer("\n\n", "\n\n"+indent, "\n", "\n"+indent)
 func (s *Set) Text(o Options) string {
 	p := picker{Set: s, all: slices.Clone(s.all), count: o.Counter.Count}
 	p.markOrders()
-	p.markChanged()
 	for _, m := range p.said {
 		if !m.repeated {
 			p.want(m)
@@ -137,15 +138,53 @@ func (p *picker) choose(room int) (missing bool) {
 			p.judge(i)
 		}
 	}
+	if cost > room {
+		p.dropRepeated()
+		room -= p.takeShort(room / half)
+	}
 	for r := order; r >= unknown; r-- {
 		for i := range slices.Backward(p.all) {
 			if s := &p.all[i]; s.wanted && !s.taken && s.rank == r {
 				room -= p.take(i, room)
-				missing = missing || r == rule && !s.taken
+				missing = missing || r >= rule && !s.taken
 			}
 		}
 	}
 	return missing
+}
+
+// dropRepeated drops passages of longer messages that a later one has as well, such as lines of pasted logs.
+func (p *picker) dropRepeated() {
+	const least = 6 // tokens
+	seen := map[string]bool{}
+	for i := range slices.Backward(p.all) {
+		if s, line := &p.all[i], strings.TrimSpace(p.all[i].text); s.cost >= least && s.mark == "" {
+			s.wanted = s.wanted && !seen[line]
+			seen[line] = true
+		}
+	}
+}
+
+// takeShort takes short messages as a whole, those of the highest rank first, of equal rank the newest, and returns their cost.
+func (p *picker) takeShort(room int) (cost int) {
+	for r := order; r > chat; r-- {
+		for _, m := range slices.Backward(p.said) {
+			all, of := p.all[m.from:m.to], 0
+			highest := unknown
+			for i := range all {
+				of += all[i].cost
+				highest = max(highest, all[i].rank)
+			}
+			if highest != r || of > short || cost+of > room || m.repeated || all[0].taken {
+				continue
+			}
+			cost += of
+			for i := range all {
+				all[i].taken = true
+			}
+		}
+	}
+	return cost
 }
 
 // demote makes a standing order a passage like any other, since it has no room with its mark.

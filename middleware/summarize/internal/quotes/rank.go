@@ -23,6 +23,7 @@ const (
 	long                // a request of more than 20 tokens
 	request             // it asks for something, or has a value
 	rule                // it forbids, or demands from now on
+	change              // it corrects what was said before
 	order               // a standing order
 )
 
@@ -90,6 +91,10 @@ func judge(piece string) rank {
 	switch {
 	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || s.isCourtesy():
 		return chat
+	case isLog(piece):
+		return other
+	case s.corrects():
+		return change
 	case s.has("rule") || strings.Count(string(s), " ") > 3 && s.begins("imperative"): // three words
 		return rule
 	case isQuestion && s.has("single") && !s.has("condition"):
@@ -101,6 +106,22 @@ func judge(piece string) rank {
 	}
 	return other
 }
+
+// corrects reports whether a sentence replaces what was said before: not 8080 but 9090.
+func (s sentence) corrects() bool {
+	const least = 2 // words besides the first one
+	return s.has("change") || s.begins("change at start") && (strings.Count(string(s), " ") > least+1 || strings.ContainsFunc(string(s), lex.IsHan)) ||
+		contrast.MatchString(string(s))
+}
+
+// contrast matches "not X but Y", "X, not Y", "not X", and the same in Chinese; logs are lines that programs write.
+var (
+	contrast = regexp.MustCompile(` not .{1,60} but |不是.{1,40}是| (use|call it|put it|send it|make it) .{1,60} not `)
+	logs     = regexp.MustCompile(`(?i)^\W*(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\w*(error|warn|warning|info|debug|fatal|trace|exception|failed|failure)\W*[:!\]|]|(npm|pip|yarn|pnpm|gem|git|cargo|go|docker|remote|make|brew)( \w+)?[:!] |at \S+ ?\(|file "|traceback|[\w./\\-]+\.\w+[:(]\d)|^\s*(\$|%|>>>|❯) |\b(ERR_\w+|E\d{3,4}|TS\d{4})\b|\w(Error|Exception|Warning): `)
+)
+
+// isLog reports whether a line looks like one that a program has written.
+func isLog(line string) bool { return logs.MatchString(line) }
 
 // sentence has the words of a sentence in lower case, with spaces around them, without what means something else.
 type sentence string
