@@ -73,7 +73,7 @@ func TestSame(t *testing.T) {
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"1536 KB": "bytes 1.536e+06", "35 seconds": "time 35", "1.2k rows": " 1200", "80 %": "ratio 80", "5 a": " 5", "€3": "eur 3", "十五分钟": "time 900",
+		"1536 KB": "bytes 1.536e+06", "35 seconds": "time 35", "1.2k rows": " 1200", "80 %": "ratio 80", "5 a": " 5", "€3": "money 3", "十五分钟": "time 900",
 		"thirty-five": " 35", "3 个月": "time 7.776e+06", "1.2.3": "", "14:05": "14:05", "3 pm": "15:00", "12 am": "00:00", "周三": "-3", "two": "",
 	} {
 		got := ""

@@ -103,20 +103,20 @@ func unitOf(of string) Unit {
 	return Unit{dimension, v}
 }
 
+// Money is the dimension of all currencies: tools return amounts without any.
+const Money = "money"
+
 // units are the units by name.
 var units = func() map[string][]Unit {
 	all := map[string][]Unit{}
 	for i, w := range lists["unit"].Words {
 		all[w] = append(all[w], unitOf(lists["unit"].Means[i]))
 	}
-	for i, w := range currencies.Words {
-		all[w] = []Unit{{currencies.Means[i], 1}}
+	for _, w := range currencies.Words {
+		all[w] = []Unit{{Money, 1}}
 	}
 	return all
 }()
 
 // UnitsOf returns the units that a name may mean, or nil.
 func UnitsOf(name string) []Unit { return units[strings.ToLower(name)] }
-
-// IsCalendar reports whether a word is the name of a month or of a day of the week.
-func IsCalendar(word string) bool { return months[word]+weekdays[word] > 0 }

@@ -70,9 +70,9 @@ func isAmount(s string) bool {
 // readAmount reads a number in digits, with its unit.
 func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
-	if c := currencies.Of(t.Text); c != "" { // $5, EUR 5
+	if currencies.Has(t.Text) { // $5, EUR 5
 		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
-			i, t, v.Units = i+1, *next, []Unit{{c, 1}}
+			i, t, v.Units = i+1, *next, []Unit{{Money, 1}}
 		}
 	}
 	if t.Kind != Digits && !t.Amount.Has {
@@ -210,7 +210,7 @@ func MoneyOrDate(text string, word int) (n int, isDate bool) {
 	toks := Tokens(buffer[:0], folded)
 	v, ok := valueAt(toks, 0)
 	isDate = v.Date.Month > 0
-	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return currencies.Has(u.Dimension) || u.Dimension == "yuan" }) {
+	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return u.Dimension == Money }) {
 		return 0, false
 	}
 	n = toks[v.To-1].To()

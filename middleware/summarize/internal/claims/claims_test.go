@@ -39,17 +39,14 @@ func TestSupports(t *testing.T) {
 		{"no numerals", "a", "万一十分重要，一致同意，千万不要", nil},
 		{"other units", "took 2312 ms, 1536 KB, timeout_ms: 30000", "took 2.3 s, 1.5 MB, timeout 30 seconds", nil},
 		{"another unit", "30 MB", "30 seconds", []string{"30 seconds"}},
-		{"another currency", "54.04 EUR", "$54.04", []string{"$54.04"}},
+		{"currencies are not compared", "54.04 EUR", "$54.04", nil},
 		{"an amount", `"price": 54.04, "currency": "EUR"`, "€54.04", nil},
-		{"a currency that occurs nowhere", `"price": 54.04`, "€54.04", []string{"€54.04"}},
 		{"a unit that occurs nowhere", `"size": 54`, "54 kg", []string{"54 kg"}},
 		{"the unit of a key", "size in kg: 54", "54 kg", nil},
 		{"sums of the source", "149 EUR and 162.5 EUR", "The total is 311.50 EUR, a difference of €13.50", nil},
 		{"another sum", "149 EUR and 162.5 EUR", "The total is 312.50 EUR", []string{"312.50 EUR"}},
 		{"a plan", "a", "## Next steps\n- Write src/cache_new.go at 14:30.", nil},
 		{"no plan", "a", "## Next steps\n- Go on.\n## Done\nThe file src/cache_new.go.", []string{"src/cache_new.go"}},
-		{"a name", "Martin Keller wrote", "It was Martin Keller.", nil},
-		{"another name", "a", "It was done by Martin Keller.", []string{"Martin Keller"}},
 		{"another amount", `"price": 54.04`, "€54.40", []string{"€54.40"}},
 		{"words for numbers", "wait thirty-five seconds, two hundred rows", "35 s, 200 rows", nil},
 		{"dates", "2026-11-17T02:00:01Z", "Nov 17, 17 November 2026, 2026年11月17日, 11/17/2026, Tuesday, 02:00", nil},
@@ -96,6 +93,23 @@ func TestAnswers(t *testing.T) {
 	}, nil, nil)
 	require.Empty(t, s.Check("The user approved booking the flight to Oslo. The user agreed to reserve a table at the harbour."))
 	require.Len(t, s.Check("The user agreed to hire a car for Sunday."), 1)
+}
+
+// TestAnsweredCalls: an answer to a question that a tool asks is one of the user.
+func TestAnsweredCalls(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]int{"Yes, delete it": 0, "No": 1} {
+		s := claims.SourceOf([]message.Message{
+			message.User("Clean up."),
+			message.Assistant(message.ToolCall{ID: "1", Name: "AskUserQuestion", Arguments: `{"questions":[{"question":"May I delete the production bucket?"}]}`}),
+			message.Result("1", "AskUserQuestion", `User has answered your questions: "May I delete the production bucket?"="`+answer+`". You can now continue.`),
+		}, nil, nil)
+		require.Len(t, s.Check("The user approved deleting the production bucket."), want, answer)
+	}
+	s := claims.SourceOf([]message.Message{
+		message.Assistant(message.ToolCall{ID: "1", Name: "bash", Arguments: `{"command":"git commit -m 'fix: the tests failed on CI'"}`}), message.Result("1", "bash", "[main 1] fix\nexit code: 0"),
+	}, nil, nil)
+	require.Empty(t, s.Check("It ran `git commit -m 'fix: the tests failed on CI'`."), "in backticks is no outcome")
 }
 
 func TestWithout(t *testing.T) {

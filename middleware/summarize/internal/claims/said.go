@@ -13,13 +13,12 @@ import (
 type role uint8
 
 const (
-	other   role = iota // not known: earlier summaries
-	quoted              // what the writer was asked with, and words of the user in earlier summaries
-	said                // by the user
-	told                // by the assistant
-	changed             // arguments of a call that may have changed something
-	asked               // arguments of a call that only reads, or failed
-	shown               // results
+	other  role = iota // not known: earlier summaries
+	quoted             // what the writer was asked with, and words of the user in earlier summaries
+	said               // by the user
+	told               // by the assistant
+	called             // arguments of a call
+	shown              // results
 )
 
 // statement is a clause of the user or of the assistant.
@@ -130,8 +129,6 @@ var (
 
 	approves = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("approval") + `)\b(.*)|` +
 		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("批准") + `)(.*)`)
-	says = regexp.MustCompile(`(?i)\b(?:user|customer|client)` + adverbs + `(?:` + alternatives("saying") + `)\b(.*)|` +
-		`(?:用户|客户)(?:也|已|已经|还|曾|最终)?(?:` + alternatives("说") + `)(.*)`)
 	does = regexp.MustCompile(`^ (?:(?:for|on|with|of) )?(?:to [a-z]|[a-z-]+ing\b)`)
 	ends = regexp.MustCompile(`[,;.，；。]( |$)|[，；。]| (but|while|although|though|which|who|because|since|before|after) `)
 )
@@ -140,51 +137,21 @@ func alternatives(name string) string {
 	return strings.ReplaceAll(strings.Join(lists[name].Words, "|"), "_", " ")
 }
 
-// object returns the content of what follows a verb of the user in a sentence, up to the next clause, and the text up to it.
-func object(verb *regexp.Regexp, sentence string) (words []string, before, rest string) {
-	if m := verb.FindStringSubmatch(sentence); m != nil {
-		before, rest = strings.TrimSuffix(m[0], m[1]+m[2]), m[1]+m[2]
-	}
-	if k := ends.FindStringIndex(rest); k != nil {
-		rest = rest[:k[0]]
-	}
-	words, negated := contents(lex.Tokens(nil, rest))
-	if negated && verb == approves {
-		return nil, "", ""
-	}
-	return words, before, rest
-}
-
-// misattributed returns what a sentence ascribes to the user although only the assistant, or no one, wrote it.
-func (s *Source) misattributed(sen sentence) (items []string) {
+// unapproved returns what a sentence says that the user has approved although the user has not.
+func (s *Source) unapproved(sen sentence) (items []string) {
 	if s.users == 0 {
 		return nil
 	}
-	if words, before, rest := object(approves, sen.Folded); before != "" && !s.approved(words, does.MatchString(rest)) {
-		return []string{approves.FindString(sen.Folded)}
-	}
-	words, before, _ := object(says, sen.Folded)
-	if len(words) < 2 {
+	m := approves.FindStringSubmatch(sen.Folded)
+	if m == nil {
 		return nil
 	}
-	opinion := sentence{lex.Tokenize(before)}.hasAny(opinions) // that of the assistant is not the user's, who may agree to it
-	best := map[role]int{}
-	for i, n := range s.like(words) {
-		st := &s.statements[i]
-		by := st.by
-		if by != told || st.accepted && !opinion {
-			by = said
-		}
-		best[by] = max(best[by], n)
+	rest := m[1] + m[2] // what was approved, up to the next clause
+	if k := ends.FindStringIndex(rest); k != nil {
+		rest = rest[:k[0]]
 	}
-	users := 0 // words that any text of the user has
-	for _, w := range words {
-		if slices.ContainsFunc(s.with[w], func(i int) bool { return s.statements[i].by != told || s.statements[i].accepted && !opinion }) {
-			users++
-		}
-	}
-	if 3*best[told] >= 2*len(words) && 2*users <= len(words) {
-		return []string{says.FindString(sen.Folded)}
+	if words, negated := contents(lex.Tokens(nil, rest)); !negated && !s.approved(words, does.MatchString(rest)) {
+		return []string{m[0]}
 	}
 	return nil
 }
@@ -231,127 +198,3 @@ func (s *Source) agreed(words []string, action bool) (one bool) {
 	}
 	return one
 }
-
-// turned returns the clauses that state the opposite of a clause of the source, if no clause there states the same.
-func (s *Source) turned(sen sentence) (items []string) {
-	for _, c := range sen.clauses() {
-		if !sen.hasAny(past) && !sen.asks() && s.opposes(c) {
-			items = append(items, c.String())
-		}
-	}
-	return items
-}
-
-func (s *Source) opposes(c clause) bool {
-	words, negated := contents(c.Tokens)
-	users := negated && len(words) > 2 && (c.Tokens[0].Text == "user" || lex.At(c.Tokens, 1).Text == "user") // "did not need"
-	exists := c.Tokens[0].Text == "there" && !c.hasAny(present)
-	opposite, same := false, len(words) < 2
-	for i, n := range s.like(words) {
-		st := &s.statements[i]
-		same = same || users && st.negated && 2*n >= len(words)
-		like := n >= len(st.words) && (4*n >= 3*len(words) || exists && st.words[0] == words[0])
-		if like = like || users && n == len(words); like && !st.question {
-			same = same || st.negated == negated
-			opposite = opposite || st.negated != negated && (st.by == said || st.negated)
-		}
-	}
-	return opposite && !same
-}
-
-// linted gives what says that a linter found nothing the form of an outcome.
-func (s sentence) linted() {
-	for _, c := range s.clauses() {
-		lint := false
-		for i := range c.Tokens {
-			t := &c.Tokens[i]
-			if lint = lint || subjects.Of(t.Text) == "lint"; lint && t.Text == "clean" {
-				t.Text = "passed"
-			} else if lint && i > 1 && flaws.Has(t.Text) && negations.Has(c.Tokens[i-1].Text) {
-				t.Text, c.Tokens[i-1].Text, c.Tokens[i-2].Text = "passed", "", "" // reported no problems
-			}
-		}
-	}
-}
-
-// unwritten returns the files that a sentence calls written although no call that may have written names them.
-func (s *Source) unwritten(sen sentence) (items []string) {
-	if s.calls == 0 || sen.hasAny(opening) {
-		return nil
-	}
-	for i := range sen.Items {
-		c := &sen.Items[i]
-		file := c.Kind == lex.Path && !c.Weak || (c.Kind == lex.Code || c.Kind == lex.Name) && isFile(c.Words)
-		if file && sen.writes(c) && !s.hasWritten(c.Words) && !s.hasWritten(c.Words[slices.Index(c.Words, "/")+1:]) {
-			items = append(items, c.Text)
-		}
-	}
-	return items
-}
-
-// hasWritten reports whether a file is named by a call that may have changed it, a summary, or a result next to a verb of writing.
-func (s *Source) hasWritten(file []string) bool {
-	return s.hasBy(file, changed, other) || slices.ContainsFunc(wrote.Words, func(verb string) bool {
-		return s.hasBy(append([]string{verb}, file...), shown) || s.hasBy(append([]string{verb, "to"}, file...), shown) ||
-			s.hasBy(append(slices.Clip(file), verb), shown)
-	})
-}
-
-// writes reports whether a sentence states that the file of a claim was written: a verb is before it, perhaps with other
-// files between, or "was" with a verb after it.
-func (s sentence) writes(c *lex.Item) bool {
-	from, to := s.TokenAt(c.From), s.TokenAt(c.To)
-	for i := from - 1; i >= 0; i-- {
-		t := s.Tokens[i]
-		switch {
-		case s.Named[i], t.Kind == lex.Mark && !t.Is(".;:。；：!?"), t.Text == "了", between.Has(t.Text),
-			t.Text == "to" && adding.Has(lex.At(s.Tokens, i-1).Text):
-			continue
-		case t.Kind == lex.Word && wrote.Has(t.Text):
-			return !s.refused(i)
-		case t.Kind == lex.Han && i > 0:
-			return wrote.Has(s.Tokens[i-1].Text+t.Text) && !s.refused(i-1)
-		}
-		break
-	}
-	for i := to; i < min(len(s.Tokens), to+5) && !aside.Has(lex.At(s.Tokens, from-1).Text); i++ { // a test for it was added
-		t, before := s.Tokens[i], lex.At(s.Tokens, i-1).Text
-		if t.Kind == lex.Word && wrote.Has(t.Text) || done.Has(before) && wrote.Has(t.Text+lex.At(s.Tokens, i+1).Text) {
-			return i > to && !s.refused(i)
-		} else if t.Kind == lex.Word && !between.Has(t.Text) {
-			break
-		}
-	}
-	return false
-}
-
-// refused reports whether one of the three words before a verb turns it round, or its subject is the user.
-func (s sentence) refused(i int) bool {
-	return slices.ContainsFunc(s.Tokens[max(0, i-3):i], func(t lex.Token) bool {
-		return negations.Has(t.Text) || t.Text == "user" || t.Text == "户" || t.Text == "to" || t.Text == "failed"
-	})
-}
-
-// unknownNames returns names of two or more capitalised words of which the source has none.
-func (s *Source) unknownNames(sen sentence) (items []string) {
-	if s.ideographs > len(s.stream)/20 || strings.HasPrefix(sen.Folded, "#") || !lowWord.MatchString(sen.Folded) {
-		return nil
-	}
-	for _, m := range properName.FindAllStringIndex(sen.Folded, -1) {
-		words := strings.Fields(strings.ToLower(sen.Folded[m[0]:m[1]]))
-		if strings.Trim(sen.Folded[:m[0]], " \t-*>_([\"'") == "" && (len(words) > 2 || starts.Has(words[0])) { // a verb, or an article
-			m[0], words = m[0]+len(words[0])+1, words[1:]
-		}
-		if len(words) > 1 && !slices.ContainsFunc(words, func(w string) bool {
-			return title.Has(w) || plain.Has(w) || lex.IsCalendar(w) || s.hasInflected(w)
-		}) {
-			items = append(items, sen.Folded[m[0]:m[1]])
-		}
-	}
-	return items
-}
-
-var (
-	properName = regexp.MustCompile(`\b\p{Lu}\p{Ll}+( \p{Lu}\p{Ll}+)+\b`)
-	lowWord    = regexp.MustCompile(`(^|\s)\p{Ll}{2,}`)
-)

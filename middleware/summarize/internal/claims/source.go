@@ -31,14 +31,12 @@ type Source struct {
 
 	commands   map[string]*command
 	tested     bool // a text, not of the assistant, reports how tests ended
-	calls      int
 	runs       int
 	statements []statement
 	with       map[string][]int // statements by word
 	users      int              // texts of the user
 	assents    bool             // the user has agreed to something
 	told       [2]int           // statements of the newest text of the assistant, while the source is built
-	ideographs int
 	seen       map[string]bool // lines of results, while the source is built
 	toks       []lex.Token
 	keys       map[string][]lex.Unit // at the end of keys
@@ -64,16 +62,20 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
 		seen: map[string]bool{}, keys: map[string][]lex.Unit{},
 	}
-	read := s.addRuns(covered, view)
+	answers := s.addRuns(covered, view)
 	texts := map[string]bool{}
 	for _, m := range slices.Concat(covered, view) {
 		for _, p := range m.Parts {
-			all, by := textsOf(m.Role, p, read)
+			all, by := textsOf(m.Role, p)
 			for _, t := range all {
 				if key := string(m.Role) + t; !texts[key] || by == said && s.told[1] > 0 { // another answer
 					texts[key] = true
 					s.addText(t, by)
 				}
+			}
+			if r, ok := p.(message.ToolResult); ok && answers[r.CallID].Answer != "" {
+				s.note(answers[r.CallID].Question, told)
+				s.note(answers[r.CallID].Answer, said)
 			}
 		}
 	}
@@ -91,7 +93,7 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 }
 
 // textsOf returns the texts of a part, also thoughts, names, arguments and results, and whose words they are.
-func textsOf(r message.Role, p message.Part, read map[message.ToolCall]bool) (texts []string, by role) {
+func textsOf(r message.Role, p message.Part) (texts []string, by role) {
 	switch p := p.(type) {
 	case message.Text:
 		switch {
@@ -102,10 +104,7 @@ func textsOf(r message.Role, p message.Part, read map[message.ToolCall]bool) (te
 		}
 		return []string{p.Text}, by
 	case message.ToolCall:
-		if by = changed; read[p] {
-			by = asked
-		}
-		return []string{p.Arguments, p.Name}, by
+		return []string{p.Arguments, p.Name}, called
 	case message.Thinking:
 		return []string{p.Text}, shown
 	case message.ToolResult:
@@ -117,31 +116,33 @@ func textsOf(r message.Role, p message.Part, read map[message.ToolCall]bool) (te
 	return nil, shown
 }
 
-// addRuns adds the outcomes of calls, and returns the calls that changed nothing.
-func (s *Source) addRuns(covered, view []message.Message) (read map[message.ToolCall]bool) {
-	read = map[message.ToolCall]bool{}
+// addRuns adds the outcomes of calls, and returns those that the user has answered.
+func (s *Source) addRuns(covered, view []message.Message) (answers map[string]facts.Run) {
+	answers = map[string]facts.Run{}
 	ids := map[string]bool{}
 	for i, msgs := range [...][]message.Message{covered, view} {
 		for _, r := range facts.Runs(msgs) {
-			read[r.Call] = r.Reads || r.Failed && r.Command == ""
+			if r.Answer != "" {
+				answers[r.Call.ID] = r
+			}
 			if i == 0 || !ids[r.Call.ID] { // otherwise the same call, perhaps with a placeholder
 				s.addRun(r)
 			}
 			ids[r.Call.ID] = ids[r.Call.ID] || i == 0
 		}
 	}
-	return read
+	return answers
 }
 
 // addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
 func (s *Source) addText(t string, by role) {
 	const deepest = 3 // JSON in JSON in JSON
 	if by == other {
-		quotes, words, written, rest := facts.Divide(t)
-		t = words
-		s.addText(quotes, quoted)
-		s.addText(written, changed)
-		s.addText(rest, shown)
+		if sections, last := text.SectionsOf(t); sections.Quotes+sections.Facts != "" {
+			t = sections.Words + "\n" + last
+			s.addText(sections.Quotes, quoted)
+			s.addText(sections.Facts, shown)
+		}
 	}
 	if t == "" {
 		return
@@ -154,8 +155,7 @@ func (s *Source) addText(t string, by role) {
 			s.users++
 		}
 		s.note(t, by)
-	case asked, changed:
-		s.calls++
+	case called:
 	case shown:
 		t = s.unseen(t)
 	}
@@ -232,7 +232,6 @@ func (s *Source) add(toks []lex.Token, by role) {
 				s.addDigits(t.Raw)
 			}
 		case t.Kind == lex.Han:
-			s.ideographs++
 			if !s.measures(t.Text + lex.At(toks, i+1).Text) {
 				s.measures(t.Text)
 			}

@@ -18,6 +18,8 @@ type Run struct {
 	Failed  bool             // the result shows it
 	Reads   bool             // it only reads or prints
 	Tested  bool             // the output reports how tests ended
+
+	Question, Answer string // of the user, if it asks the user
 }
 
 // Runs returns the calls with a result in the order of the results, and the commands in the facts of an earlier summary.
@@ -37,10 +39,18 @@ func Runs(msgs []message.Message) (all []Run) {
 		for result := range m.Results() {
 			c := cmp.Or(calls[result.CallID], &call{})
 			res := resultOf(result, c)
-			if how, _ := c.decisionIn(result, nil); how == refused {
+			how, said := c.decisionIn(result, nil)
+			if how == refused {
 				res.state = denied
 			}
 			r := runOf(c.line, res.state)
+			switch how {
+			case approved:
+				r.Question, r.Answer = c.Arguments, "Yes. "+said
+			case answered:
+				r.Question, r.Answer = strings.Join(c.questions(), " "), said
+			default:
+			}
 			r.Call, r.Tested = c.ToolCall, res.tested
 			r.Reads = c.kind == reads || slices.ContainsFunc(words(c.Name), lists["search"].Has) ||
 				c.reads && !strings.HasPrefix(c.line, "open ") // for later edits
@@ -52,25 +62,4 @@ func Runs(msgs []message.Message) (all []Run) {
 
 func runOf(command string, s state) Run {
 	return Run{Command: command, Passed: s == passed, Failed: s >= failed && s <= denied}
-}
-
-// Divide returns the parts of a summary: the quotes of the user, its words, and of the section that [Set.Text] has written the
-// lines with files that were written, and the rest.
-func Divide(summary string) (quotes, words, files, rest string) {
-	sections, last := text.SectionsOf(summary)
-	if sections.Facts == "" && sections.Quotes == "" {
-		return "", summary, "", ""
-	}
-	title := ""
-	for line := range strings.Lines(sections.Facts) {
-		if !strings.HasPrefix(line, "- ") {
-			title = strings.TrimSpace(line)
-		}
-		if title == english.titles[written] || title == chinese.titles[written] {
-			files += line
-		} else {
-			rest += line
-		}
-	}
-	return sections.Quotes, sections.Words + "\n" + last, files, rest
 }
