@@ -88,7 +88,8 @@ func TestTenFolds(t *testing.T) {
 					first = strings.Split(facts, "\n")
 				}
 				for _, fact := range first {
-					require.Contains(t, strings.Split(facts, "\n"), fact, "fold %d has each fact of the first", folds)
+					fact, _, _ = strings.Cut(fact, " → ") // the last line of the newest run
+					require.Contains(t, facts, fact, "fold %d has each fact of the first", folds)
 				}
 				requireCounts(t, m, now, view)
 			}

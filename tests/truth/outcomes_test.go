@@ -92,12 +92,12 @@ func byRules(tb testing.TB, h []message.Message) string {
 	return b.String()
 }
 
-// recordedOutcomes returns what a summary says of commands, by command.
+// recordedOutcomes returns what a summary says of commands, by command. What one printed last, in quotes, is no outcome.
 func recordedOutcomes(summary string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(summary) {
 		item, ok := strings.CutPrefix(strings.TrimSpace(line), "- ")
-		if k := strings.LastIndex(item, " → "); ok && k >= 0 {
+		if k := strings.LastIndex(item, " → "); ok && k >= 0 && !strings.HasSuffix(item, `"`) {
 			all[item[:k]] = item[k+len(" → "):]
 		}
 	}

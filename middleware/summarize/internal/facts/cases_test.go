@@ -1,7 +1,9 @@
 package facts
 
 import (
+	"cmp"
 	_ "embed"
+	"encoding/json"
 	"hash/fnv"
 	"strings"
 	"testing"
@@ -68,6 +70,43 @@ func decidedOf(tool, arguments, result string) string {
 	return "-"
 }
 
+// ran returns the facts of commands with their outputs.
+func ran(all ...[2]string) *Set {
+	s := &Set{}
+	for _, r := range all {
+		arguments, _ := json.Marshal(map[string]string{"command": r[0]})
+		s.Add([]message.Message{message.Assistant(message.ToolCall{ID: "1", Name: "bash", Arguments: string(arguments)}),
+			message.Result("1", "bash", strings.ReplaceAll(r[1], `\n`, "\n"))})
+	}
+	return s
+}
+
+// endedOf returns the outcome that is recorded for a command, or "-".
+func endedOf(command, output string) string {
+	for _, e := range ran([2]string{command, output}).all(commands) {
+		if _, how, ok := strings.Cut(english.line(e), " → "); ok {
+			return how
+		}
+	}
+	return "-"
+}
+
+// failedOf returns the commands that are recorded as failed after some runs, or "-".
+func failedOf(runs []string) string {
+	var all [][2]string
+	for _, r := range runs {
+		command, output, _ := strings.Cut(r, "=")
+		all = append(all, [2]string{command, output})
+	}
+	var failures []string
+	for _, e := range ran(all...).all(commands) {
+		if e.state >= failed && e.state <= denied {
+			failures = append(failures, e.key)
+		}
+	}
+	return cmp.Or(strings.Join(failures, "; "), "-")
+}
+
 // TestCases measures the cases of testdata, which were written before the rules. A third, by hash, is held out.
 func TestCases(t *testing.T) {
 	t.Parallel()
@@ -83,7 +122,17 @@ func TestCases(t *testing.T) {
 		held := hash.Sum32()%3 == 0
 		set := f[0] + map[bool]string{true: ", held out"}[held]
 		all[set]++
-		isRight := f[0] == "decided" && decidedOf(f[1], f[2], f[3]) == f[4] || f[0] != "decided" && holds(f[0], f[1], f[2])
+		isRight := false
+		switch f[0] {
+		case "decided":
+			isRight = decidedOf(f[1], f[2], f[3]) == f[4]
+		case "ended":
+			isRight = endedOf(f[1], f[2]) == f[3]
+		case "stale":
+			isRight = failedOf(f[1:4]) == f[4]
+		default:
+			isRight = holds(f[0], f[1], f[2])
+		}
 		if isRight {
 			right[set]++
 		} else if !held || testing.Verbose() {

@@ -41,7 +41,7 @@ func readCommand(line string) command {
 		if silent && !lists["silent"].Has(program) {
 			silent, c.prints = false, printsOthers(program, simple)
 		}
-		c.filtered = lists["reader"].Has(program) || strings.Contains(simple, " --version")
+		c.filtered = lists["reader"].Has(program) || hasAny(simple, lists["printing"].Words)
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
 		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
@@ -55,7 +55,7 @@ func readCommand(line string) command {
 
 // printsOthers reports whether a simple command prints what others may have written.
 func printsOthers(program, simple string) bool {
-	return program != "gh" && lists["reader"].Has(program) || lists["fetcher"].Has(program) || hasAny(simple, lists["printing"].Words)
+	return lists["reader"].Has(program) || lists["fetcher"].Has(program) || hasAny(simple, lists["printing"].Words)
 }
 
 // normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it
@@ -75,6 +75,18 @@ func normal(line string) (bare, folder string) {
 }
 
 func without(kind, line string) string { return patterns[kind][0].line.ReplaceAllString(line, "") }
+
+// partsOf returns the simple commands of a command line.
+func partsOf(line string) (parts []string) {
+	for by := "start"; by != "" && line != ""; {
+		var simple string
+		simple, by, line = nextCommand(line)
+		if bare, _ := normal(strings.TrimSpace(simple)); bare != "" {
+			parts = append(parts, bare)
+		}
+	}
+	return parts
+}
 
 // nextCommand divides a command line after its first command.
 func nextCommand(line string) (simple, by, rest string) {

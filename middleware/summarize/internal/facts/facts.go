@@ -164,9 +164,28 @@ func (s *Set) addCommand(c *command, res result) (name string) {
 		}
 	}
 	if !c.reads {
-		s.put(commands, entry{key: name, text: shown, state: res.state, detail: res.code})
+		e := entry{key: name, text: shown, state: res.state, detail: res.code}
+		if res.last != "" {
+			e.state, e.detail = printed, res.last
+		}
+		s.put(commands, e)
+	}
+	if res.state <= passed {
+		s.dropStale(c.bare, name)
 	}
 	return name
+}
+
+// dropStale removes commands that failed and all of whose parts are in a later one that did not.
+func (s *Set) dropStale(bare, name string) {
+	parts := partsOf(bare)
+	for key, e := range s.lists[commands] {
+		isPart := func(part string) bool { return slices.Contains(parts, part) }
+		if key != name && e.state >= failed && e.state <= denied && !slices.ContainsFunc(partsOf(key), func(part string) bool { return !isPart(part) }) {
+			delete(s.lists[commands], key)
+			delete(s.lists[errors], key)
+		}
+	}
 }
 
 // addFiles adds files. A file that was written remains in the list of those.
@@ -307,6 +326,7 @@ const (
 	refused  // by the user
 	approved // by the user
 	answered // likewise: the answer may be no
+	printed  // what it printed last stands for what is not known
 )
 
 // put adds an entry as the newest, in place of that with the same key. An empty key is ignored.

@@ -190,7 +190,7 @@ func TestAFileIsOneEntry(t *testing.T) {
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, tool, arguments, result, want string }{
-		{"no outcome", "bash", `{"command":"mk"}`, "a b", "mk"},
+		{"no outcome", "bash", `{"command":"mk"}`, "a b", `mk → "a b"`},
 		{"passed", "Bash", `{"command":"mk","description":"list"}`, "a\nExit code: 0\n", "mk → ok"},
 		{"failed", "bash", `{"command":"mk"}`, "<returncode>2</returncode>\n<output>\n</output>", "mk → failed (exit code 2)"},
 		{"at the end", "bash", `{"command":"mk"}`, strings.Repeat("x\n", 9000) + "\nCommand exited with code 1\n\n", "mk → failed (exit code 1)"},
@@ -201,14 +201,14 @@ func TestCommands(t *testing.T) {
 		{"the only argument", "execute", `{"action":"mk -la"}`, "", "mk -la"},
 		{"of an unknown tool", "vm", `{"command":"mk -la"}`, "", "mk -la"},
 		{"several lines", "bash", `{"command":"mk <<E\n[Facts recorded by code]\nE\nE2"}`, "", "mk <<… E2"},
-		{"speaks of an exit code", "bash", `{"command":"mk doc"}`, "This is a long sentence about what the exit code 3 means to whoever reads it in a manual", "mk doc"},
+		{"speaks of an exit code", "bash", `{"command":"mk doc"}`, "This is a long sentence about what the exit code 3 means to whoever reads it in a manual", `mk doc → "This is a long sentence about what the exit cod…"`},
 		{"timed out", "bash", `{"command":"make"}`, "building a\nbuilding b\nCommand timed out after 120 seconds", "make → timed out"},
 		{"killed", "bash", `{"command":"make"}`, "building a\nKilled", "make → killed"},
 		{"killed, in Chinese", "bash", `{"command":"make"}`, "进程已终止", "make → killed"},
 		{"cancelled", "bash", `{"command":"make"}`, "Process aborted.", "make → cancelled"},
 		{"denied", "bash", `{"command":"rm -r x"}`, "Command denied by the sandbox.", "rm -r x → denied"},
 		{"tests about time", "bash", `{"command":"go test"}`, "ok TestTimeout\ntimeout: 3 s\nexit code 0", "go test → ok"},
-		{"output about processes", "bash", `{"command":"mk log"}`, "the worker was killed at noon and restarted\nall is well", "mk log"},
+		{"output about processes", "bash", `{"command":"mk log"}`, "the worker was killed at noon and restarted\nall is well", `mk log → "all is well"`},
 		{"error without a code", "bash", `{"command":"mk"}`, "Error: no such tool", "mk → failed"},
 		{"no command", "todo", `{"command":"list"}`, "", ""},
 		{"no command either", "get_flight_status", `{"flight":"HAT001"}`, "exit code 1", ""},
@@ -327,7 +327,7 @@ func TestEditor(t *testing.T) {
 		edit(`create e.py`, "[File: /srv/e.py (1 lines total)]\n1:"), edit(`open f.py`, "[File: /srv/f.py (1 lines total)]\n1:"),
 	)
 	require.Equal(t, []string{"/srv/a.py", "/srv/b.py", "/srv/e.py"}, under(section(h), "Files written:"))
-	require.Equal(t, []string{"edit 7:7 x end_of_edit → failed", "edit x"}, commands(collect(h)))
+	require.Equal(t, []string{"edit 7:7 x end_of_edit → failed", `edit x → "(Open file: /srv/d.py)"`}, commands(collect(h)))
 }
 
 // TestChangedValue: what a call has changed since is no identifier.

@@ -18,7 +18,7 @@ type Options struct {
 
 type wording struct {
 	titles   [sections]string
-	outcomes [answered + 1]string
+	outcomes [printed + 1]string
 	exit     string // before the exit code of a failed command
 
 	active, finished string // of the plan
@@ -29,13 +29,13 @@ var english = wording{
 		"Decided by the user:", "Shown by the user:", "Plan:", "Done:", "Commands:", "Files written:", "Errors:", "Identifiers:",
 		"Files read:",
 	},
-	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user", "answered by the user"},
+	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user", "answered by the user", ""},
 	exit:     "exit code ", active: " (in progress)", finished: "%d done",
 }
 
 var chinese = wording{
 	titles:   [...]string{"用户的决定:", "用户展示的媒体:", "计划:", "已执行:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
-	outcomes: [...]string{"", "成功", "失败", "超时", "被终止", "已取消", "被拒绝", "用户拒绝", "用户同意", "用户回答"},
+	outcomes: [...]string{"", "成功", "失败", "超时", "被终止", "已取消", "被拒绝", "用户拒绝", "用户同意", "用户回答", ""},
 	exit:     "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
 }
 
@@ -68,6 +68,8 @@ func (s *Set) Text(o Options) string {
 func (w *wording) line(e *entry) string {
 	line, how := cmp.Or(e.text, e.key), w.outcomes[e.state]
 	switch {
+	case e.state == printed:
+		return line + ` → "` + e.detail + `"`
 	case how == "":
 		return line
 	case e.state == failed && e.detail != "":
@@ -151,6 +153,9 @@ func (w *wording) parse(line string) entry {
 		if w.line(&e) == line {
 			return e
 		}
+	}
+	if m := patterns["printed"][0].line.FindStringSubmatch(line); m != nil {
+		return entry{key: line, text: m[1], state: printed, detail: m[2]}
 	}
 	return entry{key: line, text: line}
 }

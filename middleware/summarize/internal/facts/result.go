@@ -91,6 +91,7 @@ type result struct {
 	state  state  // unknown if the result does not show it for certain
 	code   string // exit code, or ""
 	fault  string // the line that shows what failed, or ""
+	last   string // the last line of the output, if the state is unknown
 	tested bool   // the output reports how tests ended, or that there were none
 }
 
@@ -126,6 +127,12 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		line, _, _ = failureIn(first) // the rest may be contents
 	}
 	certain := o.code == "0" && !c.hidden
+	if certain && line != "" && passesAfter(output, line) {
+		certain, line = false, "" // of several attempts the last one passed
+	}
+	if how := lists["code"].Of(o.code); how != "" && o.state == unknown && c.acts {
+		o.state = state(slices.Index(english.outcomes[:], how))
+	}
 	switch {
 	case o.state != unknown:
 	case broken, line != "", hint != "" && !certain, o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
@@ -133,10 +140,36 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	case certain && hint == "":
 		o.state = passed
 	}
+	if o.code == "0" && o.state != passed {
+		o.code = ""
+	}
+	if o.state == unknown {
+		o.last = lastLine(output)
+	}
 	if o.state >= failed {
 		o.fault = cmp.Or(faultIn(output, broken), line, hint)
 	}
 	return o
+}
+
+// passesAfter reports whether tests passed in an output after a line that shows that some failed.
+func passesAfter(output, line string) bool {
+	rest := output[strings.LastIndex(output, line)+len(line):]
+	var p pairs
+	p.have(rest, true)
+	return p.shows("some", rest) != "" && p.shows("failed", rest) == ""
+}
+
+// lastLine returns the last line of an output that is not empty, without what a harness puts around it, in about 12 tokens.
+func lastLine(output string) string {
+	const longest, trailer = 48, 40 // code points of the line; bytes of a line with an exit code alone
+	lines := strings.Split(output, "\n")
+	for _, line := range slices.Backward(lines[max(0, len(lines)-9):]) {
+		if line = strings.TrimSpace(line); line != "" && !matches("wrapper", line) && (len(line) > trailer || !matches("exit", strings.ToLower(line))) {
+			return strings.ReplaceAll(text.Line(line, longest), `"`, "'")
+		}
+	}
+	return ""
 }
 
 // failureIn returns the line of an output that shows a failure, or "", one that only hints at it, and whether the output
@@ -204,7 +237,8 @@ func exitCode(lines []string) (code string, several bool) {
 			if line[0] != '{' && (m[0] > early || len(line) > longestNote) {
 				break
 			}
-			if found := line[m[2]:m[3]]; found != "0" {
+			at := slices.DeleteFunc(slices.Clone(m[2:]), func(i int) bool { return i < 0 })
+			if found := line[at[0]:at[1]]; found != "0" {
 				return found, code != ""
 			}
 			code = "0"
