@@ -37,7 +37,7 @@ type Source struct {
 	users      int              // texts of the user
 	assents    bool             // the user has agreed to something
 	told       [2]int           // statements of the newest text of the assistant, while the source is built
-	seen       map[string]bool // lines of results, while the source is built
+	seen       map[string]bool  // lines of results, while the source is built
 	toks       []lex.Token
 	keys       map[string][]lex.Unit // at the end of keys
 }

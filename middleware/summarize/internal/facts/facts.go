@@ -128,8 +128,8 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addFiles(c.files, written)
 	case ok && c.kind == plans:
 		s.addPlan(c.ToolCall, r.Text)
-	case ok && c.kind == acts && c.Name != "" && !speaksOfUser(r.Text):
-		s.put(done, entry{key: text.Line(what+" → "+decoded(r.Text, longestOutcome), longestLine)})
+	case ok && c.kind == acts && c.Name != "" && !speaksOfUser(unwrapped(r.Text)):
+		s.put(done, entry{key: text.Line(what+" → "+decoded(unwrapped(r.Text), longestOutcome), longestLine)})
 		if name := words(c.Name); len(name) > 1 && lists["setter"].Has(name[0]) {
 			s.set[strings.Join(name[1:], "")] = len(s.seen) - 1
 		}
@@ -236,24 +236,21 @@ func (c *call) inWords() string {
 // decoded returns a text as one line, with the characters of HTML entities.
 func decoded(s string, most int) string { return text.Line(html.UnescapeString(s), most) }
 
-// identifiers returns as many as the given number of tokens may hold, or more: those in results, then those in texts of the
-// user and arguments, each oldest first. Those with one key are in one line, unless it is long.
-func (s *Set) identifiers(most int) (lines []string) {
+// identifiers returns the ten newest identifiers with a key: those in results, then those in texts of the user and arguments,
+// each oldest first. Those with one key are in one line, unless it is long.
+func (s *Set) identifiers() (lines []string) {
 	const readOfText, readOfAll = 2 << 10, 64 << 10 // bytes
-	const longest = 160                             // bytes of an identifier with its key: half of one would be wrong
+	const longest, most = 160, 10                   // bytes of an identifier with its key: half of one would be wrong
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
 	for n, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
-		if len(found) > most || rest <= 0 {
-			break
-		}
 		t = shorten.Head(t, readOfText)
 		rest -= len(t)
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
 			key := keyOf(i, t)
 			line := key + i.Text
-			whole := len(line) <= longest && text.Line(line, longest) == line
-			if found[i.Text] || n < s.set[bareKey(i.Label)] || !whole || strings.ContainsAny(line, "{}<>;") {
+			whole := key != "" && len(line) <= longest && text.Line(line, longest) == line
+			if found[i.Text] || len(found) == most || rest < 0 || n < s.set[bareKey(i.Label)] || !whole || strings.ContainsAny(line, "{}<>;") {
 				continue
 			}
 			found[i.Text] = true

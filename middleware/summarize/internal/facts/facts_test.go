@@ -274,7 +274,7 @@ func TestIdentifiers(t *testing.T) {
 	)
 	_, ids, _ := strings.Cut(section(h), "Identifiers:\n")
 	ids, _, _ = strings.Cut(ids, "\nFiles read:")
-	require.Equal(t, "- item_id: 1151293680, 9949163720\n- total: $54.04\n- https://example.com/a?b=1, ann@example.com\n- order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
+	require.Equal(t, "- item_id: 1151293680, 9949163720\n- total: $54.04\n- order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
 }
 
 // TestDone: a call that changed something has a line, of any tool; reading has none.
@@ -287,7 +287,7 @@ func TestDone(t *testing.T) {
 		broken("book_room", `{"nights":3}`, "Error: no room"), call("think", `{"thought":"hm"}`, ""),
 		call("bash", `{"command":"cd /srv && ls -la | head"}`, "a\nb"), call("bash", `{"command":"sed -n 1,9p a.go"}`, "x"), call("bash", `{"command":"grep -r x . && make &amp;&amp; make y"}`, "exit code 0"),
 	)
-	require.Equal(t, []string{`cancel_pending_order(order_id: #W5918442, reason: no longer needed) → {"status": "cancelled", "refund": "to the card & the gift c…`, "make_payment → 150.0 USD were paid"}, under(section(h), "Done:"))
+	require.Equal(t, []string{`cancel_pending_order(order_id: #W5918442, reason: no longer needed) → {"status": "cancelled", "refund": "to the card & the gift c…`, "make_payment → 150.0 USD were paid"}, under(section(h), "Calls:"))
 	require.Equal(t, []string{"grep -r x . && make && make y → ok"}, commands(collect(h)))
 	again := &facts.Set{}
 	again.Resume(section(h))
@@ -307,7 +307,7 @@ func TestSaved(t *testing.T) {
 		call("get_order", "{}", `{"saved": "12.50", "output": "a.csv"}`),
 	)
 	want := []string{"get_rates × 2 → out/eur_2024.csv, out/eur_2023.csv, out/usd_2023.csv", "fetch_logo × 1 → assets/logo.png", "fetch_report × 1 → 报告/q3.md"}
-	require.Equal(t, want, under(section(h), "Done:"))
+	require.Equal(t, want, under(section(h), "Calls:"))
 	again := &facts.Set{}
 	again.Resume(section(h))
 	require.Equal(t, section(h), again.Text(usual))
@@ -466,7 +466,7 @@ func TestToolsThatRunNoCommand(t *testing.T) {
 		call("execute-tool", `{"name":"find trains","date":"2025-01-01"}`, "12 trains"),
 		call("execute-tool", `{"name":"book"}`, "meta=None content=[TextContent(text='no such tool')] isError=True"),
 	)
-	require.Equal(t, []string{"execute-tool(name: find trains, date: 2025-01-01) → 12 trains"}, under(section(h), "Done:"))
+	require.Equal(t, []string{"execute-tool(name: find trains, date: 2025-01-01) → 12 trains"}, under(section(h), "Calls:"))
 	require.Len(t, under(section(h), "Errors:"), 1)
 }
 

@@ -26,7 +26,7 @@ type wording struct {
 
 var english = wording{
 	titles: [...]string{
-		"Decided by the user:", "Shown by the user:", "Plan:", "Done:", "Commands:", "Files written:", "Errors:", "Identifiers:",
+		"Decided by the user:", "Shown by the user:", "Plan:", "Calls:", "Commands:", "Files written:", "Errors:", "Identifiers:",
 		"Files read:",
 	},
 	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user", "answered by the user", ""},
@@ -34,7 +34,7 @@ var english = wording{
 }
 
 var chinese = wording{
-	titles:   [...]string{"用户的决定:", "用户展示的媒体:", "计划:", "已执行:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
+	titles:   [...]string{"用户的决定:", "用户展示的媒体:", "计划:", "调用:", "命令:", "写入的文件:", "错误:", "标识:", "读取的文件:"},
 	outcomes: [...]string{"", "成功", "失败", "超时", "被终止", "已取消", "被拒绝", "用户拒绝", "用户同意", "用户回答", ""},
 	exit:     "退出码 ", active: "(进行中)", finished: "已完成 %d 项",
 }
@@ -57,7 +57,7 @@ func (s *Set) Text(o Options) string {
 		}
 		slices.Reverse(lines[i])
 	}
-	lines[identified] = s.identifiers(o.Tokens)
+	lines[identified] = s.identifiers()
 	if lines[planned] != nil {
 		lines[planned] = []string{s.planLine(w)}
 	}

@@ -107,11 +107,15 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	if head, tail := text.Ends(output); tail != "" {
 		output = head + "\n" + tail
 	}
+	flagged := strings.Contains(output, "isError=True")
+	if c.line == "" {
+		output = unwrapped(output)
+	}
 	several, line, hint, lines := false, "", "", outerLines(output)
 	if c.line != "" {
 		o.code, several = exitCode(lines)
 	}
-	broken := r.Error || (o.code != "0" || c.acts) && matches("broken", shorten.Head(output, opening))
+	broken := r.Error || flagged || (o.code != "0" || c.acts) && matches("broken", shorten.Head(output, opening))
 	if o.code == "" && (c.line != "" || c.kind == writes || r.Error) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
@@ -123,6 +127,10 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
 		if strings.Trim(first, "{[ \r") == "" {
 			first = strings.Join(strings.Fields(shorten.Head(output, ofJSON)), " ")
+		}
+		if c.kind == acts {
+			trimmed := strings.TrimSpace(output)
+			first += "\n" + trimmed[strings.LastIndexByte(trimmed, '\n')+1:]
 		}
 		line, _, _ = failureIn(first) // the rest may be contents
 	}
@@ -150,6 +158,14 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		o.fault = cmp.Or(faultIn(output, broken), line, hint)
 	}
 	return o
+}
+
+// unwrapped returns the text in a result of MCP, or any other result as it is.
+func unwrapped(result string) string {
+	if m := patterns["text"][0].line.FindStringSubmatch(result); m != nil {
+		return lex.Unescape(m[1] + m[2])
+	}
+	return result
 }
 
 // passesAfter reports whether tests passed in an output after a line that shows that some failed.

@@ -27,7 +27,8 @@ func TestPatterns(t *testing.T) {
 			default:
 				require.Contains(t, []string{
 					"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit", "outcome", "number", "hump", "escape", "edited", "saved", "file", "script",
-					"refused by the user", "approved by the user", "unanswered", "answered", "harness", "reply", "printed"}, kind)
+					"refused by the user", "approved by the user", "unanswered", "answered", "harness", "reply", "printed", "text",
+				}, kind)
 				require.Regexp(t, p.line, p.example)
 			}
 		}

@@ -68,6 +68,7 @@ func callOf(of message.ToolCall) *call {
 		}
 		changed = append(changed, filesOf(f)...)
 	}
+	asks := slices.ContainsFunc(all, func(f field) bool { return lists["argument"].Of(bareKey(f.key)) == "query" })
 	access = cmp.Or(access, byName, byContents)
 	if n := len(command); n > 1 && lists["shell"].Has(command[0]) {
 		command = command[n-1:] // bash -lc "…"
@@ -88,7 +89,7 @@ func callOf(of message.ToolCall) *call {
 		c.kind, c.files = access, files
 	case matches("planner", of.Name):
 		c.kind = plans
-	case byName == reads || searches || slices.ContainsFunc(name, lists["harmless"].Has) || lists["reader"].Has(of.Name):
+	case byName == reads || searches || asks && byName == acts || slices.ContainsFunc(name, lists["harmless"].Has) || lists["reader"].Has(of.Name):
 		c.kind = looks
 	}
 	return c
