@@ -118,12 +118,12 @@ func TestFormats(t *testing.T) {
 		{
 			name: "a stack trace",
 			text: "Traceback (most recent call last):\n  File \"/app/main.py\", line 12, in <module>\n    run_all()\nValueError: bad id 4711\n",
-			want: "/app/main.py run_all; ValueError: bad id 4711",
+			want: "ValueError: bad id 4711; /app/main.py run_all",
 		},
 		{
 			name: "a panic",
 			text: "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x/prog.go:8 +0x1d\n",
-			want: "main.main /tmp/x/prog.go +0x1d; panic: runtime error: index out of range [5] with length 3",
+			want: "panic: runtime error: index out of range [5] with length 3; main.main /tmp/x/prog.go +0x1d",
 		},
 		{
 			name: "a log",

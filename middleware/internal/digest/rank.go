@@ -5,9 +5,12 @@ import (
 	_ "embed" // for words.txt
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/middleware/internal/failure"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -39,16 +42,17 @@ const (
 
 // The kinds that are no shapes.
 const (
-	text  = lex.Shapes + iota // all of a value
-	fault                     // the message of an error
-	lines                     // lines 601-1116: the numbers before the lines of a listing
+	text   = lex.Shapes + iota // all of a value
+	fault                      // the message of an error
+	lines                      // lines 601-1116: the numbers before the lines of a listing
+	failed                     // the line that shows what failed: it is the first
 	kinds
 )
 
 // worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
 // them hardly changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, lines: 1000,
+	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, lines: 1000, failed: 100_000,
 }
 
 //go:embed words.txt
@@ -123,7 +127,7 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 	if c.Of != "" {
 		scan(c.Of, func(w string, _ kind, _ string, _ int) { of[w] = true })
 	}
-	scan(c.Text, func(w string, k kind, key string, keyed int) {
+	take := func(w string, k kind, key string, keyed int) {
 		if k == none || c.Of != "" && !of[w] {
 			return
 		}
@@ -145,8 +149,28 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 			key = ""
 		}
 		facts = append(facts, fact{text: w, kind: k, key: key, worth: worthOf(w, k, keyed), mark: n, seq: len(facts)})
-	})
+	}
+	if line := failureIn(c.Text); line != "" {
+		take(line, failed, "", 0)
+	}
+	scan(c.Text, take)
 	return facts
+}
+
+// failureIn returns the line of a text that shows what failed, of a long one the beginning, or "".
+func failureIn(whole string) string {
+	const ends, longest = 16 << 10, 80 // bytes
+	read := shorten.Ends(legible(whole), ends, ends, func(string) string { return "\n" })
+	line, hint, _ := failure.In(read)
+	line = strings.Join(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) }), " ")
+	if line == "" || lex.HasFormat(line) || strings.IndexByte(":;,{([", line[len(line)-1]) >= 0 { // a part of a program
+		return ""
+	}
+	if len(line) > longest {
+		line = shorten.Head(line, longest)
+		line = cmp.Or(line[:max(0, strings.LastIndexByte(line, ' '))], line)
+	}
+	return strings.TrimSpace(line)
 }
 
 // look marks the facts that texts have, too.

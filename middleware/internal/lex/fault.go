@@ -25,8 +25,11 @@ func isMessage(said string) bool {
 	inText := func(r rune) bool { return r == ' ' || unicode.IsLetter(r) }
 	return strings.IndexByte("=,;|&<>)", said[0]) < 0 && strings.IndexByte(",:;{([=|+\\", said[len(said)-1]) < 0 &&
 		strings.ContainsFunc(said, inText) && !IsFlag(strings.TrimRight(said, ".")) &&
-		(!strings.ContainsAny(said, "%{") || !format.MatchString(said))
+		!HasFormat(said)
 }
+
+// HasFormat reports whether a text has a place for a value, as a line of a program that prints: %s, {err:?}.
+func HasFormat(said string) bool { return strings.ContainsAny(said, "%{") && format.MatchString(said) }
 
 // FaultAt returns the message of an error whose first word ends at i, and where it begins. The word is before a colon or
 // bracket, or is in capital letters, or begins a line. The message ends with the line, or with the string that it is in; the

@@ -9,32 +9,12 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-func shows(kind, output string) string {
-	var p pairs
-	p.have(output, true)
-	return p.shows(kind, output)
-}
-
-// Each line of patterns.txt shows what its kind says, by its own example.
+// Each line of patterns.txt matches its own example.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for kind, all := range patterns {
-		for _, p := range all {
-			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
-			switch kind {
-			case "failed", "build", "none", "some", "fault", "hint":
-				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
-			default:
-				require.Contains(t, []string{
-					"one", "test", "limit", "folder", "filter", "redirection", "said", "planner", "patch", "broken", "wrapper", "place", "exit", "outcome", "number", "hump", "escape", "edited", "saved", "file", "script",
-					"refused by the user", "approved by the user", "unanswered", "answered", "harness", "reply", "printed", "text",
-				}, kind)
-				require.Regexp(t, p.line, p.example)
-			}
-		}
-	}
-	for _, kind := range []string{"failed", "build", "none", "some", "fault", "hint"} {
-		require.Empty(t, shows(kind, "0 failed, 0 failures\nno errors\nthe failing case is tested\ntest_error ... ok\nrequest 12 failed: retry\n失败: 0"), kind)
+		require.Len(t, all, 1, kind)
+		require.Regexp(t, all[0].line, all[0].example)
 	}
 }
 

@@ -127,6 +127,7 @@ func (p *picker) want(m message) {
 
 // choose takes of what is wanted what is worth most, as far as there is room. It reports whether a rule has no room.
 func (p *picker) choose(room int) (missing bool) {
+	const least = 300 // tokens: in less, there is no room for what is not a rule
 	cost := 0
 	for i := range p.all {
 		if p.all[i].taken = false; p.all[i].wanted {
@@ -140,7 +141,9 @@ func (p *picker) choose(room int) (missing bool) {
 	}
 	if cost > room {
 		p.dropRepeated()
-		room -= p.takeShort(room / half)
+		if room >= least {
+			room -= p.takeShort(room / half)
+		}
 	}
 	for r := order; r >= unknown; r-- {
 		for i := range slices.Backward(p.all) {

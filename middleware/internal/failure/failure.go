@@ -1,0 +1,108 @@
+// Package failure finds the line of an output that shows that something failed: tests, a compiler, a shell, a call.
+//
+//	line, hint, tested := failure.In("ok a\n--- FAIL: TestB (0.02s)\n") // "--- FAIL: TestB (0.02s)", "", true
+package failure
+
+import (
+	"cmp"
+	_ "embed" // for patterns.txt
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
+)
+
+//go:embed patterns.txt
+var file string
+
+// pattern is a line of patterns.txt.
+type pattern struct {
+	stem, example string
+	line          *regexp.Regexp
+}
+
+// patterns are the lines of patterns.txt by their kind.
+var patterns = func() map[string][]*pattern {
+	all := map[string][]*pattern{}
+	for line := range strings.Lines(file) {
+		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
+			all[f[0]] = append(all[f[0]], &pattern{f[1], f[3], regexp.MustCompile(f[2])})
+		}
+	}
+	return all
+}()
+
+// matches reports whether a text matches the only pattern of a kind.
+func matches(kind, said string) bool { return patterns[kind][0].line.MatchString(said) }
+
+// pairs are the pairs of bytes that a text has: most stems are not in most outputs.
+type pairs [1 << 12]bool
+
+// have reports whether the pairs of a text are there. If it is to add them, they are.
+func (p *pairs) have(said string, add bool) bool {
+	for i := 1; i < len(said); i++ {
+		pair := (int(said[i-1])<<5 ^ int(said[i])) % len(p)
+		if add {
+			p[pair] = true
+		} else if !p[pair] {
+			return false
+		}
+	}
+	return true
+}
+
+// shows returns a line of an output with these pairs that matches a pattern of a kind, or "".
+func (p *pairs) shows(kind, output string) string {
+	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
+	for _, by := range patterns[kind] {
+		rest := output
+		for n := 0; n < most && (n > 0 || p.have(by.stem, false)); n++ {
+			at := strings.Index(rest, by.stem)
+			if at < 0 {
+				break
+			}
+			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
+			line, after, _ := strings.Cut(rest[from:], "\n")
+			line = strings.TrimSpace(shorten.Head(line, 2*longest))
+			if by.line.MatchString(line) && !by.isWhole(line) && (kind != "failed" || !matches("one", line)) {
+				return line
+			}
+			rest = after
+		}
+	}
+	return ""
+}
+
+// isWhole reports whether a line counts a part of something, and the part is all of it: 3 of 3.
+func (p *pattern) isWhole(line string) bool {
+	part, all := p.line.SubexpIndex("part"), p.line.SubexpIndex("all")
+	return all > 0 && !slices.ContainsFunc(p.line.FindAllStringSubmatch(line, -1), func(m []string) bool { return m[part] != m[all] })
+}
+
+// In returns the line of an output that shows a failure, or "", one that only hints at it, and whether the output
+// reports how tests ended. If tests were run and did not fail, an error that was printed is theirs.
+func In(said string) (line, hint string, tested bool) {
+	if strings.Contains(said, `\`) && (!strings.Contains(said, "\n") || strings.HasPrefix(said, "{") || strings.HasPrefix(said, "[{")) {
+		said += "\n" + lex.Unescape(said) // JSON
+	}
+	var p pairs
+	p.have(said, true)
+	if line = p.shows("failed", said); line != "" {
+		return line, "", matches("test", said)
+	}
+	if p.shows("some", said) != "" {
+		return p.shows("build", said), "", matches("test", said)
+	}
+	line = p.shows("none", said)
+	return cmp.Or(line, p.shows("build", said), p.shows("fault", said)), p.shows("hint", said), line != ""
+}
+
+// PassesAfter reports whether tests passed in an output after a line that shows that some failed.
+func PassesAfter(output, line string) bool {
+	rest := output[strings.LastIndex(output, line)+len(line):]
+	var p pairs
+	p.have(rest, true)
+	return p.shows("some", rest) != "" && p.shows("failed", rest) == ""
+}
