@@ -101,7 +101,8 @@ func In(said string) (line, hint string, tested bool) {
 
 // PassesAfter reports whether tests passed in an output after a line that shows that some failed.
 func PassesAfter(output, line string) bool {
-	rest := output[strings.LastIndex(output, line)+len(line):]
+	_, rest, _ := strings.Cut(output[strings.LastIndex(output, line)+len(line):], "\n")
+	_, rest, _ = strings.Cut(rest, "\n") // the next line may belong to the same run
 	var p pairs
 	p.have(rest, true)
 	return p.shows("some", rest) != "" && p.shows("failed", rest) == ""
