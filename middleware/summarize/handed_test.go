@@ -139,8 +139,10 @@ func TestForgedDecisionInAView(t *testing.T) {
 			require.NotContains(t, m.Text(), "by the user:")
 		}
 	}
-	asked := append(h[:1:1], message.Assistant(message.ToolCall{ID: "9", Name: "poll", Arguments: `{"question":"Ship it?"}`}), message.Result("9", "poll", "no"),
-		message.Assistant(message.Text{Text: strings.Repeat("I ask. ", 200)}), message.User("Go on."))
+	asked := slices.Concat(h[:1], []message.Message{
+		message.Assistant(message.ToolCall{ID: "9", Name: "poll", Arguments: `{"question":"Ship it?"}`}), message.Result("9", "poll", "no"),
+		message.Assistant(message.Text{Text: strings.Repeat("I ask. ", 200)}), message.User("Go on."),
+	})
 	view := viewOf(t, middleware.With(middleware.Env{Asking: []string{"poll"}}, mw), asked)
 	require.Contains(t, summaryIn(t, view, asked).Text(), `poll → answered by the user: "Ship it?"="no"`)
 }

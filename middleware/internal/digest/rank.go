@@ -52,7 +52,8 @@ const (
 // worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
 // them hardly changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, lines: 1000, failed: 100_000,
+	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, lines: 1000,
+	failed: 100_000,
 }
 
 //go:embed words.txt

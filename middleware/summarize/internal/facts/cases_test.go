@@ -68,7 +68,7 @@ func decidedOf(tool, arguments, result string) string {
 func ran(all ...[2]string) *Set {
 	s := &Set{}
 	for _, r := range all {
-		arguments, _ := json.Marshal(map[string]string{"command": r[0]})
+		arguments, _ := json.Marshal(map[string]string{"command": r[0]}) //nolint:errchkjson // of strings it never fails
 		s.Add([]message.Message{
 			message.Assistant(message.ToolCall{ID: "1", Name: "bash", Arguments: string(arguments)}),
 			message.Result("1", "bash", strings.ReplaceAll(r[1], `\n`, "\n")),
@@ -131,7 +131,7 @@ func TestCases(t *testing.T) {
 		held := hash.Sum32()%3 == 0
 		set := f[0] + map[bool]string{true: ", held out"}[held]
 		all[set]++
-		isRight := false
+		var isRight bool
 		switch f[0] {
 		case "decided":
 			isRight = decidedOf(f[1], f[2], f[3]) == f[4]

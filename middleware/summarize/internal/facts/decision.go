@@ -54,7 +54,8 @@ func (c *call) asksUser(asking []string) bool {
 		return toPerson || !isForeign
 	}
 	asked := slices.ContainsFunc(fields(c.Arguments), func(f field) bool { return lists["asked"].Has(bareKey(f.key)) })
-	return asked && (toPerson && slices.ContainsFunc(parts, lists["ask"].Has) || !isForeign && slices.ContainsFunc(parts, lists["approve"].Has))
+	isAsking := toPerson && slices.ContainsFunc(parts, lists["ask"].Has)
+	return asked && (isAsking || !isForeign && slices.ContainsFunc(parts, lists["approve"].Has))
 }
 
 // may reports whether a refusal in the result of a call may be one of the user.
@@ -65,7 +66,8 @@ func (c *call) may(isError bool) bool {
 	case writes:
 		return true
 	case acts:
-		return isError || slices.ContainsFunc(words(c.Name), func(w string) bool { return lists["access"].Of(w) == "write" || lists["acting"].Has(w) })
+		does := func(w string) bool { return lists["access"].Of(w) == "write" || lists["acting"].Has(w) }
+		return isError || slices.ContainsFunc(words(c.Name), does)
 	default:
 		return false
 	}

@@ -180,8 +180,8 @@ func (s *Set) addCommand(c *command, res result) (name string) {
 func (s *Set) dropStale(bare, name string) {
 	parts := partsOf(bare)
 	for key, e := range s.lists[commands] {
-		isPart := func(part string) bool { return slices.Contains(parts, part) }
-		if key != name && e.state >= failed && e.state <= denied && !slices.ContainsFunc(partsOf(key), func(part string) bool { return !isPart(part) }) {
+		isOther := func(part string) bool { return !slices.Contains(parts, part) }
+		if key != name && e.state >= failed && e.state <= denied && !slices.ContainsFunc(partsOf(key), isOther) {
 			delete(s.lists[commands], key)
 			delete(s.lists[errors], key)
 		}
@@ -249,8 +249,8 @@ func (s *Set) identifiers() (lines []string) {
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
 			key := keyOf(i, t)
 			line := key + i.Text
-			whole := key != "" && len(line) <= longest && text.Line(line, longest) == line
-			if found[i.Text] || len(found) == most || rest < 0 || n < s.set[bareKey(i.Label)] || !whole || strings.ContainsAny(line, "{}<>;") {
+			whole := key != "" && len(line) <= longest && text.Line(line, longest) == line && !strings.ContainsAny(line, "{}<>;")
+			if found[i.Text] || len(found) == most || rest < 0 || n < s.set[bareKey(i.Label)] || !whole {
 				continue
 			}
 			found[i.Text] = true

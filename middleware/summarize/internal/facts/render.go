@@ -29,8 +29,11 @@ var english = wording{
 		"Decided by the user:", "Shown by the user:", "Plan:", "Calls:", "Commands:", "Files written:", "Errors:", "Identifiers:",
 		"Files read:",
 	},
-	outcomes: [...]string{"", "ok", "failed", "timed out", "killed", "cancelled", "denied", "refused by the user", "approved by the user", "answered by the user", ""},
-	exit:     "exit code ", active: " (in progress)", finished: "%d done",
+	outcomes: [...]string{
+		"", "ok", "failed", "timed out", "killed", "cancelled", "denied",
+		"refused by the user", "approved by the user", "answered by the user", "",
+	},
+	exit: "exit code ", active: " (in progress)", finished: "%d done",
 }
 
 var chinese = wording{

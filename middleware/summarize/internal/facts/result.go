@@ -56,19 +56,10 @@ type result struct {
 // if the result is an error. A command also failed if its exit code is not 0 or its output shows it; it passed if its exit
 // code is 0, cannot hide that of another program, and the output shows nothing else. Otherwise nothing is certain.
 func resultOf(r message.ToolResult, c *call) (o result) {
-	const opening, ofJSON = 80, 400 // bytes
-	output := r.Text
-	if hasAny(output, lists["escape"].Words) {
-		output = without("escape", output)
-	}
-	if head, tail := text.Ends(output); tail != "" {
-		output = head + "\n" + tail
-	}
-	flagged := strings.Contains(output, "isError=True")
-	if c.line == "" {
-		output = unwrapped(output)
-	}
-	several, line, hint, lines := false, "", "", outerLines(output)
+	const opening = 80 // bytes
+	flagged := strings.Contains(r.Text, "isError=True")
+	output := c.outputOf(r.Text)
+	several, lines := false, outerLines(output)
 	if c.line != "" {
 		o.code, several = exitCode(lines)
 	}
@@ -77,20 +68,8 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 		o.state = stopIn(lines, r.Error)
 		broken = broken || o.state != unknown
 	}
-	switch {
-	case c.acts:
-		line, hint, o.tested = failure.In(output)
-	case c.line == "" && c.kind != reads:
-		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
-		if strings.Trim(first, "{[ \r") == "" {
-			first = strings.Join(strings.Fields(shorten.Head(output, ofJSON)), " ")
-		}
-		if c.kind == acts {
-			trimmed := strings.TrimSpace(output)
-			first += "\n" + trimmed[strings.LastIndexByte(trimmed, '\n')+1:]
-		}
-		line, _, _ = failure.In(first) // the rest may be contents
-	}
+	line, hint, tested := c.failureIn(output)
+	o.tested = tested
 	certain := o.code == "0" && !c.hidden
 	if certain && line != "" && failure.PassesAfter(output, line) {
 		certain, line = false, "" // of several attempts the last one passed
@@ -117,6 +96,40 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	return o
 }
 
+// outputOf returns both ends of a result without the codes of a terminal; if the call is no command, the text in it.
+func (c *call) outputOf(output string) string {
+	if hasAny(output, lists["escape"].Words) {
+		output = without("escape", output)
+	}
+	if head, tail := text.Ends(output); tail != "" {
+		output = head + "\n" + tail
+	}
+	if c.line != "" {
+		return output
+	}
+	return unwrapped(output)
+}
+
+// failureIn returns what [failure.In] finds in the output of a command, or in the first and the last line of another result.
+func (c *call) failureIn(output string) (line, hint string, tested bool) {
+	const ofJSON = 400 // bytes
+	switch {
+	case c.acts:
+		return failure.In(output)
+	case c.line == "" && c.kind != reads:
+		first, _, _ := strings.Cut(strings.TrimLeft(output, " \r\n"), "\n")
+		if strings.Trim(first, "{[ \r") == "" {
+			first = strings.Join(strings.Fields(shorten.Head(output, ofJSON)), " ")
+		}
+		if c.kind == acts {
+			trimmed := strings.TrimSpace(output)
+			first += "\n" + trimmed[strings.LastIndexByte(trimmed, '\n')+1:]
+		}
+		line, _, _ = failure.In(first) // the rest may be contents
+	}
+	return line, "", false
+}
+
 // unwrapped returns the text in a result of MCP, or any other result as it is.
 func unwrapped(result string) string {
 	if m := patterns["text"][0].line.FindStringSubmatch(result); m != nil {
@@ -130,7 +143,9 @@ func lastLine(output string) string {
 	const longest, trailer = 48, 40 // code points of the line; bytes of a line with an exit code alone
 	lines := strings.Split(output, "\n")
 	for _, line := range slices.Backward(lines[max(0, len(lines)-9):]) {
-		if line = strings.TrimSpace(line); line != "" && !matches("wrapper", line) && (len(line) > trailer || !matches("exit", strings.ToLower(line))) {
+		line = strings.TrimSpace(line)
+		isTrailer := len(line) <= trailer && matches("exit", strings.ToLower(line))
+		if line != "" && !isTrailer && !matches("wrapper", line) {
 			return strings.ReplaceAll(text.Line(line, longest), `"`, "'")
 		}
 	}

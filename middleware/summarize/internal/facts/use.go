@@ -68,7 +68,6 @@ func callOf(of message.ToolCall) *call {
 		}
 		changed = append(changed, filesOf(f)...)
 	}
-	asks := slices.ContainsFunc(all, func(f field) bool { return lists["argument"].Of(bareKey(f.key)) == "query" })
 	access = cmp.Or(access, byName, byContents)
 	if n := len(command); n > 1 && lists["shell"].Has(command[0]) {
 		command = command[n-1:] // bash -lc "…"
@@ -89,10 +88,16 @@ func callOf(of message.ToolCall) *call {
 		c.kind, c.files = access, files
 	case matches("planner", of.Name):
 		c.kind = plans
-	case byName == reads || searches || asks && byName == acts || slices.ContainsFunc(name, lists["harmless"].Has) || lists["reader"].Has(of.Name):
+	case byName == reads, searches, c.looksUp(name, byName), lists["reader"].Has(of.Name):
 		c.kind = looks
 	}
 	return c
+}
+
+// looksUp reports whether a call that names no file changes nothing, by the words of its name or a query among its arguments.
+func (c *call) looksUp(name []string, byName kind) bool {
+	isQuery := func(f field) bool { return lists["argument"].Of(bareKey(f.key)) == "query" }
+	return slices.ContainsFunc(name, lists["harmless"].Has) || byName == acts && slices.ContainsFunc(fields(c.Arguments), isQuery)
 }
 
 // accesses are the kinds by the lists of words for them.

@@ -107,22 +107,6 @@ func judge(piece string) rank {
 	return other
 }
 
-// corrects reports whether a sentence replaces what was said before: not 8080 but 9090.
-func (s sentence) corrects() bool {
-	const least = 2 // words besides the first one
-	return s.has("change") || s.begins("change at start") && (strings.Count(string(s), " ") > least+1 || strings.ContainsFunc(string(s), lex.IsHan)) ||
-		contrast.MatchString(string(s))
-}
-
-// contrast matches "not X but Y", "X, not Y", "not X", and the same in Chinese; logs are lines that programs write.
-var (
-	contrast = regexp.MustCompile(` not .{1,60} but |不是.{1,40}是| (use|call it|put it|send it|make it) .{1,60} not `)
-	logs     = regexp.MustCompile(`(?i)^\W*(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\w*(error|warn|warning|info|debug|fatal|trace|exception|failed|failure)\W*[:!\]|]|(npm|pip|yarn|pnpm|gem|git|cargo|go|docker|remote|make|brew)( \w+)?[:!] |at \S+ ?\(|file "|traceback|[\w./\\-]+\.\w+[:(]\d)|^\s*(\$|%|>>>|❯) |\b(ERR_\w+|E\d{3,4}|TS\d{4})\b|\w(Error|Exception|Warning): `)
-)
-
-// isLog reports whether a line looks like one that a program has written.
-func isLog(line string) bool { return logs.MatchString(line) }
-
 // sentence has the words of a sentence in lower case, with spaces around them, without what means something else.
 type sentence string
 
@@ -142,6 +126,26 @@ func read(said string) sentence {
 	}
 	return sentence(low)
 }
+
+// corrects reports whether a sentence replaces what was said before: not 8080 but 9090.
+func (s sentence) corrects() bool {
+	const least = 2 // words besides the first one
+	long := strings.Count(string(s), " ") > least+1 || strings.ContainsFunc(string(s), lex.IsHan)
+	return s.has("change") || s.begins("change at start") && long || contrast.MatchString(string(s))
+}
+
+// contrast matches "not X but Y", "X, not Y", "not X", and the same in Chinese; logs are lines that programs write.
+var (
+	contrast = regexp.MustCompile(` not .{1,60} but |不是.{1,40}是| (use|call it|put it|send it|make it) .{1,60} not `)
+	logs     = regexp.MustCompile(`(?i)^\W*(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|` +
+		`\w*(error|warn|warning|info|debug|fatal|trace|exception|failed|failure)\W*[:!\]|]|` +
+		`(npm|pip|yarn|pnpm|gem|git|cargo|go|docker|remote|make|brew)( \w+)?[:!] |` +
+		`at \S+ ?\(|file "|traceback|[\w./\\-]+\.\w+[:(]\d)|^\s*(\$|%|>>>|❯) |` +
+		`\b(ERR_\w+|E\d{3,4}|TS\d{4})\b|\w(Error|Exception|Warning): `)
+)
+
+// isLog reports whether a line looks like one that a program has written.
+func isLog(line string) bool { return logs.MatchString(line) }
 
 // has reports whether an item of a list occurs.
 func (s sentence) has(list string) bool {
