@@ -87,10 +87,10 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	if o.code == "0" && o.state != passed {
 		o.code = ""
 	}
-	if o.state == unknown {
+	switch {
+	case o.state == unknown:
 		o.last = lastLine(output)
-	}
-	if o.state >= failed {
+	case o.state >= failed:
 		o.fault = cmp.Or(faultIn(output, broken), line, hint)
 	}
 	return o
