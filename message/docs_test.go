@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -46,31 +45,30 @@ func within(t *testing.T, page, name, text string) string {
 
 func table() string {
 	var b strings.Builder
-	b.WriteString("| rule | text | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral | Chat | Messages | repair |\n" +
-		"|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| rule | text | of | repair |\n|---|---|---|---|\n")
+	providers := append(slices.Clip(single), message.Chat, message.Messages)
 	for _, e := range message.Sheet() {
+		var of []string
+		all := 0
+		for _, r := range providers {
+			switch {
+			case (r | message.AsSent).Demand(e.Rule):
+				of = append(of, r.String())
+				all++
+			case e.By&r != 0:
+				of = append(of, r.String()+" (not AsSent)")
+			case e.Maybe&r != 0:
+				of = append(of, r.String()+" ?")
+			}
+		}
+		if all == len(providers) {
+			of = []string{"all"}
+		}
 		name := e.Rule
 		if e.Common {
 			name += " *"
 		}
-		fmt.Fprintf(&b, "| %s | %s |", name, e.Text)
-		for _, r := range append(slices.Clip(single), message.Chat, message.Messages) {
-			switch {
-			case (r | message.AsSent).Demand(e.Rule):
-				b.WriteString(" ✓ |")
-			case e.By&r != 0:
-				b.WriteString(" (✓) |")
-			case e.Maybe&r != 0:
-				b.WriteString(" ? |")
-			default:
-				b.WriteString(" |")
-			}
-		}
-		fmt.Fprintf(&b, " %s |\n", e.Repair)
-	}
-	b.WriteString("\nSources; owner/repo#n is a public issue or pull request with the error text:\n\n")
-	for _, e := range message.Sheet() {
-		b.WriteString(bullet(fmt.Sprintf("**%s**: %s.", e.Rule, e.Source)))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", name, e.Text, strings.Join(of, ", "), e.Repair)
 	}
 	return b.String()
 }
@@ -92,22 +90,19 @@ func fieldsOf(l message.Limits) (fields []limit) {
 }
 
 func tableOfLimits() string {
-	var b, sources strings.Builder
+	var b strings.Builder
 	var names []string
 	cells := map[string][6][]string{}
 	for _, e := range message.LimitSheet() {
-		who, doubt := e.By, ""
-		if who == 0 {
-			who, doubt = e.Maybe, " ?"
-		}
-		var numbers []string
 		for _, f := range fieldsOf(e.Limits) {
-			numbers = append(numbers, fmt.Sprintf("%#q %s", f.name, grouped(f.most)))
 			row, seen := cells[f.name]
 			if !seen {
 				names = append(names, f.name)
 			}
-			text := grouped(f.most) + doubt
+			text := grouped(f.most)
+			if e.By == 0 {
+				text += " ?"
+			}
 			if e.Window > 0 {
 				text += " up to a window of " + grouped(e.Window)
 			}
@@ -118,7 +113,6 @@ func tableOfLimits() string {
 			}
 			cells[f.name] = row
 		}
-		sources.WriteString(bullet(fmt.Sprintf("%s%s, %s: %s.", strings.Join(numbers, ", "), doubt, strings.ReplaceAll(who.String(), "|", ", "), e.Source)))
 	}
 	b.WriteString("| limit | OpenAI | Responses | Anthropic | Gemini | Bedrock | Mistral |\n|---|---|---|---|---|---|---|\n")
 	for _, name := range names {
@@ -128,21 +122,7 @@ func tableOfLimits() string {
 		}
 		b.WriteString("\n")
 	}
-	return b.String() + "\nSources:\n\n" + sources.String()
-}
-
-// bullet returns an item of a list, in lines of at most 120 characters.
-func bullet(text string) string {
-	var b strings.Builder
-	line := "*"
-	for word := range strings.FieldsSeq(text) {
-		if utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > 120 {
-			b.WriteString(line + "\n")
-			line = " "
-		}
-		line += " " + word
-	}
-	return b.String() + line + "\n"
+	return b.String()
 }
 
 // grouped returns a number with a comma for each thousand.

@@ -20,7 +20,7 @@ type Limits struct {
 
 // Limits returns the limits of these providers for a model with a window of this many
 // tokens; 0: unknown. Of several providers, and for an unknown window, it returns the
-// strictest of each limit. docs/internals/validity.md lists the sources. [Unconfirmed], which
+// strictest of each limit. The table of the limits has their sources. [Unconfirmed], which
 // [Portable] includes, adds unconfirmed limits. Rules without a provider have no limits.
 func (r Rules) Limits(window int) Limits {
 	var l Limits

@@ -17,7 +17,7 @@ import (
 //	err := message.Anthropic.Check(history)
 //	valid := (message.OpenAI | message.Bedrock).Repair(history).Messages
 //
-// docs/internals/validity.md lists the rules with their sources.
+// docs/internals/validity.md lists the rules; the table of the rules has their sources.
 type Rules uint32
 
 // The providers, two formats as any server accepts them, and options.

@@ -132,6 +132,31 @@ func declareFields(names map[string]bool, decl ast.Decl) {
 	}
 }
 
+// TestSectionsAreFound follows each link to a section of a page.
+func TestSectionsAreFound(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s#:]*)#([^)\s]+)\)`)
+	block := regexp.MustCompile("(?s)```.*?```")
+	title := regexp.MustCompile(`(?m)^#+ (.*)$`)
+	marks := regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+	texts, sections := map[string]string{}, map[string]bool{}
+	for _, page := range append(docPages(t), "../README.md", "../README.zh-CN.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		texts[page] = block.ReplaceAllString(string(text), "")
+		for _, m := range title.FindAllStringSubmatch(texts[page], -1) {
+			sections[page+"#"+strings.ReplaceAll(marks.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")] = true
+		}
+	}
+	for page, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if to := filepath.Join(filepath.Dir(page), m[1]); m[1] == "" || texts[to] != "" {
+				require.True(t, sections[map[bool]string{true: page, false: to}[m[1] == ""]+"#"+m[2]], "%s leads to %s#%s, which does not exist", page, m[1], m[2])
+			}
+		}
+	}
+}
+
 // TestPagesAreFound follows each link to a file on all pages, and checks that the index has every page and each README at
 // most 14, the index among them.
 func TestPagesAreFound(t *testing.T) {

@@ -15,7 +15,7 @@ func TestDocs(t *testing.T) {
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/eino.md")
 	require.NoError(t, err)
-	for _, name := range []string{"Wrap", "Options", "ADK", "Tool", "Model", "Summaries"} {
+	for _, name := range []string{"Wrap", "Options", "Tool", "Model", "Summaries"} {
 		_, program, ok := strings.Cut(string(source), "// "+name+" begins.\n")
 		require.True(t, ok)
 		program, _, ok = strings.Cut(program, "\n\t// "+name+" ends.")

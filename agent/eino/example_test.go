@@ -85,7 +85,6 @@ func ExampleOptions_Wrap() {
 	}.Wrap(exampleModel(ctx), contextedit.New(contextedit.Options{Keep: 2})) // at three quarters of the window
 	// Options ends.
 
-	// ADK begins.
 	auditor, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{
 		Name: "auditor", Description: "Finds out why builds fail.",
 		Model:       chat,
@@ -95,7 +94,6 @@ func ExampleOptions_Wrap() {
 		log.Fatal(err)
 	}
 	events := adk.NewRunner(ctx, adk.RunnerConfig{Agent: auditor, EnableStreaming: true}).Query(ctx, "Why does the build fail?")
-	// ADK ends.
 
 	last := ""
 	for e, ok := events.Next(); ok; e, ok = events.Next() {

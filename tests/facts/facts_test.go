@@ -267,21 +267,18 @@ func (m *measured) count(r *recording, u use, seen [4]bool) {
 	if r.isDeveloped() {
 		part = "developed on"
 	}
-	names := []string{"all", part, "source " + r.Source, "kind " + u.Kind}
+	names := []string{"all", part}
 	if r.isSampled() {
 		names = append(names, "sample")
 	}
 	if u.isHard() {
-		names = append(names, "all hard", part+" hard", "source "+r.Source+" hard")
+		names = append(names, "all hard", part+" hard")
 		if r.isSampled() {
 			names = append(names, "sample hard")
 		}
 	}
-	switch {
-	case u.isExact():
+	if u.isExact() {
 		names = append(names, "all exact", part+" exact")
-	case u.isHard():
-		names = append(names, "kind of these, offsets of reads")
 	}
 	for _, name := range names {
 		g := m.groups[name]
@@ -420,14 +417,13 @@ func TestFactsKept(t *testing.T) {
 	was, after, ok := strings.Cut(rest, end)
 	require.True(t, ok, "%s has the line %q", page, end)
 
-	m := measureFiles(t, "conversations.jsonl.gz", "facts.jsonl.gz")
+	m := measureFiles(t)
 	if !*update {
 		all, _, _ := m.playedShares()
 		require.GreaterOrEqual(t, all, 99.0, "facts of the sample in the view if results are cleared one by one")
 		require.Contains(t, was, m.row(sample, "sample"), "the tables of %s: go test ./tests/facts -update writes them", page)
 		return
 	}
-	long := measureFiles(t, "long-extra.jsonl.gz", "long-extra-facts.jsonl.gz")
 	require.InDelta(t, 92.1, m.share(m.bare, "all"), 0.1, "facts in the view without placeholders, as measured before")
 	require.InDelta(t, 95.3, m.share(m.bareHard, "all hard"), 0.1, "the hard ones")
 	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.3, "facts in the view with lines of 40 tokens")
@@ -437,21 +433,21 @@ func TestFactsKept(t *testing.T) {
 	require.GreaterOrEqual(t, all, 95.2, "facts in the view if results are cleared one by one")
 	require.GreaterOrEqual(t, hard, 98.4, "the hard ones")
 	require.GreaterOrEqual(t, exact, 99.5, "these without offsets of reads")
-	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables(long)+end+after), fs.FileMode(0o644)))
+	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables()+end+after), fs.FileMode(0o644)))
 }
 
-func measureFiles(t *testing.T, conversations, facts string) *measured {
+func measureFiles(t *testing.T) *measured {
 	t.Helper()
 	uses, sum := map[string][]use{}, 0
-	for _, u := range decode[use](t, facts) {
+	for _, u := range decode[use](t, "facts.jsonl.gz") {
 		uses[u.Conversation] = append(uses[u.Conversation], u)
 		sum++
 	}
-	if facts == "facts.jsonl.gz" && sum != documented {
+	if sum != documented {
 		t.Skip("these are not the conversations that docs/internals/digest.md describes")
 	}
 	m := &measured{groups: map[string]*tally{}}
-	for _, r := range decode[recording](t, conversations) {
+	for _, r := range decode[recording](t, "conversations.jsonl.gz") {
 		if len(uses[r.ID]) == 0 || !*update && !r.isSampled() {
 			continue
 		}
@@ -470,7 +466,7 @@ func measureFiles(t *testing.T, conversations, facts string) *measured {
 const sample = "a sample, by a hash of the id"
 
 // tables are those of the page.
-func (m *measured) tables(long *measured) string {
+func (m *measured) tables() string {
 	var b strings.Builder
 	all, hard, exact := m.groups["all"], m.groups["all hard"], m.groups["all exact"]
 	b.WriteString("| tokens a line | facts in the view | id, amount, date, email | without offsets of reads | in the view, or recalled | recalls needed | tokens a view | of these, handles |\n" +
@@ -486,36 +482,18 @@ func (m *measured) tables(long *measured) string {
 		m.share(m.bare, "all"), m.share(m.bareHard, "all hard"), m.share(m.bareExact, "all exact"))
 
 	b.WriteString("| of these | uses | no lines | 40 tokens | hard uses | no lines | 40 tokens |\n|---|---|---|---|---|---|---|\n")
-	row := func(title string, m *measured, group string) { b.WriteString(m.row(title, group)) }
-	row("all", m, "all")
+	row := func(title, group string) { b.WriteString(m.row(title, group)) }
+	row("all", "all")
 	exactly := func(title, group string) {
 		g := m.groups[group]
 		fmt.Fprintf(&b, "| %s, without offsets of reads | | | | %d | %.1f %% | %.1f %% |\n", title, g.uses, g.share(0), g.share(2))
 	}
 	exactly("all", "all exact")
-	row("developed on", m, "developed on")
+	row("developed on", "developed on")
 	exactly("developed on", "developed on exact")
-	row("held back", m, "held back")
+	row("held back", "held back")
 	exactly("held back", "held back exact")
-	row(sample, m, "sample")
-	for _, group := range slices.Sorted(maps.Keys(m.groups)) {
-		if source, ok := strings.CutPrefix(group, "source "); ok && !strings.HasSuffix(source, " hard") {
-			title := source
-			if slices.Contains(held, source) {
-				title += " (held back)"
-			}
-			row(title, m, group)
-		}
-	}
-	row("eight more, with 100 results or more", long, "all")
-
-	b.WriteString("\n| kind | uses | no lines | 20 tokens | 40 tokens | 80 tokens |\n|---|---|---|---|---|---|\n")
-	for _, group := range slices.Sorted(maps.Keys(m.groups)) {
-		if kind, ok := strings.CutPrefix(group, "kind "); ok {
-			g := m.groups[group]
-			fmt.Fprintf(&b, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", kind, g.uses, g.share(0), g.share(1), g.share(2), g.share(3))
-		}
-	}
+	row(sample, "sample")
 	return b.String()
 }
 
@@ -523,8 +501,5 @@ func (m *measured) tables(long *measured) string {
 func (m *measured) row(title, group string) string {
 	all, hard := m.groups[group], m.groups[group+" hard"]
 	row := fmt.Sprintf("| %s | %d | %.1f %% | %.1f %% |", title, all.uses, all.share(0), all.share(2))
-	if hard == nil {
-		return row + " 0 | | |\n"
-	}
 	return row + fmt.Sprintf(" %d | %.1f %% | %.1f %% |\n", hard.uses, hard.share(0), hard.share(2))
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,18 +38,16 @@ func TestDocs(t *testing.T) {
 		t.Skip("the run without the race detector compares the page")
 	}
 	p := readPage(t)
-	p.section("errors", errorTables(ownTexts(t)))
+	p.section("errors", errorTable(ownTexts(t)))
 	if !*update {
-		p.like("recorded", errorTables(recordedClasses()))
-		p.like("speed", measuredOn()+speedTables(t, unmeasured))
-		p.like("long", measuredOn()+longTable(t, unmeasured))
+		p.like("recorded", errorTable(recordedClasses()))
+		p.like("speed", measuredOn()+speedTable(t, unmeasured))
 		return
 	}
 	if texts := recordedTexts(t); texts != nil {
-		p.section("recorded", errorTables(texts))
+		p.section("recorded", errorTable(texts))
 	}
-	p.section("speed", measuredOn()+speedTables(t, fastest))
-	p.section("long", measuredOn()+longTable(t, fastest))
+	p.section("speed", measuredOn()+speedTable(t, fastest))
 	require.NoError(t, os.WriteFile(pageFile, []byte(p.text), 0o600))
 }
 
@@ -228,31 +225,25 @@ func chineseShare(text string) float64 {
 	return float64(n) / float64(len(text))
 }
 
-// errorTables returns a table for each encoding that estimates are fitted to.
-func errorTables(classes []class) string {
+// errorTable returns how far counters are off from the exact counts of o200k_base.
+func errorTable(classes []class) string {
+	exact := bpe.Encoding("o200k_base")
 	var b strings.Builder
-	for i, exact := range []*bpe.Counter{bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")} {
-		if i > 0 {
-			b.WriteString("\n")
+	b.WriteString("| texts | tokens | `Chars4` | `Estimate` |\n|---|--:|--:|--:|\n")
+	for _, c := range classes {
+		want := make([]int, len(c.texts))
+		for k, text := range c.texts {
+			want[k] = exact.Count(text)
 		}
-		fitted, _ := tokens.MeterFor(exact.Name())
-		fmt.Fprintf(&b, "| %#q | texts | bytes | tokens | `Chars4` | `CJK15` | `Cautious` | `Estimate` |\n|---|--:|--:|--:|--:|--:|--:|--:|\n", exact.Name())
-		for _, c := range classes {
-			size, want := 0, make([]int, len(c.texts))
+		fmt.Fprintf(&b, "| %s | %s |", c.name, thousands(sum(want)))
+		for _, counter := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}} {
+			got := make([]int, len(c.texts))
 			for k, text := range c.texts {
-				size += len(text)
-				want[k] = exact.Count(text)
+				got[k] = counter.Count(text)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |", c.name, thousands(len(c.texts)), thousands(size), thousands(sum(want)))
-			for _, counter := range []tokens.Counter{tokens.Chars4, tokens.CJK15, tokens.Cautious, fitted.Counter} {
-				got := make([]int, len(c.texts))
-				for k, text := range c.texts {
-					got[k] = counter.Count(text)
-				}
-				fmt.Fprintf(&b, " %s |", errorOf(got, want))
-			}
-			b.WriteString("\n")
+			fmt.Fprintf(&b, " %s |", errorOf(got, want))
 		}
+		b.WriteString("\n")
 	}
 	return b.String()
 }
@@ -310,73 +301,25 @@ func run(name string, c tokens.Counter) runner {
 	return runner{name, func(text string) { c.Count(text) }}
 }
 
-func ours(tb testing.TB, encoding string) runner {
-	tb.Helper()
-	return run("`bpe`, "+encoding, bpe.Encoding(encoding))
-}
-
-func theirs(tb testing.TB, encoding string) runner {
-	tb.Helper()
-	return runner{"tiktoken-go, " + encoding, func(text string) { oracle(tb, encoding).EncodeOrdinary(text) }}
-}
-
-func estimates(family string) runner {
-	m, _ := tokens.MeterFor(family)
-	return run("`Estimate` of "+family, m.Counter)
-}
-
-// speedTables returns the megabytes that each counter counts in a second, and
-// how many times as fast as tiktoken-go those are that it can be compared with.
-func speedTables(t *testing.T, measure measure) string {
+// speedTable returns the megabytes that each counter counts in a second.
+func speedTable(t *testing.T, measure measure) string {
 	t.Helper()
 	s := sampled(t)
 	texts := []string{s.Prose, s.Code, s.JSON, s.Chinese}
 	rows := []runner{
 		run("`CJK15`", tokens.CJK15),
 		run("`Cautious`", tokens.Cautious),
-		estimates("o200k_base"),
-		estimates("cl100k_base"),
-		ours(t, "o200k_base"),
-		theirs(t, "o200k_base"),
-		ours(t, "cl100k_base"),
-		theirs(t, "cl100k_base"),
+		run("`Estimate`", tokens.Estimate{}),
+		run("`bpe`", bpe.Encoding("o200k_base")),
+		{"tiktoken-go", func(text string) { oracle(t, "o200k_base").EncodeOrdinary(text) }},
 	}
 	took := measure(rows, texts)
-	var b, times strings.Builder
+	var b strings.Builder
 	b.WriteString("| MB/s | prose | code | JSON | Chinese |\n|---|--:|--:|--:|--:|\n")
-	times.WriteString("| times as fast as tiktoken-go | prose | code | JSON | Chinese |\n|---|--:|--:|--:|--:|\n")
 	for i, r := range rows {
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for k, text := range texts {
 			fmt.Fprintf(&b, " %s |", figure(float64(len(text))/1e6/took[i][k].Seconds()))
-		}
-		b.WriteString("\n")
-		if i == 0 || !strings.HasPrefix(r.name, "tiktoken-go") {
-			continue
-		}
-		fmt.Fprintf(&times, "| %s |", rows[i-1].name)
-		for k := range texts {
-			fmt.Fprintf(&times, " %.1f |", took[i][k].Seconds()/took[i-1][k].Seconds())
-		}
-		times.WriteString("\n")
-	}
-	return b.String() + "\n" + times.String()
-}
-
-// longTable returns the milliseconds that texts take which are one piece each,
-// or nearly. tiktoken-go is given a tenth of each, since it is quadratic.
-func longTable(t *testing.T, measure measure) string {
-	t.Helper()
-	const size = 200_000
-	long, short := degenerate(size), degenerate(size/10)
-	var b strings.Builder
-	b.WriteString("| ms | o200k_base | cl100k_base | tiktoken-go, o200k_base, 20 kB |\n|---|--:|--:|--:|\n")
-	for _, name := range slices.Sorted(maps.Keys(long)) {
-		exact := measure([]runner{ours(t, "o200k_base"), ours(t, "cl100k_base")}, []string{long[name]})
-		reference := measure([]runner{theirs(t, "o200k_base")}, []string{short[name]})
-		fmt.Fprintf(&b, "| %s |", name)
-		for _, took := range []time.Duration{exact[0][0], exact[1][0], reference[0][0]} {
-			fmt.Fprintf(&b, " %s |", figure(took.Seconds()*1000))
 		}
 		b.WriteString("\n")
 	}
