@@ -88,6 +88,8 @@ func (g *gatherer) visit(i int, it item) {
 		}
 		g.newest, g.direct = r, true
 		g.nodes = append(g.nodes, node{round: r})
+	case it.Role == RoleTool && g.staysApart(i+1, it):
+		g.nodes = append(g.nodes, node{item: it})
 	case it.Role == RoleTool:
 		g.share(i+1, it)
 	default:
@@ -97,6 +99,26 @@ func (g *gatherer) visit(i int, it item) {
 		g.direct = false
 		g.nodes = append(g.nodes, node{item: it})
 	}
+}
+
+// staysApart reports whether all results of a message may stay where they are, apart from their calls, and notes that these have
+// them; see [Rules.matches].
+func (g *gatherer) staysApart(by int, it item) bool {
+	anywhere, _ := g.rules.matching()
+	results := false
+	for r := range it.Results() {
+		results = true
+		inPlace := g.direct && g.newest != nil && g.newest.calls.find(r.CallID) >= 0
+		if !anywhere || inPlace || len(g.open[r.CallID]) == 0 || g.want.has(badID) && !g.rules.goodID(r.CallID) || !utf8.ValidString(r.CallID) {
+			return false
+		}
+	}
+	for r := range it.Results() {
+		open := g.open[r.CallID]
+		last := open[len(open)-1]
+		last.by[last.calls.find(r.CallID)] = by
+	}
+	return results
 }
 
 // share assigns the parts of a tool message to rounds; by is 1 + its position. The other

@@ -42,13 +42,11 @@ func TestPictures(t *testing.T) {
 	for name, c := range map[string]struct {
 		height int64
 		show   string
-		dark   bool
 	}{
-		"report":      {780, `$("one").scrollIntoView()`, false},
-		"report-dark": {780, `$("one").scrollIntoView()`, true},
-		"report-call": {560, `choose({call: 15}).then(() => { document.querySelector("#messages .now summary").click(); $("call").scrollIntoView(); })`, false},
+		"report":      {780, `$("one").scrollIntoView()`},
+		"report-call": {560, `choose({call: 15}).then(() => { document.querySelector("#messages .now summary").click(); $("call").scrollIntoView(); })`},
 	} {
-		b := newTab(t, 1100, c.height, c.dark)
+		b := newTab(t, 1100, c.height, false)
 		b.do(chromedp.Navigate(url))
 		b.drawn(1)
 		eval[any](b, c.show)
