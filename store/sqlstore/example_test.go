@@ -58,9 +58,9 @@ func Example() {
 		}
 	}
 	// Output:
-	// the model is sent: [cleared: recall zrddujwbzlrq]
+	// the model is sent: [cleared: recall zrddujwbzlrq; some facts: exit status 2]
 	// process 1 edits: 1
-	// the model is sent: [cleared: recall zrddujwbzlrq]
+	// the model is sent: [cleared: recall zrddujwbzlrq; some facts: exit status 2]
 	// process 2 edits: 0
 }
 

@@ -72,14 +72,16 @@ type Call struct {
 }
 
 // arrange puts the results of each round into the order of its calls, if each message answers one of them, and replaces what is
-// not UTF-8 in the parts.
+// not UTF-8 in the parts. Signed thinking that is not UTF-8 is removed.
 func (c *Call) arrange() {
 	own := slices.Clone(c.History)
 	for i := range own {
-		own[i].Parts = slices.Clone(own[i].Parts)
-		for k, p := range own[i].Parts {
-			if own[i].Parts[k] = message.Internals(inside.Key{}).WithText(p); own[i].Parts[k] != p {
-				c.mended = true
+		own[i].Parts = nil
+		for _, p := range c.History[i].Parts {
+			text := message.Internals(inside.Key{}).WithText(p)
+			c.mended = c.mended || text != p
+			if t, ok := p.(message.Thinking); !ok || t.Signature == "" || text == p {
+				own[i].Parts = append(own[i].Parts, text)
 			}
 		}
 	}

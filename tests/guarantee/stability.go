@@ -93,7 +93,7 @@ func isRepair(r *journal.Record) bool { return r != nil && r.Kind == journal.Rep
 // repairedAgain returns the first position of the history where the repair of the grown history differs from the one
 // before, as after a late result.
 func repairedAgain(before, now *Call) (at int, differs bool) {
-	if now.sound() {
+	if now.sound() && before.sound() {
 		return 0, false
 	}
 	was, is := before.repair(), now.repair()

@@ -163,7 +163,7 @@ func failureIn(whole string) string {
 	const ends, longest = 16 << 10, 80 // bytes
 	read := shorten.Ends(legible(whole), ends, ends, func(string) string { return "\n" })
 	line, hint, _ := failure.In(read)
-	line = strings.Join(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) }), " ")
+	line = longestOf(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }))
 	if line == "" || lex.HasFormat(line) || strings.IndexByte(":;,{([", line[len(line)-1]) >= 0 { // a part of a program
 		return ""
 	}
@@ -172,6 +172,15 @@ func failureIn(whole string) string {
 		line = cmp.Or(line[:max(0, strings.LastIndexByte(line, ' '))], line)
 	}
 	return strings.TrimSpace(line)
+}
+
+func longestOf(pieces []string) (longest string) {
+	for _, p := range pieces {
+		if len(p) > len(longest) {
+			longest = p
+		}
+	}
+	return longest
 }
 
 // look marks the facts that texts have, too.
