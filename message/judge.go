@@ -54,13 +54,7 @@ func (j *judge) visit(i int) {
 	m := &j.msgs[i]
 	switch m.Role {
 	case RoleSystem:
-		if j.last >= 0 && j.want.has(lateSystem) {
-			j.report(lateSystem, i, "")
-		} else if i > 0 && j.want.has(oneSystem) {
-			j.report(oneSystem, i, "")
-		} else if j.last >= 0 && j.want.has(systemAfterAnswer) && j.msgs[j.last].Role == RoleAssistant {
-			j.report(systemAfterAnswer, i, "")
-		}
+		j.system(i)
 	case RoleAssistant:
 		j.turn(i)
 		j.calls(i)
@@ -77,7 +71,7 @@ func (j *judge) visit(i int) {
 			j.report(severalTexts, i, id)
 		}
 	}
-	if j.want.has(unknownContent) && (m.Name != "" || slices.ContainsFunc(m.Parts, m.isForeign)) {
+	if j.want.has(unknownContent) && (m.Name != "" || slices.ContainsFunc(m.Parts, m.Role.isForeign)) {
 		j.report(unknownContent, i, "")
 	}
 	if m.Name != "" && j.want.has(badAuthor) && !goodAuthor(m.Name) {
@@ -85,13 +79,25 @@ func (j *judge) visit(i int) {
 	}
 }
 
-// isForeign reports whether a part of a message is neither of the assistant nor known.
-func (m *Message) isForeign(p Part) bool {
-	if r, ok := p.(ToolResult); ok {
-		p = r.Content
+// system checks the place of a system message.
+func (j *judge) system(i int) {
+	switch late := j.last >= 0; {
+	case late && j.want.has(lateSystem):
+		j.report(lateSystem, i, "")
+	case i > 0 && j.want.has(oneSystem):
+		j.report(oneSystem, i, "")
+	case late && j.want.has(systemAfterAnswer) && j.msgs[j.last].Role == RoleAssistant:
+		j.report(systemAfterAnswer, i, "")
+	}
+}
+
+// isForeign reports whether a part of a message of the role is neither of the assistant nor known.
+func (r Role) isForeign(p Part) bool {
+	if result, ok := p.(ToolResult); ok {
+		p = result.Content
 	}
 	_, opaque := p.(Opaque)
-	return opaque && m.Role != RoleAssistant
+	return opaque && r != RoleAssistant
 }
 
 // turn checks the order of roles.
@@ -169,7 +175,7 @@ func (j *judge) calls(i int) {
 		if j.want.has(badName) && !j.rules.goodName(c.Name) {
 			j.report(badName, i, c.ID)
 		}
-		if j.want.has(reusedID) && j.first[c.ID] < i && !strings.HasPrefix(c.ID, placeholderID) { // within one message it is a duplicate call
+		if j.want.has(reusedID) && j.first[c.ID] < i && !strings.HasPrefix(c.ID, placeholderID) { // else a duplicate call
 			j.report(reusedID, i, c.ID)
 		}
 	}

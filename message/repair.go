@@ -185,7 +185,8 @@ func (d *repairer) repairSystemAfterAnswer() {
 		d.fix(systemAfterAnswer, waiting[0].at, "", "%s was inserted before it", textContinue)
 		out = append(out, item{Message: User(textContinue), at: waiting[0].at})
 	}
-	d.list = append(out, waiting...)
+	out = append(out, waiting...)
+	d.list = out
 }
 
 // addThinking gives blank thinking to answers with calls that have none.
@@ -212,14 +213,14 @@ func messagesOf(list []item) []Message {
 func (d *repairer) simplify() {
 	for i := range d.list {
 		it := &d.list[i]
-		if !d.want.has(unknownContent) || it.Name == "" && !slices.ContainsFunc(it.Parts, it.isForeign) {
+		if !d.want.has(unknownContent) || it.Name == "" && !slices.ContainsFunc(it.Parts, it.Role.isForeign) {
 			continue
 		}
 		it.Name, it.Parts = "", slices.Clone(it.Parts)
 		for k, p := range it.Parts {
 			switch p := p.(type) {
 			case Opaque:
-				if it.isForeign(p) {
+				if it.Role.isForeign(p) {
 					it.Parts[k] = Text{"(" + p.Kind + ")"}
 				}
 			case ToolResult:

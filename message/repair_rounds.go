@@ -109,7 +109,8 @@ func (g *gatherer) staysApart(by int, it item) bool {
 	for r := range it.Results() {
 		results = true
 		inPlace := g.direct && g.newest != nil && g.newest.calls.find(r.CallID) >= 0
-		if !anywhere || inPlace || len(g.open[r.CallID]) == 0 || g.want.has(badID) && !g.rules.goodID(r.CallID) || !utf8.ValidString(r.CallID) {
+		renamed := g.want.has(badID) && !g.rules.goodID(r.CallID) || !utf8.ValidString(r.CallID)
+		if !anywhere || inPlace || renamed || len(g.open[r.CallID]) == 0 {
 			return false
 		}
 	}

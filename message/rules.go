@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -151,38 +152,44 @@ func (r Rules) violationsFrom(msgs []Message, from int) []Violation {
 // same turn.
 func (r Rules) matches(msgs []Message, v Violation) bool {
 	anywhere, joined := r.matching()
-	if !anywhere && !joined {
-		return false
+	switch {
+	case !anywhere && !joined:
+	case v.Rule == unansweredCall.String():
+		return found(slices.Values(msgs[v.At+1:]), RoleTool, joined, func(m *Message) bool {
+			return slices.ContainsFunc(m.Parts, func(p Part) bool { res, ok := p.(ToolResult); return ok && res.CallID == v.CallID })
+		})
+	case v.Rule == orphanedResult.String():
+		return found(backward(msgs[:v.At]), RoleAssistant, joined, func(m *Message) bool {
+			return slices.ContainsFunc(m.Parts, func(p Part) bool { c, ok := p.(ToolCall); return ok && c.ID == v.CallID })
+		})
 	}
-	switch v.rule() {
-	case unansweredCall:
-		role := RoleAssistant
-		for _, m := range msgs[v.At+1:] {
-			if joined && m.Role != RoleTool && m.Role != role {
-				return false
-			}
-			for res := range m.Results() {
-				role = RoleTool
-				if res.CallID == v.CallID {
-					return true
-				}
-			}
+	return false
+}
+
+// found reports whether one of some messages has the other half of a call or result; if joined, before the turn ends: it has
+// assistant and tool messages only, and after the first one of the role that has that half no other one.
+func found(msgs iter.Seq[Message], role Role, joined bool, has func(m *Message) bool) bool {
+	begun := false
+	for m := range msgs {
+		if joined && m.Role != role && (begun || m.Role != RoleAssistant && m.Role != RoleTool) {
+			return false
 		}
-	case orphanedResult:
-		role := RoleTool
-		for _, m := range slices.Backward(msgs[:v.At]) {
-			if joined && m.Role != RoleAssistant && m.Role != role {
-				return false
-			}
-			for c := range m.Calls() {
-				role = RoleAssistant
-				if c.ID == v.CallID {
-					return true
-				}
-			}
+		begun = begun || m.Role == role
+		if has(&m) {
+			return true
 		}
 	}
 	return false
+}
+
+func backward(msgs []Message) iter.Seq[Message] {
+	return func(yield func(Message) bool) {
+		for _, m := range slices.Backward(msgs) {
+			if !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // matching reports whether a result may be anywhere behind its call, and whether answers in a row are joined, with their

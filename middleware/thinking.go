@@ -53,6 +53,17 @@ func (s *session) terms(leftOut edit.Positions) edit.Terms {
 	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == edit.ThinkingCalls, LeftOut: leftOut}
 }
 
+// thinkingRule returns what the model demands of thinking: of a model that is not known, what its provider has answered.
+func (s *session) thinkingRule(remembered bool) string {
+	if s.model.Thinking != edit.ThinkingFree || s.model.Name != "" && s.model.Provider != "" {
+		return s.model.Thinking
+	}
+	if _, binding := s.chain.binding.Load(s.model.name); binding || remembered {
+		return edit.ThinkingBound
+	}
+	return edit.ThinkingFree
+}
+
 // recallThinking sets what is left out of the thinking by what the journal has.
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.State, &s.thinking
@@ -67,12 +78,7 @@ func (s *session) recallThinking(found entries.Known) {
 		}
 		at, known, t.before = w.Len-1, &both, st.unwrittenSent
 	}
-	t.at, t.rule = at, s.model.Thinking
-	if t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "") { // nothing is known of the model but what its provider has answered
-		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil {
-			t.rule = edit.ThinkingBound
-		}
-	}
+	t.at, t.rule = at, s.thinkingRule(known != nil)
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}

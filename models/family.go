@@ -100,9 +100,9 @@ func familyOf(name string) (m Model) {
 	one := false
 	switch word {
 	case "claude":
-		m.claude(versionIn(rest))
+		m = claude(m, versionIn(rest))
 	case "gemini":
-		m.gemini(rest)
+		m = gemini(m, rest)
 	case "deepseek":
 		switch {
 		case deepseekCalls.MatchString(rest):
@@ -134,7 +134,7 @@ func familyOf(name string) (m Model) {
 // claude sets what a version of Claude demands. Preserved thinking begins with 5.1 (Anthropic's page of it). From 4.6 on,
 // models think adaptively, so an answer need not begin with thinking, and refuse a list that ends with an answer (What's new in
 // Claude 4.6; anomalyco/opencode#13768 for Sonnet). From 4.8 on, system messages may stand inside (What's new in Claude 4.8).
-func (m *Model) claude(version int) {
+func claude(m Model, version int) Model {
 	switch {
 	case version >= 501:
 		m.Thinking = "bound"
@@ -144,11 +144,12 @@ func (m *Model) claude(version int) {
 	if m.NoPrefill = version >= 406; version > 0 && version < 408 {
 		m.System = "front"
 	}
+	return m
 }
 
 // gemini sets what a Gemini demands. From 3.6 Flash and 3.5 Flash-Lite on, a list that ends with an answer is refused (Google's
 // page of its latest models; LibreChat-AI/agents#323, crewAIInc/crewAI#6973). Up to 3.x, the answer has a limit of its own.
-func (m *Model) gemini(rest string) {
+func gemini(m Model, rest string) Model {
 	version := versionIn(rest)
 	if version >= 300 {
 		m.Thinking = "turn"
@@ -157,6 +158,7 @@ func (m *Model) gemini(rest string) {
 	if geminiLong.MatchString(rest) {
 		m.Window, m.Input = 1_048_576, 1_048_576
 	}
+	return m
 }
 
 // versionIn returns the first version in the rest of a name, 406 for 4.6; one above all others for an alias of the newest

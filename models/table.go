@@ -37,7 +37,8 @@ var builtin = sync.OnceValue(func() *Table {
 
 // With returns a new table with the models of t and the given ones. A model with the
 // name of one in t replaces that row completely: to change one field, look the model
-// up, change the copy and pass it. What the family of its name says completes it; see [Table.Of]. Names that differ only in dots, dashes and colons
+// up, change the copy and pass it. What the family of its name says completes it; see [Table.Of]. Names that
+// differ only in dots, dashes and colons
 // are the same name. The error names the row and the field of a model with an
 // impossible value, or a name that occurs twice.
 func (t *Table) With(models ...Model) (*Table, error) {

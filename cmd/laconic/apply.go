@@ -145,7 +145,8 @@ func checkSent(sent, history []message.Message) error {
 		return nil
 	}
 	if before := message.Check(history); before != nil {
-		return fmt.Errorf("a provider would reject the conversation: %w; a chain that ends with {use: fit, rules: [portable]} repairs it", before)
+		return fmt.Errorf("a provider would reject the conversation: %w; "+
+			"a chain that ends with {use: fit, rules: [portable]} repairs it", before)
 	}
 	return fmt.Errorf("the chain made a conversation that a provider would reject: %w", err)
 }

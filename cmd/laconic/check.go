@@ -14,12 +14,17 @@ import (
 
 // listed is what a public table has for a model. Prices are US dollars for a million tokens; 0 is unknown.
 type listed struct {
-	Limit struct{ Context, Input, Output float64 }
-	Cost  struct {
-		Input, Output float64
-		Read          float64 `json:"cache_read"`
-		Write         float64 `json:"cache_write"`
-	}
+	Limit struct {
+		Context float64 `json:"context"`
+		Input   float64 `json:"input"`
+		Output  float64 `json:"output"`
+	} `json:"limit"`
+	Cost struct {
+		Input  float64 `json:"input"`
+		Output float64 `json:"output"`
+		Read   float64 `json:"cache_read"`
+		Write  float64 `json:"cache_write"`
+	} `json:"cost"`
 }
 
 // makersOf are the names that public tables have for providers of ours, where they differ.
@@ -52,7 +57,9 @@ func checkModels(table *models.Table, file string, std stdio) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
-		var provider struct{ Models map[string]listed }
+		var provider struct {
+			Models map[string]listed `json:"models"`
+		}
 		if json.Unmarshal(entries[key], &provider) == nil {
 			for _, name := range slices.Sorted(maps.Keys(provider.Models)) {
 				compare(key, name, provider.Models[name])

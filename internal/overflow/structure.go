@@ -21,7 +21,7 @@ var refusals = []refusal{
 	{"late system", "role system must follow a user message", "simonw/llm-anthropic#73"},
 	{"late system", "Please use a valid role: user, model", "the rule unknown role"},
 	{"repeated turn", "roles must alternate", "chat templates of Mistral, Llama and Gemma"},
-	{"repeated turn", "alternate between user and <assistant|model>", "the rule; Gemini: \"Please ensure that multiturn requests alternate\""},
+	{"repeated turn", "alternate between user and <assistant|model>", "the rule; Gemini: \"multiturn requests alternate\""},
 	{"first not user", "must start with a user message", "the rule"},
 	{"first not user", "first message must <use the user role|be from user|be a user message>", "the rule"},
 	{"first not user", "No user query found in messages", "QwenLM/Qwen3.6#244"},

@@ -89,6 +89,11 @@ type input struct {
 	callID string
 }
 
+// clearsThinking reports whether thinking is cleared in a call: not if the provider does.
+func (o *editor) clearsThinking(v *middleware.View) bool {
+	return o.ClearThinking && v.Request().Native.Thinking == ""
+}
+
 // survey finds all results and thinking that may be cleared now or later.
 func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	hasArchive := v.Env().Archive != nil
@@ -97,7 +102,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
-	if o.ClearThinking && v.Request().Native.Thinking == "" {
+	if o.clearsThinking(v) {
 		newest, s.keepsThinking = shorten.NewestTurn(v.History()), core.KeepsThinking(v)
 	}
 	for i, m := range s.messages {

@@ -70,7 +70,8 @@ type Options struct {
 
 	// ClearThinking also removes the thinking of the model as a whole, except in the
 	// newest turn, which begins at the last user message, and if its message would be
-	// empty, and in calls in which the provider clears thinking ([middleware.Native]). The Keep options do not apply to it; ClearAtLeast and StopAfter count it.
+	// empty, and in calls in which the provider clears thinking ([middleware.Native]). The Keep options do not apply to
+	// it; ClearAtLeast and StopAfter count it.
 	// For models that bind their thinking, it is removed from the oldest answer on, up to the
 	// first one that is pinned; for those that demand the thinking of answers with calls, that of answers with
 	// calls stays.

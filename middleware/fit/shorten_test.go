@@ -70,8 +70,8 @@ func TestShortenedTexts(t *testing.T) {
 func TestReasonOfARefusal(t *testing.T) {
 	t.Parallel()
 	f := &fitter{}
-	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		for _, j := range []*judgement{f.judge(t.Context(), v, false).withoutMargin(), f.judge(t.Context(), v, true)} {
+	look := middleware.Editing("look", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+		for _, j := range []*judgement{f.judge(ctx, v, false).withoutMargin(), f.judge(ctx, v, true)} {
 			require.Empty(t, j.excess())
 			require.Regexp(t, "^the provider has refused the request, of [0-9]+ tokens by our count and at most 1000$", j.reason())
 		}

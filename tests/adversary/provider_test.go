@@ -284,7 +284,8 @@ func gemini(r *request) {
 				}
 			}
 		}
-		if slices.Sort(calls); !slices.Equal(calls, slices.Compact(slices.Sorted(slices.Values(results)))) {
+		slices.Sort(calls)
+		if !slices.Equal(calls, slices.Compact(slices.Sorted(slices.Values(results)))) {
 			r.faultf(i, "results %q for calls %q", results, calls)
 		}
 	}

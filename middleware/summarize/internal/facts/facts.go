@@ -42,7 +42,7 @@ const (
 // messages and is not safe for concurrent use.
 type Set struct {
 	Archive store.Store // that has the media without a link; nil: none
-	Asking []string // tools that ask the user, besides those that are known
+	Asking  []string    // tools that ask the user, besides those that are known
 
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put
