@@ -136,7 +136,8 @@ func (r Rules) violationsFrom(msgs []Message, from int) []Violation {
 	for i := from; i < len(msgs); i++ {
 		found = append(found, contentOf(msgs, i)...)
 	}
-	found = slices.DeleteFunc(found, func(v Violation) bool { return !want.has(v.rule()) || r.matches(msgs, v) })
+	paired := slices.Clone(found)
+	found = slices.DeleteFunc(found, func(v Violation) bool { return !want.has(v.rule()) || r.matches(msgs, v, paired) })
 	if r != 0 && len(msgs) > 0 {
 		found = append(found, r.particular(msgs, from, want)...)
 	}
@@ -149,13 +150,16 @@ func (r Rules) violationsFrom(msgs []Message, from int) []Violation {
 
 // matches reports whether a call or result that has no other half in its round has one where these providers accept it: in
 // chat completions of unknown servers and in Responses anywhere in the list; in Messages, which joins answers in a row, in the
-// same turn.
-func (r Rules) matches(msgs []Message, v Violation) bool {
+// same turn. paired has all of the pairing: a result in another round than the call must not have a call there.
+func (r Rules) matches(msgs []Message, v Violation, paired []Violation) bool {
 	anywhere, joined := r.matching()
 	switch {
 	case !anywhere && !joined:
 	case v.Rule == unansweredCall.String():
-		return found(slices.Values(msgs[v.At+1:]), RoleTool, joined, func(m *Message) bool {
+		free := func(o Violation) bool {
+			return o.Rule == orphanedResult.String() && o.CallID == v.CallID && o.At > v.At
+		}
+		return slices.ContainsFunc(paired, free) && found(slices.Values(msgs[v.At+1:]), RoleTool, joined, func(m *Message) bool {
 			return slices.ContainsFunc(m.Parts, func(p Part) bool { res, ok := p.(ToolResult); return ok && res.CallID == v.CallID })
 		})
 	case v.Rule == orphanedResult.String():
@@ -244,7 +248,7 @@ func (r Rules) plainID() bool { return r&(Messages|Anthropic|Bedrock) != 0 }
 const mistralID = 9
 
 func (r Rules) goodID(id string) bool {
-	if strings.HasPrefix(id, placeholderID) {
+	if strings.HasPrefix(id, placeholderID) || r.lax() && strings.Contains(id, thoughtMark) {
 		return true
 	}
 	if r&Mistral != 0 {
@@ -256,6 +260,10 @@ func (r Rules) goodID(id string) bool {
 	limit := r.maxID()
 	return limit == 0 || id != "" && len(id) <= limit
 }
+
+// thoughtMark is in an ID in which LiteLLM keeps the signature of a thought of Gemini (BerriAI/litellm#37849): behind it is a
+// server of LiteLLM, which has made the ID and needs it again.
+const thoughtMark = "__thought__"
 
 // placeholderID begins an ID that a codec gives to a call without one. It is never sent, so it breaks no rule of IDs.
 const placeholderID = "no-id:"

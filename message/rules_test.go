@@ -268,6 +268,17 @@ func TestRulesOfProviders(t *testing.T) {
 	}
 }
 
+// TestIDsOfTranslators has an ID that keeps a signature: in what a client has sent it stays.
+func TestIDsOfTranslators(t *testing.T) {
+	t.Parallel()
+	id := "call_1__thought__" + strings.Repeat("CiQ+/=", 20)
+	h := []message.Message{message.User("go on"), message.Assistant(call(id)), tool(piece(id)), message.User("and?")}
+	for _, r := range []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Gemini, message.Messages} {
+		require.NoError(t, (r | message.AsSent).Check(h), "%v", r)
+	}
+	require.Error(t, message.Anthropic.Check(h))
+}
+
 // TestSheet checks that the table says of each rule all that it must, and that
 // the cases above break each rule of it that not everyone demands.
 func TestSheet(t *testing.T) {
