@@ -47,7 +47,7 @@ type call struct {
 	provider  time.Duration  // in the provider
 	refused   *http.Response // the last one, with its body
 	broken    error          // the last one of the connection
-	delivered bool
+	delivered *watcher       // the answer that the client has; nil: none
 }
 
 type callKey struct{}
@@ -165,11 +165,17 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 		return nil, foreign.Classify(ctx, req, err, foreign.KindOf)
 	}
 	w := newWatcher(resp, c)
-	if !c.hand(resp) {
+	if !c.hand(resp, w) {
 		_ = w.body.Close()
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: errors.New("the client has another answer already")}
 	}
-	if emit != nil { // from here on there is no other attempt
+	select {
+	case <-w.begun:
+	case <-w.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if emit != nil && isClosed(w.begun) { // from here on there is no other attempt
 		if err := emit(middleware.Delta{}); err != nil {
 			return nil, err
 		}
@@ -225,15 +231,19 @@ func (c *call) send(text string) (*http.Response, error) {
 	return nil, &refusal{status: resp.StatusCode, text: string(data), err: err}
 }
 
-// hand gives an answer to the client, if it has none.
-func (c *call) hand(resp *http.Response) bool {
+// hand gives an answer to the client, if it has none, or only the beginning of one that was an error.
+func (c *call) hand(resp *http.Response, w *watcher) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.delivered {
+	switch {
+	case c.delivered == nil:
+		c.outcome <- outcome{resp: resp}
+	case c.delivered.isRefused():
+		c.delivered.next <- w
+	default:
 		return false
 	}
-	c.delivered = true
-	c.outcome <- outcome{resp: resp}
+	c.delivered = w
 	return true
 }
 

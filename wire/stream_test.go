@@ -223,24 +223,45 @@ func TestFrameByFrame(t *testing.T) {
 	require.NoError(t, resp.Body.Close())
 }
 
-// A refusal in a stream: the chain learns from it, and does not ask again.
+// A refusal in a stream: if it is the first piece, the request is made again, shorter, and the client gets that answer only.
+// Behind a piece the chain learns from it, and does not ask again.
 func TestRefusedInStream(t *testing.T) {
 	t.Parallel()
-	for name, stream := range map[string]string{
+	const good, piece = "data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "data: {\"choices\":[]}\n\n"
+	for name, refusal := range map[string]string{
 		"error":           "event: error\ndata: " + `{"type":"error","error":{"message":"prompt is too long: 2000 tokens > 1000 maximum"}}` + "\n\n",
 		"response.failed": "event: response.failed\ndata: " + `{"type":"response.failed","response":{"error":{"code":"context_length_exceeded","message":"Your input exceeds the context window of this model."}}}` + "\n\n",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, l := &recorder{}, &last{}
-			r.answer = func(int, string) *http.Response { return reply(http.StatusOK, stream) }
-			rt := wire.Transport(r, r.options(), append([]middleware.Middleware{l.middleware}, r.chain()...)...)
-			_, got := do(t, rt, post(t, chatURL, rounds(2, long)))
-			require.Equal(t, stream, got)
-			require.Len(t, r.bodies, 1)
-			_, tooLong := middleware.ParseOverflow(l.err, nil)
-			require.True(t, tooLong, "%v", l.err)
-		})
+		for what, c := range map[string]struct {
+			answers []string
+			want    string
+		}{
+			"at once":        {[]string{refusal, good}, good},
+			"twice":          {[]string{refusal, refusal, refusal}, refusal},
+			"behind a piece": {[]string{piece}, piece + refusal},
+		} {
+			t.Run(name+" "+what, func(t *testing.T) {
+				t.Parallel()
+				r, l := &recorder{}, &last{}
+				r.answer = func(n int, _ string) *http.Response {
+					resp := reply(http.StatusOK, c.answers[n-1])
+					if what == "behind a piece" {
+						resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(resp.Body, strings.NewReader(refusal))), -1
+					}
+					return resp
+				}
+				rt := wire.Transport(r, r.options(), append([]middleware.Middleware{l.middleware}, r.chain()...)...)
+				_, got := do(t, rt, post(t, chatURL, rounds(2, long)))
+				require.Equal(t, c.want, got)
+				if what == "twice" {
+					require.Greater(t, len(r.bodies), 1)
+				} else {
+					require.Len(t, r.bodies, len(c.answers))
+				}
+				_, tooLong := middleware.ParseOverflow(l.err, nil)
+				require.Equal(t, what != "at once", tooLong, "%v", l.err)
+			})
+		}
 	}
 }
 
