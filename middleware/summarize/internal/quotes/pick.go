@@ -20,7 +20,7 @@ const (
 	whole  = 150 // a message with more is shortened
 	end    = 75  // of each end of it that is kept
 	middle = 300 // of what is between them that is kept
-	short  = 40  // a message with at most so many is kept before others
+	short  = 16  // a message with at most so many is kept before others
 	half   = 2   // the part of the room for these
 	brief  = 20  // a request with more ranks lower
 )
