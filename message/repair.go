@@ -133,7 +133,7 @@ func (d *repairer) repairSystem() {
 			rest = append(rest, it)
 			continue
 		case one && len(head) > 0:
-			if len(it.Parts) > 0 {
+			if slices.ContainsFunc(it.Parts, hasContent) {
 				head[0].Parts, _, _ = oneText(slices.Concat(head[0].Parts, it.Parts))
 				head[0].Hints = joinHints(head[0].Hints, it.Hints)
 			}
