@@ -67,12 +67,12 @@ func TestChangedHistoryIsNotCut(t *testing.T) {
 		"always 100, cleared":           {usage: func(int, int) int { return 100 }, change: func(_ int, h []message.Message) []message.Message { return clearOld(h) }},
 		"cut, though a window declared": {usage: func(n, _ int) int { return min(n, 4131) }},
 	} {
+		if c.usage == nil {
+			c.usage = charged
+		}
 		for _, how := range []string{"response", "messages", "both", "new process"} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				if c.usage == nil {
-					c.usage = charged
-				}
 				var heard middlewaretest.Recorder
 				start := func() middleware.Middleware {
 					return middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{}, contextedit.New(contextedit.Options{}), fit.New(fit.Options{})))
