@@ -58,6 +58,8 @@ const (
 	ThinkingCalls
 	// Plain adds the rule that messages have no name, and that those of the user and results have only text and media.
 	Plain
+	// AnyID takes back the rules of IDs but that they are not empty, for a server whose own answers have others.
+	AnyID
 
 	// Portable is all providers, with the unconfirmed rules.
 	Portable = everyone | Unconfirmed
@@ -89,6 +91,7 @@ var providers = []struct {
 	{OneSystem, "OneSystem"},
 	{ThinkingCalls, "ThinkingCalls"},
 	{Plain, "Plain"},
+	{AnyID, "AnyID"},
 }
 
 // String returns the names, joined by |; "Common" for the zero value.
@@ -250,6 +253,9 @@ const mistralID = 9
 func (r Rules) goodID(id string) bool {
 	if strings.HasPrefix(id, placeholderID) || r.lax() && strings.Contains(id, thoughtMark) {
 		return true
+	}
+	if r&AnyID != 0 {
+		return id != ""
 	}
 	if r&Mistral != 0 {
 		return len(id) == mistralID && plain(id) && !strings.ContainsAny(id, "_-")

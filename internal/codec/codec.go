@@ -250,7 +250,10 @@ func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece)
 		part := *m
 		part.Parts = m.Parts[i:end]
 		raw := base
-		if base == "" || !slices.Equal(old, part.Parts) {
+		if base == "" && was != nil {
+			raw = c.body.joined(was, part.Parts)
+		}
+		if raw == "" || base != "" && !slices.Equal(old, part.Parts) {
 			var err error
 			if raw, err = c.write(part, base, old); err != nil {
 				return jsonedit.In(jsonedit.Place("parts", i), err)
@@ -263,6 +266,22 @@ func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece)
 		unbind(out, was)
 	}
 	return nil
+}
+
+// joined returns the JSON of parts of the items behind one, to which a repair has joined them; "" if they are of none.
+func (b *Body) joined(was *Item, parts []message.Part) string {
+	for _, it := range b.items[slices.Index(b.items, was)+1:] {
+		if it.role != was.role {
+			break
+		}
+		pieces := b.piecesOf(it)
+		for k := range pieces {
+			if slices.Equal(partsOf(it, pieces, k), parts) {
+				return pieces[k].raw
+			}
+		}
+	}
+	return ""
 }
 
 // origins returns, for each part, the piece of an item that it was made from, or -1.

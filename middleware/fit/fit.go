@@ -20,8 +20,8 @@ const layerName = "fit"
 // New returns the middleware. It is safe for concurrent use. Its name in events, in the journal and in errors is "fit". It
 // panics with "fit: …" if [Options.Validate] returns an error.
 //
-// A call goes through four layers: retry repeats it after a refusal, plan makes the view smaller, declare adds tool
-// definitions, and repair makes the messages valid or returns the error that they do not fit.
+// A call goes through five layers: retry repeats it after a refusal, plan makes the view smaller, learn reads the answer,
+// declare adds tool definitions, and repair makes the messages valid or returns the error that they do not fit.
 func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("fit: " + err.Error())
@@ -33,6 +33,7 @@ func New(opts Options) middleware.Middleware {
 	return middleware.Chain(
 		f.retry,
 		middleware.Editing(layerName, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
+		f.learn,
 		f.declare,
 		middleware.Repairing(layerName, f.repair),
 	)

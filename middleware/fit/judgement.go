@@ -59,7 +59,9 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	}
 	j.own = f.rulesOf(v)
 	j.rules = j.own
-	if more := f.net.rules(ctx, v); more != 0 {
+	more := f.net.rules(ctx, v)
+	j.rules = j.own | more
+	if more&^message.AnyID != 0 {
 		j.rules = j.own&^(message.Prefill|message.AsSent) | more
 	}
 	before, _ := core.Load(v, memoryKey{f}).(*judgement)

@@ -13,7 +13,8 @@ import (
 )
 
 // net catches what the rules of an API allow and its server refuses: a request that is refused for its structure is sent once
-// more, under the strict rules of all providers. If that is accepted, they hold for the model and the server from then on.
+// more, under the strict rules of all providers. If that is accepted, they hold for the model and the server from then on. And
+// it learns from answers: an ID of a call that a server has made is valid for it, whatever the rules say.
 // Its zero value knows no servers. It is safe for concurrent use.
 type net struct {
 	mu      sync.Mutex
@@ -64,7 +65,9 @@ func (n *net) call(
 	}
 	rule, before := overflow.Structure(err), n.of(req)
 	more := before | strict
-	switch rule { // these are not among the strict ones, since other servers refuse what they do, or need what they remove
+	switch rule { // the others are not among the strict ones, since other servers refuse what they do, or need what they remove
+	case "bad id":
+		more &^= message.AnyID
 	case "call without thinking":
 		more |= message.ThinkingCalls
 	case "unknown content":
@@ -78,7 +81,7 @@ func (n *net) call(
 	case errors.Is(refused, errNotStricter):
 		return resp, err
 	case refused == nil:
-		n.learn(req, more)
+		n.remember(req, more)
 		req.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Err: err, Why: fmt.Sprintf(
 			"the server of model %q refused the request by the rule %q and accepted it under the strict rules of all providers, "+
 				"which hold for it from now on", req.Model, rule)})
@@ -88,7 +91,7 @@ func (n *net) call(
 
 // plain returns the request as a server with these rules gets it.
 func (n *net) plain(req *middleware.Request, more message.Rules) *middleware.Request {
-	if more == 0 {
+	if more&^message.AnyID == 0 {
 		return req
 	}
 	r := *req
@@ -96,13 +99,29 @@ func (n *net) plain(req *middleware.Request, more message.Rules) *middleware.Req
 	return &r
 }
 
-func (n *net) learn(req *middleware.Request, more message.Rules) {
+func (n *net) remember(req *middleware.Request, more message.Rules) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.servers == nil || len(n.servers) >= mostServers {
 		n.servers = map[server]message.Rules{}
 	}
 	n.servers[server{req.Server, req.Model}] = more
+}
+
+// learn learns from an answer that the rules of IDs do not hold for its server: it has made an ID that breaks them.
+func (f *fitter) learn(next middleware.Model) middleware.Model {
+	isBad := func(v message.Violation) bool { return v.Rule == "bad id" && v.CallID != "" }
+	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		resp, err := next(ctx, req, emit)
+		v := req.View()
+		if err != nil || v == nil || f.net.of(req) != 0 { // what is known is more: the server may have refused IDs
+			return resp, err
+		}
+		if slices.ContainsFunc(f.rulesOf(v).Violations([]message.Message{resp.Message}), isBad) {
+			f.net.remember(req, message.AnyID)
+		}
+		return resp, nil
+	}
 }
 
 // stricter reports whether strict rules change more of what is sent than the own ones.

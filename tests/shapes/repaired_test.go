@@ -49,6 +49,10 @@ func TestWhatIsSurelyBrokenIsRepaired(t *testing.T) {
 			"chat", "team-default", `{"model":"team-default","messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"r","arguments":"{}"}}]},{"role":"user","content":"b"}]}`,
 			`{"model":"team-default","messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"r","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"no result: the call was interrupted"},{"role":"user","content":"b"}]}`,
 		},
+		"two answers in a row, the second with a call and its signature": {
+			"gemini", "gemini-3-pro", `{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"a","thoughtSignature":"c2lnMQ=="}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2lnMg==","x":1}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1}}}]}]}`,
+			`{"contents":[{"role":"user","parts":[{"text":"go"}]},{"role":"model","parts":[{"text":"a","thoughtSignature":"c2lnMQ=="},{"functionCall":{"name":"f","args":{}},"thoughtSignature":"c2lnMg==","x":1}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"a":1}}}]}]}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
