@@ -10,7 +10,8 @@
 // ([Options.Limits]); if that is impossible, the call fails before the model is called, with an [Irreducible]. A repair
 // ([message.Rules.Repair]) is made only where the request breaks a rule of the API by which it is sent or, as far as it is known,
 // of the model's provider ([Options.Rules]). In doubt a request passes, and the server decides: if it refuses the structure of a
-// request, the same is sent once more under the strict rules of all providers. No model is needed for that.
+// request, the same is sent once more under the strict rules of all providers. An ID of a call that an answer of the server has
+// brought is valid for it. No model is needed for that.
 //
 // # How fit decides
 //
