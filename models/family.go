@@ -22,7 +22,7 @@ var (
 //
 //	gemini-5-pro, us.anthropic.claude-opus-7-v1:0, prod-gpt-7-sol, openrouter/qwen/qwen4-27b:nitro
 //
-// It says the Provider, and by version, as for the newest model that is known, Thinking, System and NoPrefill. It says the
+// It says the Provider, and by version, as for the newest model that is known, what is demanded of a conversation. It says the
 // Window only where all models of the version and kind have the same. A name of no family, and one of more than 256 bytes,
 // has the zero Model.
 func (t *Table) Of(name string) Model {
@@ -36,7 +36,7 @@ func (t *Table) Of(name string) Model {
 func (m Model) completed() Model {
 	f := familyOf(m.Name)
 	m.Provider, m.Thinking, m.System = cmp.Or(m.Provider, f.Provider), cmp.Or(m.Thinking, f.Thinking), cmp.Or(m.System, f.System)
-	m.NoPrefill = m.NoPrefill || f.NoPrefill
+	m.NoPrefill, m.EndsAtWindow = m.NoPrefill || f.NoPrefill, m.EndsAtWindow || f.EndsAtWindow
 	if m.Window == 0 && f.Window >= m.Output {
 		m.Window, m.Input = f.Window, f.Input
 	}
@@ -133,7 +133,8 @@ func familyOf(name string) (m Model) {
 
 // claude sets what a version of Claude demands. Preserved thinking begins with 5.1 (Anthropic's page of it). From 4.6 on,
 // models think adaptively, so an answer need not begin with thinking, and refuse a list that ends with an answer (What's new in
-// Claude 4.6; anomalyco/opencode#13768 for Sonnet). From 4.8 on, system messages may stand inside (What's new in Claude 4.8).
+// Claude 4.6; anomalyco/opencode#13768 for Sonnet). From 4.8 on, system messages may stand inside (What's new in Claude 4.8). From
+// 4.5 on, an answer stops with model_context_window_exceeded without a beta header (Anthropic, Handling stop reasons).
 func claude(m Model, version int) Model {
 	switch {
 	case version >= 501:
@@ -141,7 +142,9 @@ func claude(m Model, version int) Model {
 	case version > 0 && version < 406:
 		m.Thinking = "turn"
 	}
-	if m.NoPrefill = version >= 406; version > 0 && version < 408 {
+	m.NoPrefill = version >= 406
+	m.EndsAtWindow = version >= 405
+	if version > 0 && version < 408 {
 		m.System = "front"
 	}
 	return m

@@ -66,6 +66,10 @@ type Model struct {
 	System string
 
 	NoPrefill bool // a list of messages that ends with an answer is refused: Claude from version 4.6 on, Gemini from 3.6 on
+
+	// EndsAtWindow says that a request is accepted however long its answer may become: an answer that fills the window ends
+	// there. Claude from version 4.5 on.
+	EndsAtWindow bool
 }
 
 // Reserve returns how many tokens of the Window to keep free for an answer with that many tokens, thinking included.

@@ -53,9 +53,10 @@ type Options struct {
 	// the same scope. nil: Env.Archive.
 	Archive func(scope string) store.Store
 
-	// Budget returns the window of a model; a Reserve of 0 is the longest answer that the request asks for. nil, or a nil
-	// result: the window of Env.Models, less the longest answer that the request asks for. A request that sets its window
-	// itself, by Ollama's num_ctx, has the smaller one.
+	// Budget returns the window of a model. nil, or a nil result: the window of Env.Models. A request that sets its window
+	// itself, by Ollama's num_ctx, has the smaller one. A Reserve of 0 is the longest answer that the request asks for; for
+	// Ollama and models that end an answer where the window ends (EndsAtWindow of the table of models), at most the longest
+	// answer so far or 8,000 tokens if that is more, and a quarter of the window.
 	Budget func(model string) *middleware.Budget
 
 	// RemoveClientLines removes lines "x-anthropic-…: …" at the beginning of a system block from requests of the Messages API to
@@ -204,32 +205,46 @@ func (e *engine) chain(scope string) middleware.Model {
 	return c.model
 }
 
-// budget returns the window for a request, less the longest answer that it asks for; nil: the chain knows it.
+// budget returns the window for a request, less the reserve for its answer; nil: the chain knows it.
 func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	var own *middleware.Budget
 	if e.opts.Budget != nil {
 		own = e.opts.Budget(b.Model)
 	}
-	var budget middleware.Budget
+	m := e.lookup(b.Model)
+	window := m.Window
 	if own != nil {
-		budget = middleware.Budget{Window: own.Window, Reserve: cmp.Or(own.Reserve, b.MaxTokens)}
-	} else {
-		m := e.lookup(b.Model)
-		budget = middleware.Budget{Window: m.Window, Reserve: m.Reserve(b.MaxTokens)}
+		window = own.Window
 	}
-	switch {
-	case b.Window > 0 && (b.Window < budget.Window || budget.Window == 0):
-		budget.Window = b.Window
-		if budget.Reserve >= budget.Window { // an answer that fills the window is cut
-			budget.Reserve = 0
-		}
-	case own == nil && b.MaxTokens == 0:
+	if b.Window > 0 && (b.Window < window || window == 0) {
+		window = b.Window
+	} else if own == nil && b.MaxTokens == 0 {
 		return nil
+	}
+	answer := b.MaxTokens
+	if m.EndsAtWindow || b.Format == codec.Ollama {
+		answer = min(answer, expected(b, window))
+	}
+	budget := middleware.Budget{Window: window, Reserve: answer}
+	if own != nil && own.Reserve > 0 {
+		budget.Reserve = own.Reserve
+	} else if own == nil && window == m.Window {
+		budget.Reserve = m.Reserve(answer)
+	}
+	if window == b.Window && budget.Reserve >= window { // an answer that fills the window is cut
+		budget.Reserve = 0
 	}
 	if middleware.Internals(inside.Key{}).CheckBudget(budget) != nil { // the window is not known, or the answer may fill it
 		return own
 	}
 	return &budget
+}
+
+// expected returns how many tokens to keep free for an answer that ends where the window does: what clients ask for is far
+// more than answers have. It is the longest answer of the conversation, at least 8,000 and at most a quarter of the window.
+func expected(b *codec.Body, window int) int {
+	const least = 8000
+	return min(max(b.LongestAnswer(), least), window/4)
 }
 
 // lookup returns what is known of a model. Mostly it is asked for the same name as before.

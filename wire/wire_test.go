@@ -339,14 +339,20 @@ func TestReserve(t *testing.T) {
 		body   string // of Ollama, if it has options
 		want   middleware.Budget
 	}{
-		"own":              {&middleware.Budget{Window: 5000}, `{"max_completion_tokens":70,"max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000, Reserve: 70}},
-		"own with reserve": {&middleware.Budget{Window: 5000, Reserve: 5}, rounds(0, ""), middleware.Budget{Window: 5000, Reserve: 5}},
-		"table":            {nil, `{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 128000, Reserve: 9}},
-		"unknown":          {nil, rounds(0, ""), middleware.Budget{}},
-		"num_ctx":          {nil, `{"model":"q","options":{"num_ctx":4000,"num_predict":90},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000, Reserve: 90}},
-		"num_ctx alone":    {nil, `{"model":"gpt-4o","options":{"num_ctx":4000,"num_predict":-1},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
-		"smaller num_ctx":  {&middleware.Budget{Window: 5000, Reserve: 4500}, `{"model":"q","options":{"num_ctx":4000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
-		"larger num_ctx":   {&middleware.Budget{Window: 5000}, `{"model":"q","options":{"num_ctx":9000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000}},
+		"own":                                 {&middleware.Budget{Window: 5000}, `{"max_completion_tokens":70,"max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000, Reserve: 70}},
+		"own with reserve":                    {&middleware.Budget{Window: 5000, Reserve: 5}, rounds(0, ""), middleware.Budget{Window: 5000, Reserve: 5}},
+		"table":                               {nil, `{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 128000, Reserve: 9}},
+		"unknown":                             {nil, rounds(0, ""), middleware.Budget{}},
+		"num_ctx":                             {nil, `{"model":"q","options":{"num_ctx":4000,"num_predict":90},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000, Reserve: 90}},
+		"num_ctx alone":                       {nil, `{"model":"gpt-4o","options":{"num_ctx":4000,"num_predict":-1},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
+		"smaller num_ctx":                     {&middleware.Budget{Window: 5000, Reserve: 4500}, `{"model":"q","options":{"num_ctx":4000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
+		"num_ctx alone, long answers":         {nil, `{"model":"q","options":{"num_ctx":64000,"num_predict":40000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 64000, Reserve: 8000}},
+		"an answer that ends with the window": {nil, `{"model":"claude-opus-4-5","max_tokens":64000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 8000}},
+		"the longest answer so far":           {nil, `{"model":"claude-opus-4-5","max_tokens":64000,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"` + strings.Repeat("word ", 10_000) + `"},{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 12_625}},
+		"a quarter":                           {&middleware.Budget{Window: 20_000}, `{"model":"claude-opus-4-5","max_tokens":19000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 20_000, Reserve: 5000}},
+		"older ones refuse":                   {nil, `{"model":"claude-opus-4-1","max_tokens":32000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 32_000}},
+		"a limit of the prompt":               {nil, `{"model":"gpt-6.2-sol","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 1_050_000, Reserve: 128_000}},
+		"larger num_ctx":                      {&middleware.Budget{Window: 5000}, `{"model":"q","options":{"num_ctx":9000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000}},
 	} {
 		url := chatURL
 		if strings.Contains(c.body, "options") {

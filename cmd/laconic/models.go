@@ -95,6 +95,9 @@ func describe(m models.Model, std stdio) error {
 	if m.NoPrefill {
 		line("prefill", "refused")
 	}
+	if m.EndsAtWindow {
+		line("full window", "ends the answer")
+	}
 	line("source", m.Source)
 	line("as of", m.Date)
 	return w.Flush()

@@ -40,6 +40,17 @@ type Body struct {
 	talk   *foreign.Conversation[*Item]
 }
 
+// LongestAnswer returns about how many tokens the longest answer in the conversation has.
+func (b *Body) LongestAnswer() (tokens int) {
+	for _, it := range b.items {
+		if it.role == message.RoleAssistant {
+			m := it.message()
+			tokens = max(tokens, within.Size(&m)/4)
+		}
+	}
+	return tokens
+}
+
 // raw returns value i of the list.
 func (b *Body) raw(i int) string { return b.values[i].In(b.text) }
 

@@ -73,9 +73,7 @@ var attempts = [...]attempt{
 func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	j := f.judge(ctx, v, false)
 	f.remember(j)
-	if j.room == unbounded {
-		reportUnknownWindow(ctx, v)
-	}
+	reportBudget(ctx, v)
 	reportRepeated(ctx, v)
 	if j.excess() == nil {
 		return nil, nil

@@ -183,13 +183,23 @@ func (f *fitter) reportDeclared(ctx context.Context, j *judgement) {
 	j.view.Report(ctx, middleware.Event{Kind: middleware.Repaired, By: layerName, Why: why})
 }
 
-// reportUnknownWindow reports that tokens are not bounded.
-func reportUnknownWindow(ctx context.Context, v *middleware.View) {
-	what, cure := "the window", "name the Model"
-	if name := v.Request().Model; name != "" {
-		what, cure = fmt.Sprintf("the window of model %q", name), "add the model to Env.Models"
+// reportBudget reports once that tokens are not bounded, or that most of the window is kept free.
+func reportBudget(ctx context.Context, v *middleware.View) {
+	b, known := v.Budget()
+	name := v.Request().Model
+	var why string
+	switch {
+	case !known && name == "":
+		why = "the window is not known, so no request has too many tokens until the provider refuses one: set a Budget, or name the Model"
+	case !known:
+		why = fmt.Sprintf("the window of model %q is not known, so no request has too many tokens until the provider refuses one: "+
+			"set a Budget, or add the model to Env.Models", name)
+	case b.Reserve > b.Window/2:
+		why = fmt.Sprintf("%d of the window of %d tokens are kept free for the answer, so the conversation has %d: ask for a shorter "+
+			"answer (max_tokens), or set the Reserve of the Budget", b.Reserve, b.Window, b.Room())
+	default:
+		return
 	}
-	why := what + " is not known, so no request has too many tokens until the provider refuses one: set a Budget, or " + cure
 	v.Report(ctx, middleware.Event{
 		Kind: middleware.Misconfigured, By: layerName, Why: why,
 		Err: &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: errors.New(why)},

@@ -234,3 +234,23 @@ func TestMarginAfterARefusal(t *testing.T) {
 	require.Positive(t, sizes[1].Margin, "of what was removed")
 	require.LessOrEqual(t, sizes[1].Tokens+min(sizes[1].Margin, 200), 4000)
 }
+
+// A reserve of more than half of the window is told once, since it shortens the conversation.
+func TestReserveOfMostOfTheWindow(t *testing.T) {
+	t.Parallel()
+	var heard middlewaretest.Recorder
+	chain := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{}, fit.New(fit.Options{})))
+	h := []message.Message{message.User("Why?"), message.Assistant(message.Text{Text: "So."}), message.User("And?")}
+	for range 3 {
+		_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000, Reserve: 500}})
+		require.NoError(t, err)
+	}
+	require.Empty(t, heard.Events(middleware.Misconfigured))
+	for range 3 {
+		_, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1000, Reserve: 501}})
+		require.NoError(t, err)
+	}
+	told := heard.Events(middleware.Misconfigured)
+	require.Len(t, told, 1)
+	require.Contains(t, told[0].Why, "501 of the window of 1000 tokens are kept free for the answer, so the conversation has 499")
+}
