@@ -32,6 +32,8 @@ type call struct {
 	tooLong    bool         // the provider has refused the attempt before as too long
 	declares   bool         // a layer declares Tools in place of none, and reports each change of them
 	unread     bool         // nothing reads handles, so what editors remove is not archived
+	lenient    bool         // what cannot be made to fit is sent as small as it can be
+	past       bool         // the middlewares of the chain are left out
 	floor      floor        // below which the editors so far edit nothing
 	editor     string       // name of the editor that has run last
 	last       string       // name of an editor that repairs as well, so no other one should run after it
@@ -43,11 +45,12 @@ type call struct {
 
 // wrap puts middlewares around a model.
 func (c *chain) wrap(next Model, mws ...Middleware) Model {
-	next = c.leave(next)
+	last := c.leave(next)
+	next = last
 	for _, mw := range slices.Backward(mws) {
 		next = mw(next)
 	}
-	return c.enter(next)
+	return c.enter(c.orPast(next, last))
 }
 
 // enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain

@@ -18,7 +18,7 @@ type EventKind string
 const (
 	Edited        EventKind = "edited"        // a plan was applied
 	Refused       EventKind = "refused"       // a plan was not applied; Why names the rule that it breaks
-	Failed        EventKind = "failed"        // an editor, the archive or the journal failed; Err has the reason, Why the consequence
+	Failed        EventKind = "failed"        // an editor, the archive, the journal or fit failed; Err has the reason, Why the consequence
 	Skipped       EventKind = "skipped"       // the trigger is met, but there is nothing to edit, as Why explains; once per conversation
 	NotMet        EventKind = "not met"       // an editor edits nothing in this call, as Why explains; only if Env.Explain asks for it
 	Misconfigured EventKind = "misconfigured" // an option does not fit the request; once per conversation
@@ -42,7 +42,8 @@ type Event struct {
 
 	// Reason is a short name of the reason, one of a few, for labels. Refused: the rule that the plan breaks: "empty view",
 	// "pairs", "positions", "protected", "protected tool", "shorter", "structure", "thinking" or "valid message". Failed: what
-	// has failed: "archive", "counter", "editor", "fold" (making its messages) or "journal". "" of other kinds.
+	// has failed: "archive", "counter", "editor", "fold" (making its messages), "journal" or "room" (of fit: what cannot be made
+	// to fit is sent). "" of other kinds.
 	Reason string
 
 	Edits  []*journal.Record // Edited: what was applied now; Notice: remembered edits that do not hold in this call

@@ -35,6 +35,7 @@ type call struct {
 	text  string
 	start time.Time
 
+	past      bool        // the middlewares are left out
 	removed   bool        // text is without lines that the client has written
 	compacted atomic.Bool // the request has a compaction block
 
@@ -67,7 +68,7 @@ func (c *call) answer() (*http.Response, error) {
 	go func() {
 		defer close(c.settled)
 		growStack(false)
-		c.outcome <- outcome{err: c.run(ctx)}
+		c.outcome <- outcome{err: c.runPast(ctx)}
 	}()
 	first := <-c.outcome
 	if first.resp != nil {
@@ -92,6 +93,8 @@ func (c *call) answer() (*http.Response, error) {
 	}
 	return nil, err
 }
+
+var errPanic = errors.New("panic")
 
 var errNotAsked = errors.New("it has not asked the model")
 
@@ -127,7 +130,7 @@ const stackSize = 12 << 10
 func (c *call) run(ctx context.Context) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", errPanic, r, debug.Stack())
 		}
 	}()
 	scope := c.opts.Env.Scope
@@ -136,8 +139,41 @@ func (c *call) run(ctx context.Context) (err error) {
 	}
 	req := c.body.Request()
 	req.Budget, req.Server = c.budget(c.body), c.req.URL.Host
+	if c.past {
+		req = core.Past(req)
+	} else if !c.opts.Strict {
+		req = core.Lenient(req)
+	}
 	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
 	return err
+}
+
+// runPast asks the chain, and if that has failed before it has asked the model, once more past its middlewares.
+func (c *call) runPast(ctx context.Context) error {
+	err := c.run(ctx)
+	if c.past || c.opts.Strict || c.asked() || ctx.Err() != nil {
+		return err
+	}
+	err = cmp.Or(err, errNotAsked)
+	c.mu.Lock()
+	c.decision.Failed = "chain"
+	if errors.Is(err, errPanic) {
+		c.decision.Failed = "panic"
+	}
+	c.decision.Reason = "the chain failed: " + err.Error()
+	c.mu.Unlock()
+	c.past = true
+	if c.run(ctx) == nil || c.asked() {
+		return nil
+	}
+	return err
+}
+
+// asked reports whether the provider was asked.
+func (c *call) asked() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.trips > 0
 }
 
 // warn notes an event for the decision, if it comes before the answer.
@@ -145,6 +181,7 @@ func warn(ctx context.Context, e middleware.Event) {
 	if c, ok := ctx.Value(callKey{}).(*call); ok && e.Warning() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		c.decision.Failed = cmp.Or(e.Reason, c.decision.Failed)
 		c.decision.Warnings = append(c.decision.Warnings, e.String())
 	}
 }

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
-	"github.com/laconic-go/laconic/middleware"
 )
 
 // do sends a request by next: through the chain, or as it is.
@@ -40,6 +38,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		r.Body = rest
 		return e.pass(r, next, d, tooLong)
 	}
+	came := text
 	d.BytesIn = int64(len(text))
 	if e.opts.RemoveClientLines && f == codec.Messages && !ofAnthropic(req.URL.Hostname()) {
 		text = withoutClientLines(text)
@@ -53,9 +52,16 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	case body.Untouched != "":
 		return e.pass(withBody(req, text), next, d, body.Untouched)
 	}
+	past := e.opts.Bypass != nil && e.opts.Bypass(req)
+	if past && e.lookup(body.Model).Thinking != "bound" {
+		as := req.Clone(req.Context())
+		as.Body = io.NopCloser(strings.NewReader(came))
+		d.BytesOut, d.Edited = d.BytesIn, false
+		return e.pass(as, next, d, "bypass")
+	}
 	d.Native = body.Native.String()
 	c := &call{
-		engine: e, req: req, next: next, body: body, text: text, removed: d.Edited, decision: d, start: start,
+		engine: e, req: req, next: next, body: body, text: text, past: past, removed: d.Edited, decision: d, start: start,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
 	return c.answer() //nolint:contextcheck // that of the request
@@ -74,7 +80,7 @@ func withoutClientLines(text string) string {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')+1
 	o := jsonedit.ParseObject(text[from:to])
 	without := func(literal string) string {
-		return middleware.Internals(inside.Key{}).WithoutClientLines(jsonscan.Unquote(literal))
+		return core.WithoutClientLines(jsonscan.Unquote(literal))
 	}
 	switch raw := o.Get("system"); {
 	case strings.HasPrefix(raw, `"x-anthropic-`):

@@ -41,6 +41,9 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
+// core is what only packages of this module ask the core.
+var core = middleware.Internals(inside.Key{})
+
 // Options configure a transport. The zero value suits most programs.
 type Options struct {
 	Env middleware.Env // what the middlewares share
@@ -65,7 +68,14 @@ type Options struct {
 	RemoveClientLines bool
 
 	MaxBody int64 // a longer body passes untouched, in bytes; 0: 32 MB
-	Strict  bool  // a chain that fails is an error of the request; false: the request is sent as the client wrote it
+
+	// Strict says that a chain that fails is an error of the request. Otherwise the request is sent with the edits that are in
+	// force, and by package fit as small as it can be if it does not fit; only if that fails too, as the client wrote it.
+	Strict bool
+
+	// Bypass returns whether a request is sent as it came. With a model that binds its thinking, which would refuse a conversation
+	// that was edited before, the edits in force are made, and no others. nil: no request.
+	Bypass func(*http.Request) bool
 
 	// Observe gets what was done with each POST with a JSON body, when its answer begins. It must be fast and safe for
 	// concurrent use. nil: nothing is observed.
@@ -75,13 +85,14 @@ type Options struct {
 // Decision is what was done with a request.
 type Decision struct {
 	Format   string        // chat, responses, messages, gemini or ollama; "": the path is of none
-	Reason   string        // why it passed untouched; "": it went through the chain
+	Reason   string        // why it passed untouched, or after a chain that failed, with the edits in force; "": it went through the chain
 	Native   string        // what the provider edits by itself, as middleware.Native has it; "": nothing
 	Edited   bool          // other bytes were sent than the client has written
 	Retried  bool          // the provider was asked more than once
 	Compacts int           // requests for compactions that were made for it, by package native
 	BytesIn  int64         // of the body that the client has written; negative: not known
 	BytesOut int64         // of the body that was sent last
+	Failed   string        // what has failed, though there is an answer: "room", "editor", "archive", "journal", "fold", "chain" or "panic"; "": nothing
 	Warnings []string      // events that a person should look at, as middleware.Event.Warning says, such as a far trigger
 	Added    time.Duration // until the answer began, without the time of the provider
 }
@@ -234,7 +245,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	if window == b.Window && budget.Reserve >= window { // an answer that fills the window is cut
 		budget.Reserve = 0
 	}
-	if middleware.Internals(inside.Key{}).CheckBudget(budget) != nil { // the window is not known, or the answer may fill it
+	if core.CheckBudget(budget) != nil { // the window is not known, or the answer may fill it
 		return own
 	}
 	return &budget

@@ -48,7 +48,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` of the scope, not the credential")
 		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` of the conversation")
 		fs.BoolVar(&o.RemoveClientLines, "remove-client-lines", false, "remove Claude Code's billing line, except for Anthropic")
-		fs.Func("fail", "if the chain fails: `open` sends the request as it came", func(how string) error {
+		fs.Func("fail", "if the chain fails: `open` sends it with the edits so far", func(how string) error {
 			o.FailClosed = how == "closed"
 			if how != "open" && how != "closed" {
 				return errors.New("want open or closed")

@@ -108,6 +108,7 @@ func (g *Gateway) newTransport(c *chain) http.RoundTripper {
 
 		MaxBody: g.opts.MaxBody,
 		Strict:  g.opts.FailClosed,
+		Bypass:  func(req *http.Request) bool { return exchangeOf(req.Context()).bypass },
 		Observe: func(ctx context.Context, d wire.Decision) { exchangeOf(ctx).decided(d) },
 	}
 	if c.archives != nil {

@@ -140,11 +140,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 func (g *Gateway) roundTrip(req *http.Request) (*http.Response, error) {
-	x := exchangeOf(req.Context())
-	if x.bypass {
-		return g.upstream.RoundTrip(req)
-	}
-	return x.chain.rt.RoundTrip(req)
+	return exchangeOf(req.Context()).chain.rt.RoundTrip(req)
 }
 
 // describe adds headers to an answer.
@@ -250,6 +246,9 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	if d.Retried {
 		m.retries.add(1)
 	}
+	if d.Failed != "" {
+		m.failures.add(1, d.Failed)
+	}
 	m.compactions.add(float64(d.Compacts))
 	if x.decision != nil && d.Reason == "" {
 		m.added.observe(d.Added)
@@ -257,7 +256,7 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request",
 		slog.String("route", x.route.Name), slog.String("format", format), slog.String("result", result),
 		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why),
-		slog.String("native", d.Native), slog.String("failure", x.failure), slog.String("store", x.lost),
+		slog.String("native", d.Native), slog.String("failure", x.failure), slog.String("failed", d.Failed), slog.String("store", x.lost),
 		slog.Bool("retried", d.Retried), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
 		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut),
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))

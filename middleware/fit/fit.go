@@ -82,6 +82,11 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.search(ctx, j)
+	if plan == nil && ctx.Err() == nil && core.IsLenient(v) {
+		if sure := f.judge(ctx, v, true); sure.excess() != nil && f.irreducible(ctx, sure) != nil {
+			plan, _, err = f.planOf(ctx, f.least(ctx, j))
+		}
+	}
 	if plan != nil && plan.LastResort {
 		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest " +
 			"calls, or calls and results of protected tools are shortened, or results that only the provider can read are left out; " +
@@ -177,7 +182,15 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 		return j.repaired, nil
 	}
 	if e := f.irreducible(ctx, j); e != nil {
-		return nil, &middleware.Error{Kind: middleware.Irreducible, Op: layerName, Err: e}
+		failed := &middleware.Error{Kind: middleware.Irreducible, Op: layerName, Err: e}
+		if core.IsLenient(v) {
+			v.Report(ctx, middleware.Event{
+				Kind: middleware.Failed, By: layerName, Err: failed, Reason: "room",
+				Why: "the request is sent as small as it can be, and the provider decides",
+			})
+			return j.repaired, nil
+		}
+		return nil, failed
 	}
 	return nil, &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: fmt.Errorf("%s, %w", excess[0], errAvoidable)}
 }

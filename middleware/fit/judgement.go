@@ -189,11 +189,16 @@ func (e *Irreducible) Error() string {
 	return text + ": " + cures[e.Largest] + more
 }
 
-// irreducible returns why a view cannot be made to fit, or nil if it can.
-func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
+// least returns the draft of the smallest request.
+func (f *fitter) least(ctx context.Context, j *judgement) *draft {
 	d := f.draft(ctx, j, attempt{lastResort: true, opaque: true, least: true}, nil, 0)
 	d.shrink()
-	_, least, err := f.planOf(ctx, d)
+	return d
+}
+
+// irreducible returns why a view cannot be made to fit, or nil if it can.
+func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
+	_, least, err := f.planOf(ctx, f.least(ctx, j))
 	if err != nil {
 		least = j
 	}
