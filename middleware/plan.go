@@ -45,10 +45,6 @@ type Edit struct {
 	// has replaced is sent again.
 	Once bool
 
-	// Since is, of a rewrite, the view position of the message with which the edit became possible, for triggers that
-	// add up what it would have saved since; 0: unknown.
-	Since int
-
 	// Make, if not nil, makes the messages of a fold that is expensive, such as a summary,
 	// when everything else in the plan is verified. Estimate is the tokens to expect.
 	Make     func(ctx context.Context) ([]message.Message, error)

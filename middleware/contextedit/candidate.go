@@ -23,7 +23,7 @@ type candidate struct {
 	callID string // "" for thinking
 	call   int    // position of the message with the call or the thinking; -1 if there is none
 	round  int    // number of its round in the view, from 1
-	since  int    // position of the message with which it could be cleared; 0: no model has seen it yet
+	seen   bool   // a model has answered it
 	tokens int    // of the result
 	freed  int    // tokens, if the result and its input are cleared
 	input  int    // of these, those of the arguments of the call; 0: they are kept
@@ -70,7 +70,6 @@ type survey struct {
 	meter      tokens.Meter
 	results    []candidate // oldest first
 	unanswered int         // the first result that no model has seen yet
-	starts     []int       // positions of the rounds
 	thinking   []candidate // oldest first
 	rounds     int
 	recalls    bool // the calls before the results that are looked at read the archive
@@ -98,7 +97,7 @@ func (o *editor) clearsThinking(v *middleware.View) bool {
 func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	hasArchive := v.Env().Archive != nil
 	s := &survey{view: v, messages: v.Messages(), meter: v.Meter(), left: o.likely(hasArchive)}
-	s.inputs, s.starts = map[input]bool{}, make([]int, 0, len(s.messages)/2)
+	s.inputs = map[input]bool{}
 	s.results = make([]candidate, 0, len(s.messages)/2)
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
@@ -112,13 +111,12 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		switch m.Role {
 		case message.RoleAssistant:
 			for ; s.unanswered < len(s.results); s.unanswered++ {
-				s.results[s.unanswered].since = i
+				s.results[s.unanswered].seen = true
 			}
 			call = -1
 			if s.recalls = hasArchive && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
 				s.rounds++
-				s.starts = append(s.starts, i)
 			}
 			if newest > 0 {
 				s.addThinking(i, m, newest)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/laconic-go/laconic/internal/archived"
@@ -23,12 +24,8 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	if freed := c.freed(); freed == 0 || v.Size().Charged(freed) < o.least(v) {
 		return nil
 	}
-	first, ok := when.From(o.Trigger, v, layerName, func() []when.Piece { return o.pieces(c) })
-	if !ok {
+	if !when.May(o.Trigger, v, layerName, c.frees) {
 		return nil
-	}
-	if first > 0 {
-		c.from(first)
 	}
 	if v.Env().Archive != nil {
 		o.archive(ctx, v, c)
@@ -41,34 +38,16 @@ func (o *editor) edits(ctx context.Context, v *middleware.View, c *choice) []mid
 	return edits
 }
 
-// usualLine is by how much the usual line of facts is shorter than the longest one.
-const usualLine = 4
-
-// pieces returns what the choice removes, in the order of the view.
-func (o *editor) pieces(c *choice) []when.Piece {
-	pieces := make([]when.Piece, 0, len(c.results)+len(c.thinking))
-	for _, r := range c.results {
-		p := when.Piece{At: r.at, Since: r.since, Frees: r.freed, Line: min(o.Digest, r.freed) / usualLine}
+// frees returns what the choice removes.
+func (c *choice) frees() when.Frees {
+	f := when.Frees{First: math.MaxInt, Tokens: c.freed()}
+	for _, r := range slices.Concat(c.results, c.thinking) {
+		f.First = min(f.First, r.at)
 		if r.input > 0 {
-			p.At = r.call
+			f.First = min(f.First, r.call)
 		}
-		pieces = append(pieces, p)
 	}
-	if len(c.thinking) == 0 {
-		return pieces
-	}
-	for _, t := range c.thinking {
-		pieces = append(pieces, when.Piece{At: t.at, Since: t.at + 1, Frees: t.freed})
-	}
-	slices.SortStableFunc(pieces, func(a, b when.Piece) int { return cmp.Compare(a.At, b.At) })
-	return pieces
-}
-
-// from drops what is before a position.
-func (c *choice) from(first int) {
-	before := func(c candidate) bool { return c.at < first }
-	c.results = slices.DeleteFunc(c.results, before)
-	c.thinking = slices.DeleteFunc(c.thinking, before)
+	return f
 }
 
 // archive computes the handles of what is chosen, and keeps results and inputs that
@@ -146,7 +125,7 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 		})
 		e := middleware.Edit{
 			Kind: journal.Rewrite, At: same[0].at, Parts: arena[from:len(arena):len(arena)],
-			Since: same[0].since, Archive: slices.Clip(same[0].left.result),
+			Archive: slices.Clip(same[0].left.result),
 		}
 		for i := range same[1:] {
 			e.Archive = append(e.Archive, same[1+i].left.result...)
@@ -184,7 +163,6 @@ func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 	var edits []middleware.Edit
 	for same := range runsBy(chosen, func(c *candidate) int { return c.call }) {
 		e := middleware.RewriteOf(same[0].call, slices.Clone(v.At(same[0].call).Parts)...)
-		e.Since = max(same[0].since, same[0].call+1)
 		for _, c := range same {
 			if c.thinking {
 				e.Parts = slices.DeleteFunc(e.Parts, shorten.IsThinking)

@@ -145,42 +145,13 @@ func (o *editor) beyondKeep(s *survey) []candidate {
 	for i := range slices.Backward(s.results) {
 		c := &s.results[i]
 		keptTokens += c.tokens
-		c.kept = c.fresh || c.since == 0 || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
+		c.kept = c.fresh || !c.seen || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
 			o.KeepTokens > 0 && s.view.Size().Charged(keptTokens) <= o.KeepTokens
 		if c.kept {
 			kept++
 		}
 	}
-	o.since(s)
 	return slices.DeleteFunc(s.results, func(c candidate) bool { return c.kept })
-}
-
-// since finds out with which message each result ceased to be one of those that are kept.
-func (o *editor) since(s *survey) {
-	last, tokens := -1, 0 // from result i to the last one
-	for i := range s.results {
-		c := &s.results[i]
-		if last < i {
-			last, tokens = i, c.tokens
-		}
-		if c.kept {
-			break
-		}
-		if o.Keep > 0 && i+o.Keep < len(s.results) {
-			c.since = max(c.since, s.results[i+o.Keep].at)
-		}
-		if round := c.round - 1 + o.KeepRounds; o.KeepRounds > 0 && round < len(s.starts) {
-			c.since = max(c.since, s.starts[round])
-		}
-		if o.KeepTokens > 0 {
-			for last+1 < len(s.results) && s.view.Size().Charged(tokens) <= o.KeepTokens {
-				last++
-				tokens += s.results[last].tokens
-			}
-			c.since = max(c.since, s.results[last].at)
-		}
-		tokens -= c.tokens
-	}
 }
 
 // keepRecalled keeps what was read from the archive, as long as the rest frees as much, and

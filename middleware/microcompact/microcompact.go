@@ -24,9 +24,6 @@ const (
 	newResultsName = "microcompact new results"
 )
 
-// usualLine is by how much the usual line of facts is shorter than the longest one.
-const usualLine = 4
-
 // untouched is the largest number of messages of a view that is never changed.
 const untouched = 2
 
@@ -105,17 +102,16 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
 	// these cases, the first survey only counts.
-	s := o.survey(ctx, v, 0, o.batch(v) == Batch{} && v.Env().Archive == nil && !when.IsEconomy(o.Trigger, v))
+	s := o.survey(ctx, v, o.batch(v) == Batch{} && v.Env().Archive == nil && !when.IsEconomy(o.Trigger, v))
 	s.settle()
 	if !s.isDue() {
 		return nil, nil
 	}
-	first, ok := when.From(o.Trigger, v, layerName, func() []when.Piece { return s.pieces })
-	if !ok {
+	if !when.May(o.Trigger, v, layerName, func() when.Frees { return when.Frees{First: s.changes, Tokens: s.freed} }) {
 		return nil, nil // with the lines of facts, which are expensive, it frees even less
 	}
-	if !s.editing || first > 0 {
-		if s = o.survey(ctx, v, first, true); len(s.edits) == 0 {
+	if !s.editing {
+		if s = o.survey(ctx, v, true); len(s.edits) == 0 {
 			return nil, nil
 		}
 	}
@@ -152,7 +148,6 @@ type survey struct {
 	view    *middleware.View
 	archive store.Store
 	editing bool // edits are made, otherwise payloads are only counted
-	least   int  // the first position to edit
 	from    int  // where it begins
 	first   int  // of the first round with something to do, or the end
 	end     int  // of the old rounds
@@ -160,7 +155,7 @@ type survey struct {
 
 	done     Report
 	freed    int // tokens, by the meter
-	pieces   []when.Piece
+	changes  int // position of the first message that becomes shorter
 	edits    []middleware.Edit
 	arena    []message.Part // the parts of all edits
 	archived []store.Named  // of the next edit
@@ -198,18 +193,17 @@ type settled struct {
 	first int
 }
 
-// survey looks through the old rounds from a position on, except for the beginning in which it found
-// nothing to do in an earlier call.
-func (o *editor) survey(ctx context.Context, v *middleware.View, least int, editing bool) *survey {
+// survey looks through the old rounds, except for the beginning in which it found nothing to do in an earlier call.
+func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *survey {
 	from := 0
 	if before, ok := core.Load(v, o).(settled); ok && core.Shared(v, before.view) >= before.first {
 		from = before.first
 	}
 	s := &survey{
-		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing, least: least,
+		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing,
 		from: from, first: from, end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
 	}
-	starts, begin, first := 0, from, s.end // number of rounds so far; of the round; of the first round with something to do
+	begin, first := from, s.end // of the round; of the first round with something to do
 	for i := from; i < s.end; i++ {
 		if s.watch.Done() {
 			return s
@@ -217,24 +211,17 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 		m := v.At(i)
 		if m.Role == message.RoleAssistant {
 			begin, s.call = i, i
-			if m.HasCalls() {
-				starts++
-			}
 		}
 		before := s.freed
-		if i >= least {
-			s.shorten(i, m)
-		}
-		if s.freed > before {
-			frees := s.freed - before
-			s.pieces = append(s.pieces, when.Piece{At: i, Since: starts, Frees: frees, Line: min(o.Digest, frees) / usualLine})
+		s.shorten(i, m)
+		if before == 0 && s.freed > 0 {
+			s.changes = i
 		}
 		if s.done.items() > 0 {
 			first = min(first, begin)
 		}
 	}
 	s.first = first
-	s.since(from)
 	return s
 }
 
@@ -243,36 +230,6 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, least int, edit
 func (s *survey) settle() {
 	if s.first > s.from {
 		core.Store(s.view, s.editor, settled{s.view, s.first})
-	}
-}
-
-// since finds out with which message each piece came into an old round. Before, Since of a piece is the number of rounds
-// from a position up to its own one.
-func (s *survey) since(from int) {
-	k, rounds := 0, 0
-	for i := from; i < s.view.Len() && k < len(s.pieces); i++ {
-		m := s.view.At(i)
-		if m.Role != message.RoleAssistant {
-			continue
-		}
-		if m.HasCalls() {
-			rounds++
-		}
-		for ; k < len(s.pieces) && s.pieces[k].At < i && rounds >= s.pieces[k].Since+s.KeepRounds; k++ {
-			s.pieces[k].Since = i
-		}
-	}
-	for ; k < len(s.pieces); k++ {
-		s.pieces[k].Since = s.view.Len() - 1
-	}
-	at := 0
-	for i := range s.edits {
-		for at < len(s.pieces) && s.pieces[at].At < s.edits[i].At {
-			at++
-		}
-		if at < len(s.pieces) && s.pieces[at].At == s.edits[i].At {
-			s.edits[i].Since = s.pieces[at].Since
-		}
 	}
 }
 

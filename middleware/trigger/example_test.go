@@ -204,7 +204,7 @@ func ExampleEconomy() {
 		}
 	}
 	// Output:
-	// contextedit: 2570 → 835 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
-	// contextedit: 2660 → 925 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
-	// contextedit: 2750 → 1015 tokens: cleared 5 results (reading it has cost 520 input tokens since the edit before, writing again costs 512)
+	// contextedit: 2570 → 835 tokens: cleared 5 results (reading it has cost 607 input tokens since the edit before, writing again costs 512)
+	// contextedit: 3025 → 943 tokens: cleared 6 results (reading it has cost 625 input tokens since the edit before, writing again costs 532)
+	// contextedit: 3133 → 1051 tokens: cleared 6 results (reading it has cost 625 input tokens since the edit before, writing again costs 532)
 }

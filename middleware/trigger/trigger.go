@@ -78,21 +78,21 @@ func AtUser(limit middleware.Trigger) middleware.Trigger { return when.AtUser(li
 // that breaks a rule frees nothing.
 func Reclaims(n int) middleware.Trigger { return when.Reclaims(n) }
 
-// Worth is met when an edit has become worth its price. Each call with a warm cache adds
-// the price of reading what could be removed; the sum since the newest edit of the
-// editor has to reach the price of writing to the cache again what is after the edit,
-// less that of reading it, and the price, as output, of the thinking that the edit makes void; see
-// [models.Model]. So a call never pays more for an edit than the calls before have
-// paid for its absence, and the cost is at most about twice that of knowing the future.
+// Worth is met when an edit has become worth its price: with n calls since the newest edit of the editor,
 //
-// The sum is computed from the history: nothing is stored, and a restart does not begin at
-// zero. If an edit may start at several positions, the one that pays most is chosen, by the
-// editors of this module for each edit and otherwise for the whole plan.
+//	read × removed × n/2 ≥ (write − read) × kept + void
+//
+// removed are the tokens that the edit removes, kept those after its first change that are in the cache, void is the price, as
+// output, of the thinking that the edit makes void; see [models.Model]. What is removed has come in over these calls, so half
+// of them have paid for reading it. The cost is about twice that of knowing the future.
+//
+// All is computed from the history: nothing is stored, and a restart does not begin at zero. Of 344 recorded conversations, rules
+// that add up the age of each result and look for the best place to begin are cheaper by less than 0.5 %.
 func Worth(o EconomyOptions) middleware.Trigger { return when.Worth(when.Prices(o)) }
 
 // Cold is met when an edit costs nothing: the provider's cache has expired, by the times
 // of the messages and the clock of the chain, or an earlier edit of this call breaks the prefix
-// before. Without times the cache counts as warm.
+// before all that it changes. Without times the cache counts as warm.
 func Cold(o EconomyOptions) middleware.Trigger { return when.Cold(when.Prices(o)) }
 
 // Economy is met when [Cold] or [Worth] is, and under pressure: when a share of the room
@@ -111,8 +111,8 @@ type EconomyOptions struct {
 	// the table has no time. Set it if requests ask for a longer time.
 	TTL time.Duration
 
-	// Pressure is the share of the room, the window less the reserve, at which Economy edits
-	// at any price. 0: 0.75; negative: never. No effect if the window is not known.
+	// Pressure is the share of the room, the window less the reserve, at which Economy makes each edit that removes 2 % of the
+	// room, or a tenth of what is written again. 0: 0.75; negative: never. No effect if the window is not known.
 	Pressure float64
 
 	// Factor is what Worth multiplies the price of an edit by: above 1, it edits later,

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -89,9 +88,9 @@ func (atUser) cost() int { return 0 }
 
 func (atUser) Threshold(*middleware.View) (tokens int, ok bool) { return 0, false }
 
-func (a atUser) from(v *middleware.View, _ string, _ func() []Piece) (first int, ok bool) {
+func (a atUser) may(v *middleware.View, _ string, _ func() Frees) bool {
 	met, _, _ := a.Met(v, nil)
-	return 0, met
+	return met
 }
 
 // Not is trigger.Not.
@@ -170,21 +169,11 @@ func (s several) Below(v *middleware.View) (tokens int, of string) {
 	return tokens, of
 }
 
-// from returns the first of the positions of Any, and the last of those of All.
-func (s several) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
-	if s.enough {
-		first = math.MaxInt
-	}
+func (s several) may(v *middleware.View, editor string, frees func() Frees) bool {
 	for _, t := range s.triggers {
-		at, met := from(t, v, editor, pieces)
-		switch {
-		case !met && !s.enough:
-			return 0, false
-		case met && s.enough:
-			first, ok = min(first, at), true
-		case met:
-			first = max(first, at)
+		if may(t, v, editor, frees) == s.enough {
+			return s.enough
 		}
 	}
-	return first, ok || !s.enough
+	return !s.enough
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -50,26 +49,25 @@ func (e economy) Threshold(v *middleware.View) (tokens int, ok bool) {
 	return e.full().Threshold(v)
 }
 
-func (e economy) from(v *middleware.View, name string, pieces func() []Piece) (first int, ok bool) {
-	if met, _ := e.pressed(v); met {
-		return 0, true
-	}
-	d := e.decide(v, pieces(), core.CallsSince(v, name), false)
-	return d.from, d.met
+func (e economy) may(v *middleware.View, name string, frees func() Frees) bool {
+	f := frees()
+	return e.pressed(v, f) || e.decide(v, f, core.CallsSince(v, name)).met
 }
 
 // full is met when the view has no more room by Pressure.
 func (e economy) full() fraction { return fraction{cmp.Or(e.Pressure, defaultPressure)} }
 
 func (e economy) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	if met, why := e.pressed(v); met {
-		return true, why, nil
-	}
 	p := plan()
 	if p == nil || p.Saved <= 0 {
 		return false, "", nil
 	}
-	d := e.decide(v, piecesOf(v, p), p.Calls, true)
+	f := freesOf(p)
+	if e.pressed(v, f) {
+		_, why, _ = e.full().Met(v, nil)
+		return true, why, nil
+	}
+	d := e.decide(v, f, p.Calls)
 	return d.met, d.why(), nil
 }
 
@@ -89,14 +87,17 @@ func (e economy) Validate() error {
 	return nil
 }
 
-// pressed reports whether the share of the room is filled.
-func (e economy) pressed(v *middleware.View) (met bool, why string) {
+// pressed reports whether the share of the room is filled and the edit frees enough for some calls: 2 % of the room, or a tenth
+// of what is written again.
+func (e economy) pressed(v *middleware.View, f Frees) bool {
 	b, ok := v.Budget()
-	if !ok || !e.pressure || e.Pressure < 0 {
-		return false, ""
+	if !ok || !e.pressure || e.Pressure < 0 || b.Window <= 0 {
+		return false
 	}
-	met, why, _ = e.full().Met(v, nil)
-	return met && b.Window > 0, why
+	if full, _, _ := e.full().Met(v, nil); !full {
+		return false
+	}
+	return 50*f.Tokens >= b.Room() || 10*f.Tokens >= tokensOf(v, f.First, v.Len())
 }
 
 // prices returns the price of reading from the cache, and of writing to it.
@@ -108,50 +109,30 @@ func (e economy) prices(v *middleware.View) (read, write float64) {
 	return read, max(read, write)
 }
 
-// Piece is what an editor can remove from one message of a view.
-type Piece struct {
-	At    int // position of the message
-	Since int // position of the message with which it became possible; 0: unknown
-	Frees int // tokens that become free, by the meter
-	Line  int // tokens of these that a line of facts is expected to take
+// Frees is what an edit of a view removes.
+type Frees struct {
+	First  int // position of the first message that changes
+	Tokens int // by the meter
 }
 
-// piecesOf returns the pieces that a plan removes, in the order of the view.
-func piecesOf(v *middleware.View, p *middleware.Plan) []Piece {
-	pieces := make([]Piece, 0, len(p.Edits))
-	sorted := true
+// freesOf returns what a plan removes.
+func freesOf(p *middleware.Plan) Frees {
+	f := Frees{First: math.MaxInt, Tokens: p.Saved}
 	for i := range p.Edits {
 		e := &p.Edits[i]
-		var one Piece
 		if e.Kind == journal.Rewrite {
-			m := v.At(e.At)
-			m.Parts = e.Parts
-			one = Piece{At: e.At, Since: e.Since, Frees: v.TokensOf(e.At) - v.Meter().Message(m)}
+			f.First = min(f.First, e.At)
 		} else {
-			one = Piece{At: e.Runs[0].First, Since: e.Since, Frees: -e.Estimate}
-			for _, m := range e.Messages {
-				one.Frees -= v.Meter().Message(m)
-			}
-			for _, run := range e.Runs {
-				for k := run.First; k <= run.Last; k++ {
-					one.Frees += v.TokensOf(k)
-				}
-			}
+			f.First = min(f.First, e.Runs[0].First)
 		}
-		pieces = append(pieces, one)
-		sorted = sorted && (i == 0 || pieces[i-1].At <= one.At)
 	}
-	if !sorted {
-		slices.SortStableFunc(pieces, func(a, b Piece) int { return cmp.Compare(a.At, b.At) })
-	}
-	return pieces
+	return f
 }
 
-// decision is whether an edit is worth its price, and from which position on.
+// decision is whether an edit is worth its price.
 type decision struct {
 	met         bool
 	cold        bool
-	from        int     // first position to edit
 	paid, price float64 // in input tokens
 }
 
@@ -162,53 +143,29 @@ func (d decision) why() string {
 	return fmt.Sprintf("reading it has cost %.0f input tokens since the edit before, writing again costs %.0f", d.paid, d.price)
 }
 
-// decide looks for the position from which an edit pays most; if all is true, it judges the edit of all pieces. These are in
-// the order of the view. calls are those since the newest edit, or -1. One pass goes from the end of the view to the first
-// piece.
-func (e economy) decide(v *middleware.View, pieces []Piece, calls int, all bool) decision {
+// decide compares what reading the removed tokens has cost with what writing the rest again will. Of n calls since the edit before
+// (negative: in the conversation), half is taken, as if what is removed had come in evenly.
+func (e economy) decide(v *middleware.View, f Frees, n int) decision {
 	cached, whole := core.Cached(v, e.TTL)
-	if e.cold && !whole && cached == 0 {
-		return decision{met: len(pieces) > 0, cold: true}
+	switch {
+	case f.Tokens <= 0:
+		return decision{}
+	case e.cold && !whole && cached == 0:
+		return decision{met: true, cold: true}
+	case n < 0:
+		n = answersIn(v, 0, v.Len())
+	}
+	kept := tokensOf(v, f.First, cached)
+	if f.First < cached {
+		kept -= f.Tokens
 	}
 	read, write := e.prices(v)
-	factor := cmp.Or(e.Factor, 1)
-	more := (write - read) * factor
-	usual := usualAge(v, pieces)
-	best := decision{paid: -1}
-	gain := math.Inf(-1)
-	sum, kept, void := 0.0, 0, 0.0 // read since, in tokens; tokens after the edit that are in the cache now; price of thinking after it
-	at, since, answers := v.Len(), v.Len(), 0
-	for _, p := range slices.Backward(pieces) {
-		kept += tokensOf(v, p.At, min(at, cached))
-		void += core.VoidPrice(v, p.At+1, at)
-		at = min(at, p.At)
-		if p.At < cached {
-			kept -= p.Frees - p.Line
-		}
-		possible := p.Since
-		if possible == 0 {
-			possible = p.At
-		}
-		answers += answersIn(v, possible+1, since)
-		since = min(since, possible+1)
-		n := answers + 1
-		if p.Since == 0 {
-			n -= usual
-		}
-		if calls >= 0 {
-			n = min(n, calls)
-		}
-		sum += float64(max(n, 0) * (p.Frees - p.Line))
-		price := more*float64(kept) + factor*void
-		if g := read*sum - price; g >= gain || all {
-			gain = g
-			best = decision{from: p.At, paid: read * sum, price: price}
-		}
-	}
+	d := decision{paid: read * float64(f.Tokens) * float64(n) / 2}
+	d.price = cmp.Or(e.Factor, 1) * ((write-read)*float64(kept) + core.VoidPrice(v, f.First+1, v.Len()))
 	const rounding = 1e-6
-	best.met = len(pieces) > 0 && best.paid > 0 && gain >= -rounding && (e.worth || e.cold && best.price == 0)
-	best.cold = best.met && !e.worth
-	return best
+	d.met = d.paid > 0 && d.paid >= d.price-rounding && (e.worth || d.price == 0)
+	d.cold = d.met && !e.worth
+	return d
 }
 
 // tokensOf returns the tokens of the messages from one position to another.
@@ -227,15 +184,6 @@ func answersIn(v *middleware.View, from, to int) (n int) {
 		}
 	}
 	return n
-}
-
-// usualAge returns after how many answers the pieces of which this is not known became possible, by the newest one.
-func usualAge(v *middleware.View, pieces []Piece) (answers int) {
-	const most = 10
-	if len(pieces) == 0 || pieces[len(pieces)-1].Since > 0 {
-		return 0
-	}
-	return min(answersIn(v, pieces[len(pieces)-1].At+1, v.Len()), most)
 }
 
 // EconomyOr is [Economy] if the table of models has the prices of the request's model and the chain has an archive, from
@@ -265,8 +213,8 @@ func (p priced) Below(v *middleware.View) (tokens int, of string) { return Below
 
 func (p priced) Threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
 
-func (p priced) from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
-	return from(p.of(v), v, editor, pieces)
+func (p priced) may(v *middleware.View, editor string, frees func() Frees) bool {
+	return may(p.of(v), v, editor, frees)
 }
 
 func (p priced) Validate() error {

@@ -16,7 +16,7 @@ import (
 var core = middleware.Internals(inside.Key{})
 
 // costOf ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do anything, 3 has the plan made.
-// Like [Threshold] and from, it calls a method of the trigger if it has one of this name.
+// Like [Threshold] and may, it calls a method of the trigger if it has one of this name.
 func costOf(t middleware.Trigger) int {
 	if t, ok := t.(interface{ cost() int }); ok {
 		return t.cost()
@@ -79,23 +79,19 @@ func Least(v *middleware.View) int {
 	return max(least, 1)
 }
 
-// From returns the position of the view from which the named editor should edit if it can remove these pieces, which are
-// in the order of the view. ok is false if the trigger cannot be met by that and the request does not force the edit: then an editor
-// needs no plan, and nothing that only makes a plan better. Of triggers that use the plan otherwise, and of nil, ok is true.
-func From(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
-	if core.Forced(v, editor) {
-		return 0, true
-	}
-	return from(t, v, editor, pieces)
+// May reports whether a trigger may be met by an edit of the named editor that frees something, or whether the request forces the
+// edit. If not, the editor needs no plan. Of triggers that use the plan otherwise, and of nil, it is true.
+func May(t middleware.Trigger, v *middleware.View, editor string, frees func() Frees) bool {
+	return core.Forced(v, editor) || may(t, v, editor, frees)
 }
 
-func from(t middleware.Trigger, v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool) {
+func may(t middleware.Trigger, v *middleware.View, editor string, frees func() Frees) bool {
 	if t, ok := t.(interface {
-		from(v *middleware.View, editor string, pieces func() []Piece) (first int, ok bool)
+		may(v *middleware.View, editor string, frees func() Frees) bool
 	}); ok {
-		return t.from(v, editor, pieces)
+		return t.may(v, editor, frees)
 	}
-	return 0, t == nil || mayBeMet(t, v)
+	return t == nil || mayBeMet(t, v)
 }
 
 // Limit is met when a number of the view reaches a limit.
@@ -242,12 +238,8 @@ func (r reclaims) Validate() error {
 	return nil
 }
 
-func (r reclaims) from(v *middleware.View, _ string, pieces func() []Piece) (first int, ok bool) {
-	freed := 0
-	for _, p := range pieces() {
-		freed += p.Frees
-	}
-	return 0, v.Size().Tokens-core.Without(v, freed).Size().Tokens >= r.limit
+func (r reclaims) may(v *middleware.View, _ string, frees func() Frees) bool {
+	return v.Size().Tokens-core.Without(v, frees().Tokens).Size().Tokens >= r.limit
 }
 
 func (r reclaims) cost() int { return 3 }
