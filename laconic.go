@@ -49,9 +49,10 @@ var core = middleware.Internals(inside.Key{})
 // of all facts, and of the hard ones, that the prompt of the answer that uses them shows. No request was too long, or invalid by
 // the rules of Anthropic, Gemini, Mistral and OpenAI; see [fit.Options] for servers that refuse the structure of one:
 //
-//	window   no cache  reads at 0.5  at 0.1  at 0.1, writes at 1.25  at 0.02  facts   hard facts
-//	 32,000  .20       .23           .34     .36                     .56      96.2 %  98.9 %
-//	200,000  .31       .34           .46     .49                     .73      97.8 %  99.4 %
+//	window     no cache  reads at 0.5  at 0.1  at 0.1, writes at 1.25  at 0.02  facts   hard facts
+//	   32,000  .20       .23           .34     .36                     .56      95.9 %  98.8 %
+//	  200,000  .31       .34           .46     .49                     .73      97.3 %  99.4 %
+//	1,000,000  .31       .34           .47     .49                     .74      97.3 %  99.4 %
 //
 //	laconic replay --preset auto --window 32000 --facts facts.jsonl.gz conversations.jsonl.gz
 func Auto() middleware.Middleware {

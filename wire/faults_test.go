@@ -41,8 +41,7 @@ func (b *claudeBody) seal(n int) string {
 	for _, m := range b.Messages[:n] {
 		for _, c := range m.Content {
 			if c["type"] != "thinking" {
-				text, _ := json.Marshal(c)
-				fmt.Fprintf(sum, "%s %s\n", m.Role, text)
+				sum.Write(fmt.Append(nil, m.Role, c, "\n")) // maps are printed in the order of their keys
 			}
 		}
 	}
@@ -141,7 +140,9 @@ func TestFailingLayers(t *testing.T) {
 				if call >= 20 {
 					require.Less(t, len(up.last), len(body), "call %d: the edits so far hold", call)
 				}
-				var answer struct{ Content []any }
+				var answer struct {
+					Content []any `json:"content"`
+				}
 				require.NoError(t, json.Unmarshal([]byte(got), &answer))
 				h = append(h, block{"role": "assistant", "content": answer.Content}, block{"role": "user", "content": []any{
 					block{"type": "tool_result", "tool_use_id": fmt.Sprint("t", up.calls), "content": strings.Repeat(fmt.Sprint("line ", call, "\n"), 200)},

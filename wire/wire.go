@@ -92,7 +92,7 @@ type Decision struct {
 	Compacts int           // requests for compactions that were made for it, by package native
 	BytesIn  int64         // of the body that the client has written; negative: not known
 	BytesOut int64         // of the body that was sent last
-	Failed   string        // what has failed, though there is an answer: "room", "editor", "archive", "journal", "fold", "chain" or "panic"; "": nothing
+	Failed   string        // what has failed: "chain", "panic", or the Reason of a middleware.Event, such as "room"; "": nothing
 	Warnings []string      // events that a person should look at, as middleware.Event.Warning says, such as a far trigger
 	Added    time.Duration // until the answer began, without the time of the provider
 }
