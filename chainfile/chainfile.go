@@ -57,6 +57,7 @@ type File struct {
 	Counter      tokens.Counter // nil: auto, the chain's default counter
 	Scope        string         // tenant and purpose, for the journal and an archive in a database
 	Protect      []string       // tools whose calls and results no middleware changes
+	Instructions []string       // tools whose results are instructions; see middleware.Env
 	Asking       []string       // tools that ask the user; see middleware.Env
 
 	// Journal remembers edits, and Archive keeps cleared content, for the chain and for a tool like agent.Recall. nil: not
@@ -140,6 +141,7 @@ func (f *File) keys() []key {
 		{"scope", set(&f.Scope, node.text)},
 		{"conversation", set(&f.Conversation, node.text)},
 		{"protect", set(&f.Protect, texts("tool names"))},
+		{"instructions", set(&f.Instructions, texts("tool names"))},
 		{"asking", set(&f.Asking, texts("tool names"))},
 		{"breakpoints", set(&f.Breakpoints, node.yesNo)},
 		{"preset", f.readPreset},
@@ -279,6 +281,9 @@ func (f *File) With(env middleware.Env) middleware.Middleware {
 	}
 	env.Scope = cmp.Or(env.Scope, f.Scope)
 	env.Protect = slices.Concat(env.Protect, f.Protect)
+	if env.Instructions == nil {
+		env.Instructions = f.Instructions
+	}
 	env.Asking = slices.Concat(env.Asking, f.Asking)
 	env.Breakpoints = env.Breakpoints || f.Breakpoints
 	layers := f.Chain

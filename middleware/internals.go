@@ -64,6 +64,9 @@ func (internals) Asking(v *View) []string { return v.session.chain.env.Asking }
 // Thinking returns what the model of the request demands of the thinking in its earlier answers.
 func (internals) Thinking(v *View) string { return v.session.thinking.rule }
 
+// OldPlan reports whether a call in message i of a view has a whole plan of the model that a newer one has replaced.
+func (internals) OldPlan(v *View, i int, c message.ToolCall) bool { return edit.Plans(c.Name) && !v.holdsPlan(i) }
+
 // KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
 // accepts thinking only as an unbroken run, and some that is kept is before it.
 func (internals) KeepsThinking(v *View) func(i int) bool { return v.keepsThinking() }
@@ -200,9 +203,11 @@ func (internals) Refused(v *View) bool { return v.req.tooLong }
 // Original returns message i of a view as it is in the history, or as it is if a fold has added it.
 func (internals) Original(v *View, i int) message.Message { return v.original(i) }
 
-// Protects reports whether a part of message i of a view is a call or a result of a protected tool; see [Env.Protect]. A result
-// may have another tool name than its call; either of them protects it.
-func (internals) Protects(v *View, i int, part message.Part) bool { return v.protects(i, part) }
+// Protects reports whether a part of message i of a view is a call or a result of a protected tool, or belongs to the newest plan.
+func (internals) Protects(v *View, i int, part message.Part) bool {
+	tool, plan := v.protects(i, part)
+	return tool || plan
+}
 
 // Opaque reports whether a part of message i of a view has JSON that only its provider can read, so that it stays; see
 // [Protection]. If it is a piece of a result, the other pieces may be shortened, but not be replaced together with it.

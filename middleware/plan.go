@@ -154,8 +154,9 @@ func sparesParts(v *View, e *Edit) error {
 	kept := func(parts []message.Part) (out []message.Part) {
 		for _, part := range parts {
 			r, _ := part.(message.ToolResult)
+			tool, plan := v.protects(e.At, part)
 			switch {
-			case v.protects(e.At, part):
+			case tool || plan:
 				out = append(out, part)
 			case r.Content != nil && v.isOpaque(e.At, part):
 				out = append(out, r.Content)

@@ -214,6 +214,7 @@ type Protection struct {
 	Text   bool // its text stays: the first and the last user message
 	Newest bool // in the newest round, not answered yet: results may be shortened; see [Plan.LastResort]
 	Tool   bool // has calls or results of protected tools, which stay as they are; see [Env.Protect]
+	Plan   bool // has the newest plan of the model, as a call and its result, which an editor should keep as they are
 	Opaque bool // has JSON of the provider that nothing can stand for; it stays, but texts beside it may be shortened
 }
 
@@ -240,7 +241,8 @@ func (v *View) Protected(i int) Protection {
 	}
 	out := Protection{Whole: p&edit.ProtectWhole != 0, Text: p&edit.ProtectText != 0, Newest: p&edit.ProtectNewest != 0}
 	for _, part := range v.result.Messages[i].Parts {
-		out.Tool = out.Tool || v.protects(i, part)
+		tool, plan := v.protects(i, part)
+		out.Tool, out.Plan = out.Tool || tool, out.Plan || plan
 		out.Opaque = out.Opaque || v.isOpaque(i, part)
 	}
 	return out
@@ -260,31 +262,43 @@ func (v *View) isOpaque(i int, part message.Part) bool {
 	return ok && strings.HasPrefix(o.Data, "{") && (!made || strings.Contains(o.Data, `"tool_reference"`))
 }
 
-// protects reports whether a part of message i is a call or a result of a protected tool; see [Env.Protect]. A result
-// may have another tool name than its call; either of them protects it.
-func (v *View) protects(i int, part message.Part) bool {
-	protect := v.req.protect
-	if len(protect) == 0 {
-		return false
-	}
+// protects reports whether a part of message i is a call or a result of a protected tool, see [Env.Protect], or of one whose
+// results are instructions, and whether it belongs to the newest plan. A result may have another tool name than its call; either
+// of them protects it.
+func (v *View) protects(i int, part message.Part) (tool, plan bool) {
+	name, at := "", i
 	switch p := part.(type) {
 	case message.ToolCall:
-		return slices.Contains(protect, p.Name)
+		name = p.Name
 	case message.ToolResult:
-		if slices.Contains(protect, p.Name) {
-			return true
+		if p.Name != "" && v.protectsTool(p.Name) {
+			return true, false
 		}
-		for i > 0 && v.result.Messages[i].Role != message.RoleAssistant {
-			i--
+		for at > 0 && v.result.Messages[at].Role != message.RoleAssistant {
+			at--
 		}
-		for c := range v.result.Messages[i].Calls() {
+		for c := range v.result.Messages[at].Calls() {
 			if c.ID == p.CallID {
-				return slices.Contains(protect, c.Name)
+				name = c.Name
+				break
 			}
 		}
 	case message.Text, message.Thinking, message.Media, message.Opaque:
 	}
-	return false
+	if name == "" {
+		return false, false
+	}
+	return v.protectsTool(name), v.holdsPlan(at) && edit.Plans(name)
+}
+
+func (v *View) protectsTool(name string) bool {
+	return slices.Contains(v.req.protect, name) || edit.Instructs(name, v.session.chain.env.Instructions)
+}
+
+// holdsPlan reports whether message i is the newest call with the whole plan of the model, if there is one.
+func (v *View) holdsPlan(i int) bool {
+	s := v.span(i)
+	return s.First >= 0 && s.First == v.session.Plan && (s.Record == nil || s.Record.Kind == journal.Rewrite)
 }
 
 // callsSince returns how many model calls have been answered since the newest edit of the

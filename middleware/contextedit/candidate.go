@@ -74,6 +74,7 @@ type survey struct {
 	rounds     int
 	recalls    bool // the calls before the results that are looked at read the archive
 	recalled   bool // so did those of a candidate
+	oldPlans   bool // these calls have a plan that a newer one has replaced
 
 	keepsThinking     func(i int) bool // of message i it must stay
 	calls, now, was   shorten.Index    // of the view, of its tool messages, and of these in the history
@@ -114,6 +115,10 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.results[s.unanswered].seen = true
 			}
 			call = -1
+			s.oldPlans = false
+			for c := range m.Calls() {
+				s.oldPlans = s.oldPlans || core.OldPlan(v, i, c)
+			}
 			if s.recalls = hasArchive && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
 				s.rounds++
@@ -224,10 +229,10 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
-	if c.freed <= 0 || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
+	if c.freed <= 0 && !s.oldPlans || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
 		return false
 	}
-	if !s.recalls && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
+	if !s.recalls && !s.oldPlans && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call does not matter
 	}
 	var call message.ToolCall
@@ -246,7 +251,7 @@ func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 		s.inputs[input{c.call, c.callID}], c.input = true, saved
 		c.freed += saved
 	}
-	return true
+	return c.freed > 0
 }
 
 // isProtected reports whether message i is protected for another reason than the tools of its calls and results.
@@ -258,7 +263,8 @@ func (s *survey) isProtected(i int) bool {
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
-	wanted := o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
+	c.superseded = c.call >= 0 && core.OldPlan(s.view, c.call, call)
+	wanted := c.superseded || o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
 	if !wanted || c.call < 0 || s.isProtected(c.call) {
 		return 0
 	}

@@ -48,7 +48,7 @@ func (d *draft) canCut(at, k int, answers map[string]int) bool {
 		return false
 	}
 	by, edit := d.view.Protected(at), d.view.Span(at).Edit
-	by.Tool, by.Opaque = false, false
+	by.Tool, by.Plan, by.Opaque = false, false, false
 	none := middleware.Protection{}
 	switch p := p.(type) {
 	case message.ToolCall: // one that nothing protects, or an answered one of the newest round

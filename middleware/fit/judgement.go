@@ -248,7 +248,7 @@ func shareOf(v *middleware.View, i int) string {
 		return "the questions"
 	case p.Newest:
 		return "the newest round"
-	case p.Tool:
+	case p.Tool, p.Plan:
 		return "the protected tools"
 	}
 	return ""

@@ -28,8 +28,8 @@
 //	[truncated: 5000 chars; some facts: order_id: #W2378156; price: 272.33]
 //
 // Not changed are: payloads that would not become shorter, what another middleware has
-// replaced, results and calls of protected tools ([middleware.Env] and [Options.Protect];
-// always "Skill", whose results are instructions), and views of up to two messages.
+// replaced, results and calls of protected tools ([middleware.Env] and [Options.Protect]),
+// and views of up to two messages.
 //
 // What is shortened remains shortened. Each round that becomes old changes the view four
 // rounds before its end, and the provider has to read everything after that place again.

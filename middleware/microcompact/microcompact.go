@@ -58,7 +58,6 @@ func New(opts Options) middleware.Middleware {
 	opts.KeepRounds = max(cmp.Or(opts.KeepRounds, defaultKeepRounds), 0)
 	opts.Limit.Results = cmp.Or(opts.Limit.Results, defaultResults)
 	opts.FreshShare = cmp.Or(opts.FreshShare, defaultFreshShare)
-	opts.Protect = append(slices.Clone(opts.Protect), alwaysProtected)
 	at := opts.Trigger
 	if opts.Batch == (Batch{}) {
 		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))

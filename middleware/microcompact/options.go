@@ -17,9 +17,6 @@ const (
 	defaultDigest     = 40   // tokens, in a chain with an archive
 )
 
-// alwaysProtected is a tool whose results are instructions.
-const alwaysProtected = "Skill"
-
 // Options configure the middleware. The zero value shortens results of more than 200
 // characters in all rounds except the newest four: together, if the model's provider is
 // known to cache prompts, else before each call. It does not shorten arguments and texts,
@@ -37,7 +34,7 @@ type Options struct {
 	Limit Limits
 
 	// Protect lists tools whose results and arguments are not changed, here and by later
-	// middlewares, in addition to "Skill" and [middleware.Env.Protect]. nil or empty:
+	// middlewares, in addition to [middleware.Env.Protect]. nil or empty:
 	// none. A result may have another tool name than its call; either of them protects it.
 	Protect []string
 

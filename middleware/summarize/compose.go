@@ -86,7 +86,8 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 	if room <= 0 {
 		return s
 	}
-	said, found := &quotes.Set{}, &facts.Set{Archive: m.fold.View.Env().Archive, Asking: core.Asking(m.fold.View)}
+	v := m.fold.View
+	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: core.Asking(v), Planned: keepsPlan(v)}
 	said.Order(orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, c := range m.covers {
@@ -106,7 +107,7 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 		}
 		found.Add(m.fold.Originals[i : i+1])
 	}
-	counter, quoted := m.fold.View.Meter().Counter, room
+	counter, quoted := v.Meter().Counter, room
 	if found.Shows() {
 		quoted -= min(m.FactTokens, room/4) // words about an image need the line that says which
 	}
@@ -114,6 +115,16 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 	room = min(m.FactTokens, room-counter.Count(s.Quotes))
 	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: m.language})
 	return s
+}
+
+// keepsPlan reports whether the view has the newest plan of the model, which no fold removes.
+func keepsPlan(v *middleware.View) bool {
+	for i := range v.Len() {
+		if v.Protected(i).Plan {
+			return true
+		}
+	}
+	return false
 }
 
 // quoteTokens returns the most tokens of what the user said.

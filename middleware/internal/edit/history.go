@@ -34,6 +34,7 @@ type History struct {
 type Bounded struct {
 	FirstUser, LastUser int // -1 if there is no user message
 	Fresh               int // first position of the newest round if no model has answered it yet; len(Body) otherwise
+	Plan                int // position of the newest call with the whole plan of the model, -1 if there is none; see [Plans]
 }
 
 // Protection is a set of things that may not happen to a message.
@@ -65,6 +66,9 @@ func (h *History) ProtectionAt(i int) Protection {
 // for messages from the given position on.
 func (h *History) Bound(from int) {
 	for i := from; i < len(h.Body); i++ {
+		if HasPlan(h.Body[i]) {
+			h.Plan = i
+		}
 		if h.Body[i].Role == message.RoleUser {
 			h.LastUser = i
 			if h.FirstUser < 0 {

@@ -64,7 +64,7 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 		best, equal, notes, sorted = best.orLonger(tracks, body, equal, notes)
 	default:
 		best = &Track[S]{State: start(), claim: new(atomic.Int64), Slides: slides(tracks, body)}
-		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1}
+		best.Meter, best.Bounded = meter, edit.Bounded{FirstUser: -1, LastUser: -1, Plan: -1}
 	}
 	t, ch := best.grow(given, equal, notes, sorted)
 	ch.Moved = t.passed != nil

@@ -251,6 +251,10 @@ func (t *Track[S]) cut(n int) {
 	for t.LastUser >= 0 && t.Body[t.LastUser].Role != message.RoleUser {
 		t.LastUser--
 	}
+	t.Plan = min(t.Plan, n-1)
+	for t.Plan >= 0 && !edit.HasPlan(t.Body[t.Plan]) {
+		t.Plan--
+	}
 }
 
 // learn appends what is known about the messages from the given one on. There is room for it. Two goroutines hash and count large

@@ -43,6 +43,7 @@ const (
 type Set struct {
 	Archive store.Store // that has the media without a link; nil: none
 	Asking  []string    // tools that ask the user, besides those that are known
+	Planned bool        // the newest plan is kept elsewhere: none is written
 
 	lists [sections]map[string]*entry // by key
 	count int                         // of entries that were put

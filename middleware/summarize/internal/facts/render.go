@@ -61,7 +61,10 @@ func (s *Set) Text(o Options) string {
 		slices.Reverse(lines[i])
 	}
 	lines[identified] = s.identifiers()
-	if lines[planned] != nil {
+	switch {
+	case s.Planned:
+		lines[planned] = nil
+	case lines[planned] != nil:
 		lines[planned] = []string{s.planLine(w)}
 	}
 	return o.write(o.Language.Headings().Facts, w, lines)
