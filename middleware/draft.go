@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -189,7 +190,8 @@ func newEdits(v *View) edit.List {
 }
 
 // Refold returns the draft with other messages, or none, for fold i of Edits. They are copied. The rules are those
-// for a plan; an error of kind [Invalid] names the rule that the change would break.
+// for a plan; an error of kind [Invalid] names the rule that the change would break. New lines count as corrections by a person:
+// later summaries of package summarize keep them word for word.
 func (d *DraftResult) Refold(i int, msgs ...message.Message) (*DraftResult, error) {
 	return d.change(i, journal.Fold, func(r *journal.Record) { r.Messages = history.Own(msgs) })
 }
@@ -211,10 +213,32 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 	}
 	r := *e
 	with(&r)
+	r.Corrected = corrected(e, &r)
 	l := slices.Clone(v.list)
 	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
 	l[k] = v.session.Weigh(&r)
 	return d.with(i, l, withRecord(v.steps, e, &r))
+}
+
+// corrected returns the lines of a record that a person wrote in place of those of another one, or into that one before.
+func corrected(was, now *journal.Record) (lines []string) {
+	linesOf := func(r *journal.Record) (all []string) {
+		for _, m := range append(slices.Clone(r.Messages), message.Message{Parts: r.Parts}) {
+			for _, p := range m.Parts {
+				for line := range strings.Lines(shorten.Text(p)) {
+					all = append(all, strings.TrimPrefix(strings.TrimSpace(line), "- "))
+				}
+			}
+		}
+		return all
+	}
+	before := linesOf(was)
+	for _, line := range linesOf(now) {
+		if line != "" && (!slices.Contains(before, line) || slices.Contains(was.Corrected, line)) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // Without returns the draft without edit i of Edits. What the edit covers is restored as it

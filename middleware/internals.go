@@ -65,7 +65,9 @@ func (internals) Asking(v *View) []string { return v.session.chain.env.Asking }
 func (internals) Thinking(v *View) string { return v.session.thinking.rule }
 
 // OldPlan reports whether a call in message i of a view has a whole plan of the model that a newer one has replaced.
-func (internals) OldPlan(v *View, i int, c message.ToolCall) bool { return edit.Plans(c.Name) && !v.holdsPlan(i) }
+func (internals) OldPlan(v *View, i int, c message.ToolCall) bool {
+	return edit.Plans(c.Name) && !v.holdsPlan(i)
+}
 
 // KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
 // accepts thinking only as an unbroken run, and some that is kept is before it.

@@ -29,17 +29,18 @@ const (
 // Record is an edit as it is remembered; it must not be modified. Its positions count from
 // the first message after the leading system messages.
 type Record struct {
-	Middleware string            `json:"middleware"`         // name of the middleware that made it
-	Kind       Kind              `json:"kind"`               //
-	Runs       []message.Run     `json:"runs"`               // positions that it covers; in order, not overlapping
-	ID         message.ID        `json:"id"`                 // of the message at the last position: the edit holds where it is equal
-	Parts      []message.Part    `json:"-"`                  // of a rewrite: the new parts
-	Messages   []message.Message `json:"messages,omitempty"` // of a fold: what replaces the runs, at the position of the last one
-	Covered    []*Record         `json:"covered,omitempty"`  // earlier edits inside its runs, which hold where it does not
-	Earlier    []string          `json:"earlier,omitempty"`  // of a fold: handles of what earlier folds in it removed, oldest first
-	HistoryLen int               `json:"history_len"`        // number of messages after the leading system messages when it was made
-	Window     int               `json:"window,omitempty"`   // the edit does not hold in a larger window, in tokens; 0: in any
-	Once       bool              `json:"once,omitempty"`     // the edit holds for no history of another length
+	Middleware string            `json:"middleware"`          // name of the middleware that made it
+	Kind       Kind              `json:"kind"`                //
+	Runs       []message.Run     `json:"runs"`                // positions that it covers; in order, not overlapping
+	ID         message.ID        `json:"id"`                  // of the message at the last position: the edit holds where it is equal
+	Parts      []message.Part    `json:"-"`                   // of a rewrite: the new parts
+	Messages   []message.Message `json:"messages,omitempty"`  // of a fold: what replaces the runs, at the position of the last one
+	Covered    []*Record         `json:"covered,omitempty"`   // earlier edits inside its runs, which hold where it does not
+	Earlier    []string          `json:"earlier,omitempty"`   // of a fold: handles of what earlier folds in it removed, oldest first
+	Corrected  []string          `json:"corrected,omitempty"` // lines of Parts and Messages that a person wrote in place of those of the middleware
+	HistoryLen int               `json:"history_len"`         // number of messages after the leading system messages when it was made
+	Window     int               `json:"window,omitempty"`    // the edit does not hold in a larger window, in tokens; 0: in any
+	Once       bool              `json:"once,omitempty"`      // the edit holds for no history of another length
 }
 
 // size returns about how many bytes of memory an entry takes.
@@ -65,7 +66,7 @@ func size(records []*Record) int {
 		for i := range r.Messages {
 			n += within.Size(&r.Messages[i])
 		}
-		for _, h := range r.Earlier {
+		for _, h := range slices.Concat(r.Earlier, r.Corrected) {
 			n += perString + len(h)
 		}
 	}
@@ -263,6 +264,9 @@ func (r *Record) appendTo(b []byte, before *Record) []byte {
 		}
 		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.HistoryLen)), int64(r.Window))
 		b = strconv.AppendBool(b, r.Once)
+	}
+	for _, line := range r.Corrected {
+		b = append(binary.AppendUvarint(append(b, '!'), uint64(len(line))), line...)
 	}
 	b = append(b, r.ID[:]...)
 	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages) == 0 && len(r.Covered) == 0 && len(r.Earlier) == 0 {

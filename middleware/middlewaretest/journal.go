@@ -201,7 +201,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		},
 		{
 			Middleware: "b", Kind: journal.Fold, Runs: []message.Run{{First: 2, Last: 3}, {First: 5, Last: 6}}, ID: message.ID{5},
-			HistoryLen: 9, Earlier: []string{"kqvmzhtwrcxa"},
+			HistoryLen: 9, Earlier: []string{"kqvmzhtwrcxa"}, Corrected: []string{"Deploy on Friday."},
 			Messages: []message.Message{message.User(strings.Repeat("a long summary ", 20_000) + "\xe9")},
 			Covered: []*journal.Record{{
 				Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},

@@ -22,15 +22,16 @@ type Fold struct {
 	// Custom they are all that is replaced, including messages of earlier folds.
 	Messages []message.Message
 
-	Earlier   []string          // the words of the summaries that the new one replaces, oldest first
-	Originals []message.Message // all messages of the history that the summary covers, as the caller has them
-	Dropped   int               // number of Originals that the words are not about, now and in earlier folds
-	First     string            // the first message of the user, which remains in the view
-	Question  string            // the newest message of the user, which remains in the view
-	Language  string            // of the words: "en" or "zh"
-	Tokens    int               // most tokens of the words, by View.Meter
-	Rejected  string            // why the text of the attempt before was not accepted; "": it is the first attempt
-	View      *middleware.View  // the view of the messages
+	Earlier     []string          // the words of the summaries that the new one replaces, oldest first
+	Originals   []message.Message // all messages of the history that the summary covers, as the caller has them
+	Dropped     int               // number of Originals that the words are not about, now and in earlier folds
+	Corrections []string          // what a person wrote into earlier summaries, which the new one keeps word for word next to the words
+	First       string            // the first message of the user, which remains in the view
+	Question    string            // the newest message of the user, which remains in the view
+	Language    string            // of the words: "en" or "zh"
+	Tokens      int               // most tokens of the words, by View.Meter
+	Rejected    string            // why the text of the attempt before was not accepted; "": it is the first attempt
+	View        *middleware.View  // the view of the messages
 }
 
 // compose returns the message of a summary: the header, what the user said, words, facts, and
@@ -95,23 +96,27 @@ func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s
 			return s
 		}
 		if c.summary != nil {
-			said.Resume(c.summary.Quotes)
+			if m.quoteTokens() > 0 {
+				said.Resume(c.summary.Quotes)
+			}
+			said.Correct(c.corrections...)
 			found.Resume(c.summary.Facts)
 			continue
 		}
 		msg := &m.fold.Originals[i]
 		for _, p := range msg.Parts {
-			if t, ok := p.(message.Text); ok && msg.Role == message.RoleUser {
+			if t, ok := p.(message.Text); ok && msg.Role == message.RoleUser && m.quoteTokens() > 0 {
 				said.Add(t.Text)
 			}
 		}
+		said.Correct(c.corrections...)
 		found.Add(m.fold.Originals[i : i+1])
 	}
 	counter, quoted := v.Meter().Counter, room
 	if found.Shows() {
 		quoted -= min(m.FactTokens, room/4) // words about an image need the line that says which
 	}
-	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteTokens(), quoted), Counter: counter, Language: m.language})
+	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteRoom(), quoted), Counter: counter, Language: m.language})
 	room = min(m.FactTokens, room-counter.Count(s.Quotes))
 	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: m.language})
 	return s
@@ -128,13 +133,19 @@ func keepsPlan(v *middleware.View) bool {
 }
 
 // quoteTokens returns the most tokens of what the user said.
-func (m *material) quoteTokens() int {
+func (m *material) quoteTokens() int { return max(0, cmp.Or(m.QuoteTokens, m.usualRoom())) }
+
+// quoteRoom returns the most tokens of what the user said and of corrections by a person, which stay if nothing else does.
+func (m *material) quoteRoom() int {
+	if m.QuoteTokens < 0 && len(m.fold.Corrections) > 0 {
+		return m.usualRoom()
+	}
+	return m.quoteTokens()
+}
+
+func (m *material) usualRoom() int {
 	const least, percent, tenth = 3000, 3, 10
-	b, known := m.fold.View.Budget()
-	switch {
-	case m.QuoteTokens != 0:
-		return max(0, m.QuoteTokens)
-	case known:
+	if b, known := m.fold.View.Budget(); known {
 		return min(max(least, b.Window*percent/100), b.Window/tenth)
 	}
 	return least

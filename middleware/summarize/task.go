@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -17,6 +19,8 @@ type covered struct {
 	at      int      // its position
 	fate    fate     // what becomes of it
 	summary *written // what it says, if it is an earlier summary itself, since the caller passes a view as the history
+
+	corrections []string // what a person wrote into an edit of messages up to this one
 }
 
 // fate is what becomes of a message that a summary covers.
@@ -84,6 +88,10 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 		for _, k := range at {
 			all[k] = c
 		}
+		if lines := corrections(v, p, earlier); lines != nil && len(at) > 0 {
+			all[at[len(at)-1]].corrections = lines
+			f.Corrections = append(f.Corrections, lines...)
+		}
 		m.before += p.tokens
 	}
 	at := o.covered(b.pieces)
@@ -108,6 +116,26 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 	handle, archive := v.ArchiveRuns(neighbours(b.pieces))
 	m.key, m.archive = keyOf(v, o.ids, m.covers, handle), archive
 	return m
+}
+
+// corrections returns what a person wrote into the edits that made the messages of a piece, and into summaries before.
+func corrections(v *middleware.View, p piece, earlier *written) (lines []string) {
+	if earlier != nil {
+		lines = quotes.Corrections(earlier.Quotes)
+	}
+	for i := p.First; i <= p.Last; i++ {
+		e := v.Span(i).Edit
+		if e == nil {
+			continue
+		}
+		if e.Kind == journal.Fold && earlier == nil {
+			lines = append(lines, quotes.Corrections(v.At(i).Text())...)
+		}
+		if i == p.First || e != v.Span(i-1).Edit {
+			lines = append(lines, e.Corrected...)
+		}
+	}
+	return lines
 }
 
 // requests returns the texts of the first and of the newest message of the user.
@@ -176,7 +204,10 @@ func (m *material) task(ctx context.Context) *task {
 		}
 		newTokens += f.View.Meter().Message(msg)
 	}
-	t.room = m.quoteTokens() + m.FactTokens
+	for _, line := range f.Corrections {
+		m.earlier += m.count(quotes.Correction + line)
+	}
+	t.room = m.quoteRoom() + m.FactTokens
 	if m.before/quarter < t.room {
 		t.room = min(t.room, max(m.before/half, m.earlier+newTokens/half))
 	}

@@ -3,11 +3,14 @@ package summarize
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -145,7 +148,14 @@ func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 	}
 	all := t.counts
 	all[3] = all[0]
-	return t.shorter(headings.Model, text.Sections{}, all, "left out, since no summary of them is shorter")
+	return t.shorter(headings.Model, t.correctionsAlone(), all, "left out, since no summary of them is shorter")
+}
+
+// correctionsAlone returns what a person wrote into earlier summaries.
+func (t *task) correctionsAlone() text.Sections {
+	said, room := &quotes.Set{}, t.before
+	said.Correct(t.fold.Corrections...)
+	return text.Sections{Quotes: said.Text(quotes.Options{Tokens: room, Counter: t.fold.View.Meter().Counter, Language: t.language})}
 }
 
 // custom makes the summary by the caller's strategy.
@@ -155,6 +165,13 @@ func (t *task) custom(ctx context.Context) (*product, error) {
 		return nil, err
 	}
 	msgs = framed(msgs, t.language)
+	has := func(line string) bool {
+		return slices.ContainsFunc(msgs, func(m message.Message) bool { return strings.Contains(m.Text(), line) })
+	}
+	t.fold.Corrections = slices.DeleteFunc(slices.Clone(t.fold.Corrections), has)
+	if kept := t.correctionsAlone().Quotes; kept != "" {
+		msgs = append(msgs, message.Message{Role: t.Role, Parts: []message.Part{message.Text{Text: kept}}})
+	}
 	if !t.key.handle.IsZero() {
 		all := t.counts
 		all[3] = 0

@@ -25,8 +25,11 @@ const (
 	brief  = 20  // a request with more ranks lower
 )
 
-// Standing is before standing orders.
-const Standing = "(standing order) "
+// Standing is before standing orders, Correction before what a person wrote into a summary.
+const (
+	Standing   = "(standing order) "
+	Correction = "(correction by a person) "
+)
 
 const (
 	bullet  = "\n- "
@@ -86,7 +89,7 @@ func (p *picker) markOrders() {
 		for i := range p.all {
 			line := oneLine(p.all[i].text)
 			in := strings.Contains(line, o) && (2*len(o) >= len(line) || len(o) >= enough)
-			if !IsCourtesy(line) && (line == o || !exact && (in || strings.Contains(o, line))) {
+			if p.all[i].mark == "" && !IsCourtesy(line) && (line == o || !exact && (in || strings.Contains(o, line))) {
 				p.all[i].mark = Standing
 			}
 		}
@@ -145,7 +148,7 @@ func (p *picker) choose(room int) (missing bool) {
 			room -= p.takeShort(room / half)
 		}
 	}
-	for r := order; r >= unknown; r-- {
+	for r := correction; r >= unknown; r-- {
 		for i := range slices.Backward(p.all) {
 			if s := &p.all[i]; s.wanted && !s.taken && s.rank == r {
 				room -= p.take(i, room)
@@ -170,7 +173,7 @@ func (p *picker) dropRepeated() {
 
 // takeShort takes short messages as a whole, those of the highest rank first, of equal rank the newest, and returns their cost.
 func (p *picker) takeShort(room int) (cost int) {
-	for r := order; r > chat; r-- {
+	for r := correction; r > chat; r-- {
 		for _, m := range slices.Backward(p.said) {
 			all, of := p.all[m.from:m.to], 0
 			highest := unknown

@@ -81,14 +81,44 @@ func (s *Set) Order(lines ...string) {
 	}
 }
 
+// Correct adds lines that a person wrote into a summary. They come before all else, and are marked; none is shortened.
+func (s *Set) Correct(lines ...string) {
+	for _, line := range lines {
+		line = strings.TrimPrefix(oneLine(line), Correction)
+		if i, ok := s.newest[Correction+line]; ok {
+			s.said[i].repeated = true
+		} else if s.newest == nil {
+			s.newest = map[string]int{}
+		}
+		s.newest[Correction+line] = len(s.said)
+		s.said = append(s.said, message{from: len(s.all), to: len(s.all) + 1, resumed: true})
+		s.all = append(s.all, passage{text: line, of: len(s.said) - 1, mark: Correction})
+	}
+}
+
+// Corrections returns what a person wrote into summaries before, as the lines of a summary have it.
+func Corrections(summary string) (lines []string) {
+	for _, line := range linesOf(summary) {
+		if line, ok := strings.CutPrefix(line, Correction); ok {
+			line, _, _ = strings.Cut(line, "\n")
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
 // Resume adds the lines of a section that [Set.Text] has written. It serves if the texts of the
 // user are no longer available.
 func (s *Set) Resume(section string) {
 	s.Order(Orders(section)...)
 	for _, line := range linesOf(section) {
-		if line == english || line == chinese {
+		correction, corrects := strings.CutPrefix(line, Correction)
+		switch {
+		case line == english || line == chinese:
 			s.missing = true
-		} else {
+		case corrects:
+			s.Correct(correction)
+		default:
 			s.add(strings.TrimPrefix(line, Standing), true)
 		}
 	}
@@ -136,6 +166,9 @@ func (s *Set) add(whole string, resumed bool) {
 	}
 	if !resumed && strings.Contains(whole, "</") {
 		whole = elements.ReplaceAllString(whole, "")
+	}
+	if !resumed {
+		whole = text.WithoutRanks(whole)
 	}
 	if whole = strings.TrimSpace(text.Clean(whole)); whole == "" {
 		return

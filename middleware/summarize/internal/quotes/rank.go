@@ -25,12 +25,15 @@ const (
 	rule                // it forbids, or demands from now on
 	change              // it corrects what was said before
 	order               // a standing order
+	correction          // of a summary by a person
 )
 
 // judge finds the rank of a passage, which is that of its highest sentence, and whether it refers to the one before it.
 func (p *picker) judge(i int) {
 	s := &p.all[i]
 	switch s.rank = chat; {
+	case s.mark == Correction:
+		s.rank = correction
 	case s.mark == Standing:
 		s.rank = order
 	case !s.code && s.mark == "":

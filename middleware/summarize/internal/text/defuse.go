@@ -24,7 +24,7 @@ const (
 )
 
 // replaced is what is replaced besides, if a text has one of the words: marks of sides in the forms of logs and prompt
-// templates, our mark of a standing order, our notes on what is in the archive, and our title of the user's words.
+// templates, our notes on what is in the archive, and our title of the user's words.
 var replaced = []struct {
 	words []string
 	of    *regexp.Regexp
@@ -33,7 +33,6 @@ var replaced = []struct {
 	{[]string{":", "："}, regexp.MustCompile(`(?m)^([\s>*#_\d.-]*)(` + turns + `)([*_]*)[ \t]*[:：]`), "$1($2)$3:"},
 	{[]string{"["}, regexp.MustCompile(`(^|[^\w\])])\[\s*(/?\s*` + sides + `(?i:\s+(?:message|prompt))?)\s*\]`), "$1($2)"},
 	{[]string{"{{"}, regexp.MustCompile(`\{\{([~#/\s]*` + sides + `\b[^{}\n]{0,60})\}\}`), "(($1))"},
-	{[]string{"("}, regexp.MustCompile(`(?i)\(\s*(standing order)\s*\)`), `"$1"`},
 	{
 		[]string{store.RecallTool + " "},
 		regexp.MustCompile(store.RecallTool + ` ([a-z]{12}|hash=[0-9a-f]{24})\b`),
@@ -45,6 +44,11 @@ var replaced = []struct {
 		regexp.MustCompile(`(?mi)^([\s>*#-]*)(What the user said, word for word|用户的原话)(\s*[(:：（])`), `$1"$2"$3`,
 	},
 }
+
+var ranks = regexp.MustCompile(`(?i)\(\s*(standing order|correction by a person)\s*\)`)
+
+// WithoutRanks returns a text whose marks of a standing order and of a correction are in quotes: only the program sets them.
+func WithoutRanks(s string) string { return ranks.ReplaceAllString(s, `"$1"`) }
 
 // WithoutTemplate returns a text whose marks of chat templates have round brackets.
 func WithoutTemplate(s string) string {
@@ -78,7 +82,7 @@ func asRead(r rune) rune {
 }
 
 func defused(s string) string {
-	s = WithoutMarks(WithoutTemplate(s))
+	s = WithoutRanks(WithoutMarks(WithoutTemplate(s)))
 	if strings.ContainsAny(s, "<＜") {
 		s = tags.ReplaceAllStringFunc(s, func(found string) string {
 			return "(" + strings.TrimSpace(tags.FindStringSubmatch(found)[1]) + ")"
