@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/models"
 )
@@ -24,11 +23,7 @@ func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
 	f, w := j.fold, j.writer
 	r := j.request(ctx, f.Messages, f.Tokens, false)
 	r.Earlier, r.Inventions = strings.Join(f.Earlier, "\n\n"), j.inventions(section)
-	if r.Earlier != "" {
-		for _, line := range f.Corrections {
-			r.Earlier += "\n" + quotes.Correction + line
-		}
-	}
+	r.Corrections, r.Instruction = f.Corrections, f.Instruction
 	if w.write != nil {
 		return j.askFunc(ctx, w, f, r, "summariser")
 	}

@@ -159,19 +159,28 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the
 // trigger would still be met.
-func (e *editor) planPrepared(v *middleware.View, p *prepared) *middleware.Plan {
+func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepared) (*middleware.Plan, error) {
 	if !p.fits(p.ready) || p.key.handle != p.handle {
-		return nil
+		return nil, nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
 	after, err := core.Preview(v, layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // the summary is made anew, which reports it
 	}
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // likewise
+	}
+	passed, vetoes, err := e.decided(ctx, []*task{p.task})
+	switch {
+	case err != nil:
+		return nil, err
+	case vetoes != "":
+		return &middleware.Plan{Why: "nothing is folded: " + vetoes}, nil
+	case passed[0].key.asked != (Decision{}):
+		return nil, nil
 	}
 	plan := e.planOf([]*task{p.task})
 	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.newlyCovered()), "message"))
-	return plan
+	return plan, nil
 }

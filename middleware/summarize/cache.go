@@ -20,6 +20,7 @@ type key struct {
 	last   message.ID // of the newest message
 	covers string
 	handle store.Handle // in the archive
+	asked  Decision     // of Options.Before
 }
 
 func keyOf(v *middleware.View, ids []message.ID, covers []covered, handle store.Handle) key {

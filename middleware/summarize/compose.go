@@ -26,6 +26,7 @@ type Fold struct {
 	Originals   []message.Message // all messages of the history that the summary covers, as the caller has them
 	Dropped     int               // number of Originals that the words are not about, now and in earlier folds
 	Corrections []string          // what a person wrote into earlier summaries, which the new one keeps word for word next to the words
+	Instruction string            // of [Decision], for ByFunc and Custom
 	First       string            // the first message of the user, which remains in the view
 	Question    string            // the newest message of the user, which remains in the view
 	Language    string            // of the words: "en" or "zh"

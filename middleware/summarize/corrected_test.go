@@ -57,7 +57,9 @@ func afterFolds(t *testing.T, mw middleware.Middleware, change func(*middleware.
 // TestCorrectionStays: what a person wrote into a summary stays word for word through a dozen folds, whoever writes.
 func TestCorrectionStays(t *testing.T) {
 	t.Parallel()
-	words := func(context.Context, *summarize.Fold) (string, error) { return "Steps are being made for host red-2.", nil }
+	words := func(context.Context, *summarize.Fold) (string, error) {
+		return "Steps are being made for host red-2.", nil
+	}
 	custom := func(context.Context, *summarize.Fold) ([]message.Message, error) {
 		return []message.Message{message.User("[Record] Steps were made.")}, nil
 	}

@@ -122,6 +122,11 @@ type Options struct {
 	// of Flush. 0: 2 minutes; negative: only the context of the call limits it.
 	Timeout time.Duration
 
+	// Before is asked before each fold, also in a dry run, what becomes of it; see [Decision]. It must not modify the Fold, and
+	// must be safe for concurrent use. If it panics or does not answer within Timeout, nothing is folded, and an event has the
+	// reason. nil: each fold is made.
+	Before func(ctx context.Context, f *Fold) Decision
+
 	// Flush is called before messages are folded, once for each of them as the caller
 	// has them, to keep memories of them elsewhere, and returns the number of memories.
 	// An error is reported by an event, and the fold continues. If a dry run is
@@ -137,6 +142,13 @@ type Options struct {
 	// Strict makes a failed fold, a refused plan and an option that does not fit the
 	// request an error of the call.
 	Strict bool
+}
+
+// Decision is what becomes of a fold. The zero value lets it pass.
+type Decision struct {
+	Veto        string // why these messages are not folded now; the next call asks again. "": they are folded
+	Words       string // the words of the summary, in place of those of the writer, not of Strategy.Custom; "": the writer writes
+	Instruction string // is added to the task of a model, and is in the Fold of a function. "": nothing
 }
 
 // Validate returns an error for options that are invalid by themselves.

@@ -88,8 +88,8 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	blocks := e.Strategy.divide(all)
 	var tasks []*task
 	if pre := e.preparedOf(o, all); pre != nil {
-		if p := e.planPrepared(v, pre); p != nil {
-			return p, nil
+		if p, err := e.planPrepared(ctx, v, pre); p != nil || err != nil {
+			return p, err
 		}
 		if len(blocks) == 1 && blocks[0].dropped == 0 {
 			tasks = e.tasks(ctx, o, blocks, pre)
@@ -98,14 +98,23 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if len(tasks) == 0 {
 		tasks = e.tasks(ctx, o, blocks, nil)
 	}
+	tasks, vetoes, err := e.decided(ctx, tasks)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case len(tasks) == 0 && vetoes != "":
+		return &middleware.Plan{Why: "nothing is folded: " + vetoes}, nil
 	case len(tasks) == 0:
 		return &middleware.Plan{Why: fmt.Sprintf("nothing is folded: a summary of what may be folded, %s, would hardly be shorter",
 			count(len(all), "unit"))}, nil
 	}
-	return e.planOf(tasks), nil
+	plan := e.planOf(tasks)
+	if vetoes != "" {
+		plan.Why += "; not all, since " + vetoes
+	}
+	return plan, nil
 }
 
 // tasks returns the summaries of the blocks for which a fold is worthwhile. They update
@@ -125,6 +134,27 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *pre
 		}
 	}
 	return out
+}
+
+// decided returns the tasks that Options.Before lets pass, with what it adds, and why it has stopped others.
+func (e *editor) decided(ctx context.Context, tasks []*task) (passed []*task, vetoes string, err error) {
+	if e.Before == nil {
+		return tasks, "", nil
+	}
+	for _, t := range tasks {
+		f := t.fold
+		d, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (Decision, error) { return e.Before(ctx, &f), nil })
+		if err != nil {
+			return nil, "", fmt.Errorf("Options.Before: %w", err)
+		}
+		if d.Veto != "" {
+			vetoes = strings.TrimPrefix(vetoes+"; "+d.Veto, "; ")
+			continue
+		}
+		t.key.asked, t.fold.Instruction = d, d.Instruction
+		passed = append(passed, t)
+	}
+	return passed, vetoes, nil
 }
 
 // planOf returns the plan of some summaries. The first of its edits that is asked for its messages makes all of them.

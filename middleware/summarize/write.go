@@ -103,6 +103,10 @@ func (j job) write(ctx context.Context) (*product, error) {
 
 // byWriter makes the summary in the words of the writer, or else by rules.
 func (j job) byWriter(ctx context.Context, section text.Sections) (*product, error) {
+	if words := j.key.asked.Words; words != "" {
+		section.Words = words
+		return j.shorter(j.language.Headings().Model, section, j.counts, "in the words of Options.Before")
+	}
 	if !j.writer.asks() || len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 {
 		return j.byRules(ctx, section)
 	}

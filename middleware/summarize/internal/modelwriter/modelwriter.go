@@ -59,6 +59,9 @@ type Request struct {
 	// any fact, the error is a [*RejectedError] for [Nothing].
 	Concepts []Concept
 
+	Corrections []string // what a person wrote into earlier summaries, which holds whatever the record says
+	Instruction string   // is added to the task; "": nothing
+
 	Constraints, Files bool // there are built-in sections for these: no code adds the words of the user, or the facts, to the text
 	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
 

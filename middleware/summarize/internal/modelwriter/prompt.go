@@ -237,6 +237,12 @@ func (s *session) instruction(a Author, t task) string {
 	case len(a.Sections) > 0:
 		lines = append(lines, w["headings"], w.sectionLines(a.Sections))
 	}
+	if len(s.Corrections) > 0 {
+		lines = append(lines, w["corrected"]+"\n- "+strings.Join(s.Corrections, "\n- "))
+	}
+	if s.Instruction != "" {
+		lines = append(lines, s.Instruction)
+	}
 	lines = append(lines, w.say("length", w.wordsFor(t.tokens)))
 	if a.Task == "" {
 		lines = append(lines, w["language"])

@@ -16,16 +16,16 @@ import (
 type rank int
 
 const (
-	unknown rank = iota // not judged: all fits
-	chat                // code, a courtesy, a question, what is to be done once, what is like the paste that it is in
-	other               // any other passage
-	hint                // it has a word that many orders have
-	long                // a request of more than 20 tokens
-	request             // it asks for something, or has a value
-	rule                // it forbids, or demands from now on
-	change              // it corrects what was said before
-	order               // a standing order
-	correction          // of a summary by a person
+	unknown    rank = iota // not judged: all fits
+	chat                   // code, a courtesy, a question, what is to be done once, what is like the paste that it is in
+	other                  // any other passage
+	hint                   // it has a word that many orders have
+	long                   // a request of more than 20 tokens
+	request                // it asks for something, or has a value
+	rule                   // it forbids, or demands from now on
+	change                 // it corrects what was said before
+	order                  // a standing order
+	correction             // of a summary by a person
 )
 
 // judge finds the rank of a passage, which is that of its highest sentence, and whether it refers to the one before it.
