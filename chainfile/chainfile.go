@@ -31,6 +31,7 @@ import (
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic"
+	"github.com/laconic-go/laconic/internal/similar"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -240,7 +241,7 @@ func (f *File) unknownModel(table *models.Table) string {
 	for m := range table.All() {
 		names = append(names, m.Name)
 	}
-	names = nearest(f.Model, names)
+	names = similar.To(f.Model, max(2, len(f.Model)/2), names)
 	switch {
 	case len(names) == 0 && f.Window > 0:
 		return ""

@@ -1,11 +1,11 @@
 package chainfile
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/laconic-go/laconic/internal/similar"
 )
 
 // Error describes the first wrong place of a chain file.
@@ -62,50 +62,11 @@ func oneLine(s string) string {
 
 // didYouMean returns a hint at the most similar one of the names, or "" if none is similar.
 func didYouMean(name string, names []string) string {
-	best, least := "", 3
-	for _, n := range names {
-		if d := distance(plain(name), plain(n)); d < least && d < len(n) {
-			best, least = n, d
-		}
-	}
-	if best == "" {
+	near := similar.To(name, 2, names)
+	if len(near) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// nearest returns at most three of the names, the most similar ones first, that are as similar as half of the name.
-func nearest(name string, names []string) []string {
-	far := func(n string) int { return distance(plain(name), plain(n)) }
-	near := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return far(n) > max(2, len(name)/2) })
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(far(a), far(b)) })
-	return near[:min(3, len(near))]
-}
-
-// plain returns a name in lower case, without separators.
-func plain(name string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
-}
-
-// distance returns how many letters must be inserted, deleted or changed to turn one word into the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf(" (did you mean %s?)", near[0])
 }
 
 func list(names []string) string { return strings.Join(names, ", ") }

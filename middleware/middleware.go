@@ -100,6 +100,8 @@ func with(env Env, soft bool, mws []Middleware) Middleware {
 	if i := slices.IndexFunc(mws, func(mw Middleware) bool { return mw == nil }); i >= 0 {
 		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
 	}
+	mws = slices.Clone(mws)
+	mws[0] = internals{}.Named("middleware.With", map[string][]string{"Protect": env.Protect}, mws[0])
 	c := newChain(env)
 	c.soft = soft
 	return func(next Model) Model { return c.wrap(next, mws...) }

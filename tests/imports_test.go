@@ -60,6 +60,7 @@ type rule struct {
 // rules is the import rule of CONTRIBUTING.md. The first that fits counts.
 var rules = []rule{
 	{of: "internal/jsonscan"},
+	{of: "internal/similar"},
 	{of: "internal/jsonedit", may: []string{"internal/jsonscan"}},
 	{of: "internal/inside"},
 	{of: "message", may: []string{"internal/jsonscan", "internal/inside"}},
@@ -81,7 +82,7 @@ var rules = []rule{
 	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
-	{of: "middleware", may: append([]string{"internal/overflow", "internal/steady", "middleware/report"}, append(pure, below...)...)},
+	{of: "middleware", may: append([]string{"internal/overflow", "internal/similar", "internal/steady", "middleware/report"}, append(pure, below...)...)},
 	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
@@ -93,7 +94,7 @@ var rules = []rule{
 	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "internal/inside", "wire", "message", "middleware", "middleware/journal", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
-	{of: "chainfile", may: []string{module, "internal/inside", "middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
+	{of: "chainfile", may: []string{module, "internal/inside", "internal/similar", "middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},
 	{of: "internal/transcript", may: append([]string{"internal/codec"}, codecs...)},
 	{of: "internal/calls", may: []string{"middleware", "middleware/journal", "message", "tokens"}},
 	{of: "internal/page", may: []string{"internal/calls", "internal/inside", "middleware", "message", "tokens"}},

@@ -42,12 +42,12 @@ func New(opts Options) middleware.Middleware {
 		archived.Digest = defaultDigest
 		e.archived = &archived
 	}
-	return middleware.Editing(layerName, e.plan, middleware.Options{
+	return core.Named(layerName, opts.tools(), middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
 		Protect:  opts.ExcludeTools,
-	})
+	}))
 }
 
 // editor makes plans. The defaults of its options are filled in.

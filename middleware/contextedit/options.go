@@ -3,6 +3,7 @@ package contextedit
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -113,18 +114,18 @@ func (o Options) Validate() error {
 	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
 }
 
+// tools returns the lists of tools under the names of their options.
+func (o Options) tools() map[string][]string {
+	return map[string][]string{"Only": o.Only, "ExcludeTools": o.ExcludeTools, "ClearInputsOf": o.ClearInputsOf}
+}
+
 // validateTools checks the lists of tools.
 func (o Options) validateTools() error {
-	type list struct {
-		name  string
-		tools []string
-	}
 	var errs []error
-	for _, l := range []list{{"Only", o.Only}, {"ExcludeTools", o.ExcludeTools}, {"ClearInputsOf", o.ClearInputsOf}} {
-		for i, tool := range l.tools {
-			if tool == "" {
-				errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", l.name, i))
-			}
+	lists := o.tools()
+	for _, option := range slices.Sorted(maps.Keys(lists)) {
+		if i := slices.Index(lists[option], ""); i >= 0 {
+			errs = append(errs, fmt.Errorf("%s[%d] is empty, want the name of a tool", option, i))
 		}
 	}
 	if o.Only != nil && len(o.Only) == 0 && !o.ClearThinking {

@@ -58,6 +58,7 @@ func New(opts Options) middleware.Middleware {
 	opts.KeepRounds = max(cmp.Or(opts.KeepRounds, defaultKeepRounds), 0)
 	opts.Limit.Results = cmp.Or(opts.Limit.Results, defaultResults)
 	opts.FreshShare = cmp.Or(opts.FreshShare, defaultFreshShare)
+	lists := map[string][]string{"Protect": opts.Protect}
 	at := opts.Trigger
 	if opts.Batch == (Batch{}) {
 		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))
@@ -72,10 +73,10 @@ func New(opts Options) middleware.Middleware {
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
 	if opts.FreshShare < 0 {
-		return old
+		return core.Named(layerName, lists, old)
 	}
 	fresh := middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect})
-	return middleware.Chain(fresh, old)
+	return core.Named(layerName, lists, middleware.Chain(fresh, old))
 }
 
 // editor makes plans. The defaults of its options are filled in.
