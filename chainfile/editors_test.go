@@ -106,6 +106,9 @@ func TestTrimOptions(t *testing.T) {
 		"strategy: hybrid, trigger: {messages: 1}": {Trigger: low},
 		"strategy: middle, trigger: {messages: 1}": {Trigger: low, Strategy: "middle"},
 		"strategy: oldest, trigger: {messages: 1}": {Trigger: low, Strategy: "oldest"},
+		"preserve_end: 9, for: anthropic/claude-sonnet-5-5, threshold: 0.5, warning: 0.4": {
+			Strategy: "oldest", Warning: 0.4, Threshold: 0.5, PreserveStart: 5, PreserveEnd: 9, MinMessages: 4,
+		},
 		"warning: 0.3":                                                                     {Warning: 0.3},
 		"threshold: 0.5":                                                                   {Threshold: 0.5},
 		"threshold: 0.5, target: 0.2":                                                      {Threshold: 0.5, Target: 0.2},
@@ -160,7 +163,7 @@ func TestTrimErrors(t *testing.T) {
 		"interval: soon":                `c:1:31: chain[0].interval is the text "soon", want a length of time, as 5s or 1m30s`,
 		"interval: -5s":                 `c:1:31: chain[0].interval is the text "-5s", want a length of time, as 5s or 1m30s`,
 		"note: ' '":                     `c:1:27: chain[0].note cannot be: note is " ", want some text, or "" for no note`,
-		"keep: 5":                       `c:1:21: chain[0].keep is no key here; the keys here are use, strategy, trigger, warning, threshold, target, target_tokens`,
+		"keep: 5":                       `c:1:21: chain[0].keep is no key here; the keys here are use, for, strategy, trigger, warning, threshold, target, target_tokens`,
 	} {
 		_, err := chainfile.Parse("c", []byte("chain: [{use: trim, "+entry+"}]"))
 		require.Error(t, err, entry)

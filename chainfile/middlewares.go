@@ -1,6 +1,7 @@
 package chainfile
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,6 +145,12 @@ func nativeKeys(o *native.Options) []key {
 
 func trimKeys(o *trim.Options) []key {
 	return []key{
+		{"for", func(n node) {
+			of := trim.For(n.text())
+			o.Strategy, o.Warning, o.Threshold = cmp.Or(o.Strategy, of.Strategy), cmp.Or(o.Warning, of.Warning), cmp.Or(o.Threshold, of.Threshold)
+			o.PreserveStart, o.PreserveEnd = cmp.Or(o.PreserveStart, of.PreserveStart), cmp.Or(o.PreserveEnd, of.PreserveEnd)
+			o.MinMessages = cmp.Or(o.MinMessages, of.MinMessages)
+		}},
 		{"strategy", set(&o.Strategy, choice("hybrid", "middle", "oldest"))},
 		{"trigger", set(&o.Trigger, node.trigger)},
 		{"warning", set(&o.Warning, node.share)},

@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 func summarizeKeys(o *summarize.Options) []key {
@@ -19,6 +20,7 @@ func summarizeKeys(o *summarize.Options) []key {
 		{"keep_rounds", set(&o.KeepRounds, whole(0))},
 		{"keep_turns", set(&o.KeepTurns, whole(0))},
 		{"keep_tokens", set(&o.KeepTokens, whole(0))},
+		{"keep_scored", func(n node) { o.KeepScored, o.Score = whole(1)(n), trim.ByUse }},
 		{"preserve_memory", set(&o.PreserveMemory, node.yesNo)},
 		{"strategy", set(&o.Strategy, node.strategy)},
 		{"summary_tokens", set(&o.SummaryTokens, whole(1))},

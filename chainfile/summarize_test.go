@@ -2,6 +2,7 @@ package chainfile
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -100,6 +101,24 @@ func TestSummarizeErrors(t *testing.T) {
 		_, err := Parse("c", []byte("chain: [{use: summarize, "+in+"}]"))
 		require.ErrorContains(t, err, want, in)
 	}
+}
+
+// keep_scored keeps what is used later, by the score of package trim.
+func TestKeepScored(t *testing.T) {
+	t.Parallel()
+	f, err := Parse("c", []byte("chain: [{use: summarize, trigger: {messages: 20}, keep: 1, keep_scored: 1}]"))
+	require.NoError(t, err)
+	var h []message.Message
+	for i := range 30 {
+		h = append(h, message.User(fmt.Sprintf("Mind order number %d of the list, please, it is late.", 4711000+i)), message.Assistant(message.Text{Text: "Yes, I will."}))
+	}
+	h = append(h, message.User("Cancel 4711009."))
+	req, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 9000}})
+	require.NoError(t, err)
+	require.Less(t, len(req.Messages), 8)
+	require.Contains(t, req.Messages, h[18])
+	_, err = Parse("c", []byte("chain: [{use: summarize, keep_scored: 0}]"))
+	require.Error(t, err)
 }
 
 // By model, the summaries come from the model that the program sets.
@@ -241,7 +260,9 @@ func TestAllOptions(t *testing.T) {
 			want = append(append(want, "by"), keysOf(reflect.TypeFor[summarize.Ask]())...) // who writes is no option
 		}
 		want = append(want, keysOf(options[name])...)
-		want = slices.DeleteFunc(want, func(key string) bool { return key == "keep_scored" }) // needs the function Score
+		if name == "trim" {
+			want = append(want, "for") // of the function trim.For
+		}
 		require.ElementsMatch(t, want, keys, "the keys of %s are its options", name)
 	}
 }

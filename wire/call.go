@@ -34,6 +34,7 @@ type call struct {
 	body  *codec.Body
 	text  string
 	start time.Time
+	force []string // the values of ForceHeader
 
 	past      bool        // the middlewares are left out
 	removed   bool        // text is without lines that the client has written
@@ -143,6 +144,11 @@ func (c *call) run(ctx context.Context) (err error) {
 		req = core.Past(req)
 	} else if !c.opts.Strict {
 		req = core.Lenient(req)
+	}
+	for name := range strings.SplitSeq(strings.Join(c.force, ","), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			req.Force = append(req.Force, name)
+		}
 	}
 	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
 	return err

@@ -15,6 +15,11 @@ import (
 
 // do sends a request by next: through the chain, or as it is.
 func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	force := req.Header.Values(ForceHeader)
+	if len(force) > 0 {
+		req = req.Clone(req.Context())
+		req.Header.Del(ForceHeader)
+	}
 	if req.Method != http.MethodPost || req.Body == nil || !isJSON(req.Header) {
 		return next(req)
 	}
@@ -61,7 +66,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	}
 	d.Native = body.Native.String()
 	c := &call{
-		engine: e, req: req, next: next, body: body, text: text, past: past, removed: d.Edited, decision: d, start: start,
+		engine: e, req: req, next: next, body: body, text: text, past: past, removed: d.Edited, decision: d, start: start, force: force,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
 	return c.answer() //nolint:contextcheck // that of the request

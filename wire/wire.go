@@ -18,6 +18,8 @@
 // clients ignore the http.Client that they are given, and then there are no decisions. Package wiretest has a check for
 // tests.
 //
+// The header [ForceHeader] of a request makes middlewares edit in this call; it does not reach the provider.
+//
 // Package middleware/native lets the provider fold old messages itself, by requests that this package makes with the client's
 // own headers.
 //
@@ -35,6 +37,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/inside"
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
@@ -61,6 +64,10 @@ type Options struct {
 	// Ollama and models that end an answer where the window ends (EndsAtWindow of the table of models), at most the longest
 	// answer so far or 8,000 tokens if that is more, and a quarter of the window.
 	Budget func(model string) *middleware.Budget
+
+	// Hints returns what middlewares should know of a message: that it is pinned, so that none changes or removes it, that it
+	// is a memory, its priority. It must be deterministic, fast and safe for concurrent use. nil: nothing.
+	Hints func(m message.Message) message.Hints
 
 	// RemoveClientLines removes lines "x-anthropic-…: …" at the beginning of a system block from requests of the Messages API to
 	// hosts other than Anthropic's. Claude Code writes one that may change in each request, where another provider's prompt
@@ -96,6 +103,10 @@ type Decision struct {
 	Warnings []string      // events that a person should look at, as middleware.Event.Warning says, such as a far trigger
 	Added    time.Duration // until the answer began, without the time of the provider
 }
+
+// ForceHeader is the name of a header with the names of middlewares, or "*" for all, that edit in this call although their trigger
+// is not met; see [middleware.Request.Force].
+const ForceHeader = "X-Laconic-Force"
 
 const (
 	maxBody   = 32 << 20
@@ -178,7 +189,7 @@ func newEngine(opts Options, mws []middleware.Middleware) *engine {
 	if opts.Scope != nil && opts.Env.Journal == nil {
 		opts.Env.Journal = journal.NewMemory(0)
 	}
-	e := &engine{opts: opts, mws: mws, memo: codec.NewMemo(maxMemory), chains: map[string]*scoped{}}
+	e := &engine{opts: opts, mws: mws, memo: codec.NewMemo(maxMemory, opts.Hints), chains: map[string]*scoped{}}
 	e.table = cmp.Or(opts.Env.Models, models.Default())
 	e.chain(opts.Env.Scope)
 	return e

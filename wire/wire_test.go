@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -168,6 +169,48 @@ func TestEdited(t *testing.T) {
 		{Format: "chat", Edited: true, BytesIn: int64(len(body)), BytesOut: int64(len(r.bodies[1])), Added: r.decisions[1].Added},
 	}, r.decisions)
 	require.Equal(t, 2, r.count(middleware.Called))
+}
+
+// The header forces edits, and never reaches the provider.
+func TestForceHeader(t *testing.T) {
+	t.Parallel()
+	body := rounds(4, long)
+	for header, edited := range map[string]bool{"contextedit": true, "trim, contextedit": true, "*": true, "trim": false, "": false} {
+		r := &recorder{}
+		rt := wire.Transport(r, wire.Options{}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 30), Keep: 1}))
+		req := post(t, chatURL, body)
+		req.Header.Set(wire.ForceHeader, header)
+		do(t, rt, req)
+		require.Equal(t, edited, body != r.bodies[0], header)
+		require.Empty(t, r.headers[0].Values(wire.ForceHeader))
+		require.Equal(t, header, req.Header.Get(wire.ForceHeader), "the caller's request is not written to")
+		other := post(t, "https://host/v1/embeddings", `{}`)
+		other.Header.Set(wire.ForceHeader, header)
+		do(t, rt, other)
+		require.Empty(t, r.headers[1].Values(wire.ForceHeader))
+	}
+}
+
+// Hints of a function reach the middlewares, in each call, and change no bytes that are sent.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	r, got := &recorder{}, []message.Hints(nil)
+	see := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			got = append(got, req.Messages[0].Hints)
+			return next(ctx, req, emit)
+		}
+	}
+	hints := func(m message.Message) message.Hints {
+		return message.Hints{Memory: m.Role == message.RoleUser, Priority: message.PriorityLow, Pinned: m.Role == message.RoleTool}
+	}
+	rt := wire.Transport(r, wire.Options{Hints: hints}, see, contextedit.New(contextedit.Options{Trigger: trigger.Rounds(1), Keep: 1}))
+	for n := 2; n < 4; n++ {
+		do(t, rt, post(t, chatURL, rounds(n, long)))
+		sameBytes(t, rounds(n, long), r.bodies[n-2]) // all results are pinned
+	}
+	low := message.Hints{Memory: true, Priority: message.PriorityLow}
+	require.Equal(t, []message.Hints{low, low}, got)
 }
 
 // TestWarnings: a decision has what the chain says once, and an Env of the chain is not in the way of one that was not set.

@@ -22,14 +22,29 @@ import (
 // text as an error.
 const ErrorKey = "laconic.error"
 
-// PinnedKey is the key in the Extra of a message of eino that pins it, by the value true: no middleware changes or removes it.
-// A person pins a message in a running conversation with package steps.
-const PinnedKey = "laconic.pinned"
+// Keys in the Extra of a message of eino that set the hints of ours. A person pins a message in a running conversation with
+// package steps.
+const (
+	PinnedKey   = "laconic.pinned"   // true: no middleware changes or removes it
+	MemoryKey   = "laconic.memory"   // true: it is from an earlier conversation; see summarize.Options.PreserveMemory
+	PriorityKey = "laconic.priority" // a message.Priority, or a number from 1 (low) to 4 (critical); see package trim
+)
 
-// isPinned reports whether a message has the key.
-func isPinned(f *schema.Message) bool {
-	pinned, _ := f.Extra[PinnedKey].(bool)
-	return pinned
+func hintsOf(f *schema.Message) (h message.Hints) {
+	if len(f.Extra) == 0 {
+		return h
+	}
+	h.Pinned, _ = f.Extra[PinnedKey].(bool)
+	h.Memory, _ = f.Extra[MemoryKey].(bool)
+	switch p := f.Extra[PriorityKey].(type) {
+	case message.Priority:
+		h.Priority = p
+	case int:
+		h.Priority = message.Priority(p) //nolint:gosec // others than the four are no priority
+	case float64: // of JSON
+		h.Priority = message.Priority(p)
+	}
+	return h
 }
 
 // Import converts messages of eino. The result shares no memory with them but
@@ -54,7 +69,7 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 	if f == nil {
 		return message.Message{}, errors.New("nil, want a message")
 	}
-	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: message.Hints{Pinned: isPinned(f)}}
+	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: hintsOf(f)}
 	var ok bool
 	if m.Role, ok = roleOf(f.Role); !ok {
 		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
@@ -93,7 +108,7 @@ func (c codec) Same(f *schema.Message, m *message.Message) (same, whole bool) {
 
 func (c codec) same(f *schema.Message, m *message.Message) bool {
 	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) ||
-		isPinned(f) != m.Hints.Pinned {
+		hintsOf(f) != m.Hints {
 		return false
 	}
 	if !hasLists(f) {

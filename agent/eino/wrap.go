@@ -90,6 +90,14 @@ func (o Options) Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middle
 	return newChat(inner, &shared{Options: o, chain: chain, memo: foreign.NewMemo(op, codec{})}, nil)
 }
 
+// Force returns an option of a call by which the named middlewares edit now, although their trigger is not met; "*": all. An
+// agent of eino's ADK takes it by adk.WithChatModelOptions. See [middleware.Request.Force].
+func Force(names ...string) model.Option {
+	return model.WrapImplSpecificOptFn(func(f *forced) { f.names = names })
+}
+
+type forced struct{ names []string }
+
 // shared is the common part of the models that come from one call of Wrap.
 type shared struct {
 	Options
@@ -168,6 +176,7 @@ func (c *chat) begin(ctx context.Context, in []*schema.Message, opts []model.Opt
 		return nil, nil, err
 	}
 	req := &middleware.Request{Messages: talk.Messages, Tools: tools.defs, Budget: c.shared.Budget, Params: opts}
+	req.Force = model.GetImplSpecificOptions(&forced{}, opts...).names
 	if asked.Model != nil {
 		req.Model = *asked.Model
 	}

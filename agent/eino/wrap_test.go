@@ -435,3 +435,29 @@ func TestPinnedKey(t *testing.T) {
 		require.NotEqual(t, whole, sent[5].Content)
 	}
 }
+
+// Memory marks and priorities reach the middlewares, also as JSON has them.
+func TestHintKeys(t *testing.T) {
+	t.Parallel()
+	for _, priority := range []any{message.PriorityLow, 1, 1.0} {
+		msgs, err := eino.Import([]*schema.Message{
+			{Role: schema.User, Content: "a", Extra: map[string]any{eino.MemoryKey: true, eino.PriorityKey: priority}},
+		})
+		require.NoError(t, err)
+		require.Equal(t, message.Hints{Memory: true, Priority: message.PriorityLow}, msgs[0].Hints)
+	}
+}
+
+// A call with the option edits although the trigger is not met; the next call does not.
+func TestForce(t *testing.T) {
+	t.Parallel()
+	history := long(10)
+	for _, names := range [][]string{{"contextedit"}, {"*"}, {"trim"}, nil} {
+		inner := newFake(says(say("done")))
+		chat := eino.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 30)}))
+		_, err := chat.Generate(t.Context(), history, eino.Force(names...))
+		require.NoError(t, err)
+		forced := len(names) == 1 && names[0] != "trim"
+		require.Equal(t, forced, inner.asked[0][3].Content != history[3].Content, names)
+	}
+}

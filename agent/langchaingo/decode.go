@@ -18,11 +18,15 @@ import (
 
 // codec is the [foreign.Importer] and [foreign.Exporter] of langchaingo's messages.
 type codec struct {
-	pinned func(m llms.MessageContent) bool // of [Options]; nil: no message is pinned
+	hints func(m llms.MessageContent) message.Hints // of [Options]; nil: no message has any
 }
 
-// pins reports whether a message is pinned.
-func (c codec) pins(f llms.MessageContent) bool { return c.pinned != nil && c.pinned(f) }
+func (c codec) hintsOf(f llms.MessageContent) (h message.Hints) {
+	if c.hints != nil {
+		h = c.hints(f)
+	}
+	return h
+}
 
 // roleOf returns our role. For every provider of langchaingo, a generic message is one
 // of a user and a function message one of a tool. An unknown role is not changed, and
@@ -44,7 +48,7 @@ func roleOf(t llms.ChatMessageType) message.Role {
 // Import implements [foreign.Importer].
 func (c codec) Import(f llms.MessageContent, before []message.Message) (message.Message, error) {
 	m := message.Message{
-		Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts)), Hints: message.Hints{Pinned: c.pins(f)},
+		Role: roleOf(f.Role), Parts: make([]message.Part, 0, len(f.Parts)), Hints: c.hintsOf(f),
 	}
 	for i, p := range f.Parts {
 		part, err := partOf(p, before, m.Parts)
@@ -172,7 +176,7 @@ func isObject(s string) bool {
 
 // Same implements [foreign.Importer].
 func (c codec) Same(f llms.MessageContent, m *message.Message) (is, whole bool) {
-	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role || c.pins(f) != m.Hints.Pinned {
+	if len(f.Parts) != len(m.Parts) || roleOf(f.Role) != m.Role || c.hintsOf(f) != m.Hints {
 		return false, false
 	}
 	whole = true

@@ -45,9 +45,10 @@ type Options struct {
 	// its context; see middleware.Request. nil: conversations have no names.
 	Conversation func(ctx context.Context) string
 
-	// Pinned returns whether a message is pinned: no middleware changes or removes it. It is called for all messages in each
-	// call, so it must be fast. nil: none is. A person pins a message in a running conversation with package steps.
-	Pinned func(m llms.MessageContent) bool
+	// Hints returns what middlewares should know of a message: that it is pinned, so that none changes or removes it, that it
+	// is a memory, its priority. It is called for all messages in each call, so it must be fast. nil: nothing. A person pins a
+	// message in a running conversation with package steps.
+	Hints func(m llms.MessageContent) message.Hints
 }
 
 // Wrap returns a model that answers like inner and passes each call of
@@ -89,7 +90,7 @@ func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model
 			panic("langchaingo: Wrap: " + err.Error())
 		}
 	}
-	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{o.Pinned})}
+	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{o.Hints})}
 	w.chain = middleware.Chain(mws...)(w.ask)
 	if r, ok := inner.(llms.ReasoningModel); ok {
 		return &reasoning{wrapped: w, model: r}

@@ -217,14 +217,25 @@ func TestEditsKeepTheRest(t *testing.T) {
 	require.Equal(t, was, now, "the caller's own is not written to")
 }
 
-func TestPinned(t *testing.T) {
+func TestHints(t *testing.T) {
 	t.Parallel()
 	inner := gives(says("ok"), says("ok"))
-	pinned := func(m llms.MessageContent) bool {
+	hints := func(m llms.MessageContent) (h message.Hints) {
 		r, ok := m.Parts[0].(llms.ToolCallResponse)
-		return ok && r.ToolCallID == "c0"
+		h.Pinned = ok && r.ToolCallID == "c0"
+		if m.Role == llms.ChatMessageTypeHuman {
+			h.Memory, h.Priority = true, message.PriorityLow
+		}
+		return h
 	}
-	llm := langchaingo.Options{Pinned: pinned}.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: 1}))
+	var got []message.Hints
+	see := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			got = append(got, req.Messages[0].Hints)
+			return next(ctx, req, emit)
+		}
+	}
+	llm := langchaingo.Options{Hints: hints}.Wrap(inner, see, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: 1}))
 	history := []llms.MessageContent{human("Read all.")}
 	for i := range 4 {
 		id := fmt.Sprint("c", i)
@@ -239,4 +250,5 @@ func TestPinned(t *testing.T) {
 		require.Equal(t, history[2], sent[2])
 		require.NotEqual(t, history[4], sent[4])
 	}
+	require.Equal(t, []message.Hints{{Memory: true, Priority: message.PriorityLow}, {Memory: true, Priority: message.PriorityLow}}, got)
 }

@@ -82,7 +82,9 @@ func (b *Body) isWhole(items []*Item, value int) bool {
 }
 
 // Decode reads a request. A Memo does it faster for conversations that grow.
-func (f *Format) Decode(data []byte) (*Body, error) { return NewMemo(0).Decode(f, "", string(data)) }
+func (f *Format) Decode(data []byte) (*Body, error) {
+	return NewMemo(0, nil).Decode(f, "", string(data))
+}
 
 // Context returns a context by which a chain knows that the messages never change in their memory.
 func (b *Body) Context(ctx context.Context) context.Context { return b.talk.Context(ctx) }
@@ -90,7 +92,7 @@ func (b *Body) Context(ctx context.Context) context.Context { return b.talk.Cont
 // Encode returns the request with the messages, tools and model of req, which a chain has made of [Body.Request]. What is
 // not edited is as it was read, byte for byte.
 func (b *Body) Encode(req *middleware.Request) (string, error) {
-	out, err := b.talk.Export(req, codec{b.Format.api, b})
+	out, err := b.talk.Export(req, codec{api: b.Format.api, body: b})
 	if err != nil {
 		return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
 	}
@@ -141,7 +143,7 @@ func (b *Body) inStrings(items []*Item) []*Item {
 
 // EncodeFirst is [Body.Encode] with the first n messages of req alone.
 func (b *Body) EncodeFirst(req *middleware.Request, n int) (string, error) {
-	out, err := b.talk.Export(req, codec{b.Format.api, b})
+	out, err := b.talk.Export(req, codec{api: b.Format.api, body: b})
 	if err == nil && n <= b.leads {
 		err = errors.New("no message is left")
 	}
@@ -394,7 +396,7 @@ func (f *Format) Write(model string, msgs []message.Message, tools []message.Too
 	b := &Body{Format: f}
 	items := make([]*Item, 0, len(msgs))
 	for i := range msgs[lead:] {
-		it, err := codec{f.api, b}.Export(&msgs[lead+i], nil)
+		it, err := codec{api: f.api, body: b}.Export(&msgs[lead+i], nil)
 		if err != nil {
 			return "", fmt.Errorf("codec: %s: %w", f.Name, jsonedit.In(jsonedit.Place("messages", lead+i), err))
 		}

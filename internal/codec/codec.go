@@ -179,16 +179,27 @@ func (r *reader) item(role message.Role) *Item {
 // codec is the [foreign.Importer] and [foreign.Exporter] of items, of which the JSON is in a body.
 type codec struct {
 	api
-	body *Body // nil: all items are new
+	body  *Body                               // nil: all items are new
+	hints func(message.Message) message.Hints // nil: none but those of the format
 }
 
 // Import implements [foreign.Importer].
-func (codec) Import(it *Item, _ []message.Message) (message.Message, error) { return it.message(), nil }
+func (c codec) Import(it *Item, _ []message.Message) (message.Message, error) {
+	m := it.message()
+	if c.hints != nil {
+		m.Hints = c.hints(m)
+		m.Hints.Pinned = m.Hints.Pinned || it.pinned
+	}
+	return m, nil
+}
 
 // Same implements [foreign.Importer].
-func (codec) Same(it *Item, m *message.Message) (same, whole bool) {
-	same = it.role == m.Role && it.name == m.Name && len(it.parts) == len(m.Parts) && it.pinned == m.Hints.Pinned &&
-		(len(it.parts) == 0 || &it.parts[0] == &m.Parts[0])
+func (c codec) Same(it *Item, m *message.Message) (same, whole bool) {
+	same = it.role == m.Role && it.name == m.Name && len(it.parts) == len(m.Parts) && (len(it.parts) == 0 || &it.parts[0] == &m.Parts[0])
+	if same {
+		now, _ := c.Import(it, nil)
+		same = now.Hints == m.Hints
+	}
 	return same, same
 }
 

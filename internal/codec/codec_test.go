@@ -227,7 +227,7 @@ func TestMemo(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *codec.Format) {
 		t.Parallel()
-		memo := codec.NewMemo(1 << 20)
+		memo := codec.NewMemo(1<<20, nil)
 		for seed := range *bodies / 4 {
 			g := newGenerator(f, seed)
 			text := g.body()
@@ -250,7 +250,7 @@ func TestMemo(t *testing.T) {
 // is an error, as in a first request.
 func TestMemoSentAgain(t *testing.T) {
 	t.Parallel()
-	memo := codec.NewMemo(1 << 20)
+	memo := codec.NewMemo(1<<20, nil)
 	const known = `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
 	for range 3 {
 		for _, other := range []string{"", `,"tools":null`, `,"tools":[{"type":"function","function":{"name":"f"}}]`, `,"model":"n"`, `,"":1`} {
@@ -277,7 +277,7 @@ func TestMemoKeepsNoBody(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, f *codec.Format) {
 		t.Parallel()
-		memo, chain := codec.NewMemo(10<<20), chains()["rewrites"]
+		memo, chain := codec.NewMemo(10<<20, nil), chains()["rewrites"]
 		var alive []weak.Pointer[[100_000]byte]
 		for seed := range *bodies / 4 {
 			memory := new([100_000]byte)
@@ -311,7 +311,7 @@ func TestLongBody(t *testing.T) {
 		var values []json.RawMessage
 		raw := members(t, text)[f.List()]
 		require.NoError(t, json.Unmarshal(raw, &values))
-		memo, want := codec.NewMemo(10<<20), got
+		memo, want := codec.NewMemo(10<<20, nil), got
 		for n := min(9, len(values)); n <= len(values); n = min(n+9, max(n+1, len(values))) {
 			part := "[" + string(bytes.Join(toBytes(values[:n]), []byte(","))) + "]"
 			want, err = memo.Decode(f, "m", strings.Replace(text, string(raw), part, 1))

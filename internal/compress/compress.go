@@ -71,7 +71,7 @@ type opened struct {
 
 // New returns a handler.
 func New(opts Options) *Handler {
-	h := &Handler{opts: opts, memo: codec.NewMemo(maxMemory), tenants: map[string]*opened{}}
+	h := &Handler{opts: opts, memo: codec.NewMemo(maxMemory, nil), tenants: map[string]*opened{}}
 	h.mux.HandleFunc("POST /v1/compress", h.compress)
 	h.mux.HandleFunc("POST /v1/retrieve", h.retrievePosted)
 	h.mux.HandleFunc("GET /v1/retrieve/{hash}", func(w http.ResponseWriter, r *http.Request) {

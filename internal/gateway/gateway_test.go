@@ -369,7 +369,7 @@ func TestBypassAndPassing(t *testing.T) {
 		data, _ := io.ReadAll(req.Body)
 		mu.Lock()
 		defer mu.Unlock()
-		seen = append(seen, got{req.URL.String(), string(data), req.Header.Get("Accept-Encoding"), req.Header.Get("X-Laconic-Bypass")})
+		seen = append(seen, got{req.URL.String(), string(data), req.Header.Get("Accept-Encoding"), req.Header.Get("X-Laconic-Bypass") + req.Header.Get("X-Laconic-Force")})
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, "{}")
 	}))
@@ -386,6 +386,8 @@ func TestBypassAndPassing(t *testing.T) {
 		{"/claude/v1/messages", `{"system":"x-anthropic-a: b\nBe brief.","messages":[{"role":"user","content":"a"}]}`, "A: b", "", "/base/v1/messages", "identity", true},
 		{chatPath, rounds(5, ""), "X-Laconic-Bypass: true", "bypass", chatPath, "gzip, br", false},
 		{chatPath, rounds(5, ""), "X-Headroom-Bypass: 1", "bypass", chatPath, "gzip, br", false},
+		{chatPath, rounds(1, ""), "X-Laconic-Force: contextedit", "", chatPath, "identity", false}, // there is nothing to clear
+		{chatPath, rounds(5, ""), "X-Laconic-Bypass: true\nX-Laconic-Force: *", "bypass", chatPath, "gzip, br", false},
 		{chatPath, rounds(5, ""), "X-Laconic-Bypass: false", "", chatPath, "identity", true},
 		{chatPath, rounds(5, ""), "Content-Encoding: zstd", "compressed", chatPath, "gzip, br", false},
 		{chatPath, rounds(50, ""), "A: b", "too_long", chatPath, "gzip, br", false},
@@ -399,7 +401,7 @@ func TestBypassAndPassing(t *testing.T) {
 		{chatPath, rounds(5, ""), "Authorization: AWS4-HMAC-SHA256 x", "signed", chatPath, "gzip, br", false},
 		{chatPath, rounds(5, ""), "Content-Type: text/plain", "path", chatPath, "gzip, br", false},
 	} {
-		a := post(t.Context(), t, s.url+c.path, c.body, "Accept-Encoding: gzip, br", c.header)
+		a := post(t.Context(), t, s.url+c.path, c.body, append([]string{"Accept-Encoding: gzip, br"}, strings.Split(c.header, "\n")...)...)
 		require.Equal(t, http.StatusOK, a.status)
 		require.Equal(t, c.passed, a.header.Get("X-Laconic-Passed"), c)
 		last := seen[len(seen)-1]

@@ -1,6 +1,7 @@
 package trim
 
 import (
+	"context"
 	"iter"
 
 	"github.com/laconic-go/laconic/message"
@@ -8,11 +9,15 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// byUse gives a higher score to units with an identifier that a later message uses, in
+// ByUse is the default of [Options.Score], also for summarize.Options.Score. It gives a higher score to units with an identifier that a later message uses, in
 // the arguments of a call or in a text of user or assistant. An identifier is a long
 // number, a word in capitals, a path, an address, a file name, a name in snake or camel
 // case or another ASCII word with letters and digits. Keys of JSON objects do not count.
 // Of a text of more than 32 KiB only the beginning and the end are read.
+func ByUse(v *middleware.View) func(u message.Unit) float64 {
+	return byUse(v, new(shorten.NewWatch(context.Background())))
+}
+
 func byUse(v *middleware.View, watch *shorten.Watch) func(u message.Unit) float64 {
 	var known *uses
 	return func(u message.Unit) float64 {

@@ -1,7 +1,6 @@
 package trim
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
 // anySnapshot is a view in numbers.
@@ -164,11 +161,6 @@ func TestEfficiencyOfNothing(t *testing.T) {
 	out, d := s.choose()
 	require.Equal(t, selection{}, out)
 	require.Equal(t, middleStrategy, d.strategy)
-}
-
-// ByUse is the default of Options.Score.
-func ByUse(ctx context.Context, v *middleware.View) func(u message.Unit) float64 {
-	return byUse(v, new(shorten.NewWatch(ctx)))
 }
 
 func TestIsIdentifier(t *testing.T) {

@@ -21,8 +21,8 @@ func byAge(*middleware.View) func(message.Unit) float64 {
 func raised(t *testing.T, h ...message.Message) []int {
 	t.Helper()
 	found := []int{}
-	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-		score := trim.ByUse(ctx, v)
+	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		score := trim.ByUse(v)
 		for _, u := range message.Units(v.Messages()) {
 			if score(u) > 0 {
 				found = append(found, u.First)
