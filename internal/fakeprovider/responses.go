@@ -340,7 +340,11 @@ func (p responses) frames(a answer) [][]byte {
 	send("response.in_progress", fields{"response": begun})
 	output := p.output(a)
 	for i, out := range output {
-		send("response.output_item.added", fields{"output_index": i, "item": out})
+		added := maps.Clone(out)
+		if out["type"] == "function_call" {
+			added["arguments"] = "" // as OpenAI: they come in pieces
+		}
+		send("response.output_item.added", fields{"output_index": i, "item": added})
 		switch out["type"] {
 		case "message":
 			at := fields{"item_id": out["id"], "output_index": i, "content_index": 0}

@@ -65,6 +65,8 @@ var all = map[string]framework{
 	"langchaingo openai":    langchaingoOpenAI,
 	"langchaingo anthropic": langchaingoAnthropic,
 	"eino-ext openai":       einoOpenAI,
+	"agenticopenai chat":    agenticChat,
+	"agenticopenai":         agenticResponses,
 	"fantasy openai":        fantasyOpenAI,
 	"fantasy Responses":     fantasyResponses,
 	"fantasy anthropic":     fantasyAnthropic,
