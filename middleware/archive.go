@@ -163,7 +163,7 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 func (s *session) reportLost(ctx context.Context, req *Request) {
 	st, why := &s.State, "the journal has lost the edits of this conversation, which are written again"
 	if st.unwritten == nil {
-		st.unwritten, st.unwrittenThinking, st.unwrittenSent = st.All, st.Entry.Thinking, st.All
+		st.unwritten, st.unwrittenThinking = st.All, st.Entry.Thinking
 	}
 	records := st.unwritten.Records()
 	if handles := handlesOf(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
@@ -174,7 +174,7 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
 			"and these handles lead nowhere: " + strings.Join(all, ", ")
 		s.reported = st.unwritten.Differs(nil)
-		st.unwritten, st.unwrittenThinking, st.unwrittenSent, st.unwrittenSteps = nil, nil, nil, nil
+		st.unwritten, st.unwrittenThinking, st.unwrittenSteps = nil, nil, nil
 	}
 	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/laconic-go/laconic/internal/guard"
+	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 )
@@ -241,7 +242,10 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	}
 	own := *v.with(r)
 	if s := own.session; s.thinking.rule == edit.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
-		own.thinking = s.thinkingSent(&own, &own)
+		passed := own.boundTo(s.head(&own))
+		passed.Edited = false // void or not, it is what the next view begins with, which leaves out what is void
+		now, _ := bound.Trust().Check(s.History, passed, own.result.LeftOut, -1)
+		own = *s.note(&own, &own, now)
 	}
 	v, err := remember(ctx, &own)
 	if err != nil {

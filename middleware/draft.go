@@ -174,14 +174,13 @@ func detached(v *View) *View {
 }
 
 // asOpened returns the view as it was before an editor worked on it.
-func asOpened(v *View) *View { return withList(v, v.session.opened.State.list) }
+func asOpened(v *View) *View {
+	return v.withEdits(v.session.opened.State.list, v.session.thinking.leftOut)
+}
 
-// withList returns the view with other edits.
+// withList returns the view with other edits, without the thinking that they make void.
 func withList(v *View, l edit.List) *View {
-	w := *v
-	w.list, w.result = l, v.session.apply(l, nil, 0)
-	w.measure()
-	return &w
+	return v.withEdits(l, v.session.thinking.leftOut).withoutVoid(asOpened(v))
 }
 
 // newEdits returns the edits that the view did not open with.

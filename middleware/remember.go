@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -32,7 +33,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unwrittenThinking, st.unwrittenSent, st.unwrittenSteps = v.list, v.thinking, v.list, v.steps
+		st.list, st.unwrittenThinking, st.unwrittenSteps = v.list, v.thinking, v.steps
 		if len(v.list) > 0 {
 			st.unwritten = v.list
 		}
@@ -92,9 +93,8 @@ func write(ctx context.Context, v *View) (*View, error) {
 		own := *s
 		s, w.session = &own, &own
 		s.recallThinking(known)
-		s.thinking.before = known.All
 		if st.list = s.Holding(known.All, s.terms(s.thinking.leftOut)); !st.list.Equal(v.list) {
-			w.result, w.list = s.apply(st.list, nil, 0), st.list
+			w.result, w.list = s.apply(st.list, s.thinking.leftOut, nil, 0), st.list
 			w.measure()
 		}
 	}
@@ -127,9 +127,8 @@ func writeView(v *View) []journal.Write {
 	}
 	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.State.Known, v.steps)}
 	if v.thinking != nil {
-		t := *v.thinking
-		t.Len, t.LeftOut, t.Repairs = len(body), nil, nil // the thinking that is left out is not in the view
-		e.Thinking = &t
+		e.Thinking = bound.Sent(body, v.thinking.Head, message.ID{})
+		e.Thinking.Again = v.thinking.Again
 	} else if len(records) == 0 {
 		return nil
 	}

@@ -92,7 +92,9 @@ func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 	if !w.repaired {
 		w.repaired, w.unrepaired = true, min(n, v.Len())
 	}
-	w.result = edit.Result{Messages: slices.Clip(r.Messages), Spans: make([]edit.Span, n), Tokens: make([]int, n)}
+	w.result = edit.Result{
+		Messages: slices.Clip(r.Messages), Spans: make([]edit.Span, n), Tokens: make([]int, n), LeftOut: v.result.LeftOut,
+	}
 	for i := range r.Messages {
 		at := i
 		if r.From != nil {

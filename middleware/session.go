@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -31,7 +32,8 @@ type session struct {
 	model    *namedModel // of the request before a layer has changed it
 
 	asked     int  // number of messages that it has in common with the history of an earlier call
-	overtaken bool // the journal has another entry than in the earlier call
+	overtaken bool // the journal has another request than in the earlier call
+	unread    bool // the journal could not be read
 	taken     bool // another process has edited this very history, and this one sees it for the first time
 
 	thinking thinking
@@ -47,9 +49,9 @@ type state struct {
 	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
 
 	unwrittenThinking *journal.Thinking     // the same of what the entry has of thinking
-	unwrittenSent     edit.List             // the edits of that request, also if there were none
 	unwrittenSteps    []entries.Made        // the steps that have led to unwritten
 	head              *atomic.Pointer[head] // of the call that was last; nil inside: there was none
+	judged            *atomic.Pointer[judged]
 
 	wholeCount, question, window int    // as they were when list was found to hold
 	rule                         string // the same
@@ -68,7 +70,8 @@ type state struct {
 
 func newState() state {
 	return state{
-		Known: entries.Unknown(), intact: unchanged, head: new(atomic.Pointer[head]), last: new(lastSent), conversation: new(conversation),
+		Known: entries.Unknown(), intact: unchanged, head: new(atomic.Pointer[head]), judged: new(atomic.Pointer[judged]),
+		last: new(lastSent), conversation: new(conversation),
 	}
 }
 
@@ -135,9 +138,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		model: s.model, budget: s.budget, reported: s.reported,
 	}
 	v.measure()
-	if s.thinking.rule == edit.ThinkingBound {
-		v.reportRecalled(ctx)
-	}
+	v = v.recalled(ctx)
 	c.histories.Publish(s.Track)
 	if req.dry == nil && c.uncounted.Load() != nil {
 		c.reportCounter(ctx, req)
@@ -206,7 +207,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.unwritten, st.unwrittenSteps = nil, nil
 	}
-	s.overtaken = !same && ch.Grown
+	s.overtaken, s.unread = ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking), err != nil
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
 	if !slices.Equal(found.Pins, st.Pins) {
 		st.result = edit.Result{}
@@ -359,9 +360,6 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
 	st, leftOut := &s.State, s.thinking.leftOut
-	if s.thinking.rule == edit.ThinkingBound {
-		leftOut = s.leftOutWith(st.list)
-	}
 	switch {
 	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
 		st.result.Append(s.History)

@@ -7,22 +7,22 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// Some models accept the thinking of an answer only after what it was made with: the same system messages and tools, and
-// the same messages before it; see [models.Model]. The chain leaves out what they would not accept:
+// Some models accept the thinking of an answer only behind what it was made with; see package bound, which says what is void. The
+// chain asks it three times:
 //
 //	session.recallThinking   what is left out already, by the journal
-//	session.leftOutWith      what edits add to it: all thinking after the first change
-//	prepare                  what system messages, tools and repairs add to it, before the model is called
+//	View.withoutVoid         what edits, or their end, make void in addition, so that sizes and events have it
+//	prepare                  what is void in the request that is sent, with all repairs
 //
-// What is left out remains left out, and the thinking of later answers is kept. So at any time what is sent is an unbroken run at
-// the end, and the rest is as the provider has made it. The journal has it under the IDs of the history, so that a process
-// that was restarted and a replica leave out the same. If it has nothing, all thinking is sent: if the provider refuses it, since
-// edits were before it, the request is sent once more without any (outgoing.resend).
+// What is left out remains left out, and the thinking of later answers is kept. The journal has it under the IDs of the history,
+// so that a process that was restarted and a replica leave out the same. If it has nothing, all thinking is sent: if the provider
+// refuses it, since edits were before it, the request is sent once more without any (outgoing.resend).
 
 // thinkingLoss is what a request loses of the thinking of earlier answers; see [Event.Thinking].
 type thinkingLoss struct {
@@ -41,11 +41,9 @@ func (l thinkingLoss) String() string {
 // thinking is what a session knows of the thinking in its history.
 type thinking struct {
 	rule    string
-	before  edit.List         // the edits in the request before, as far as is known
-	known   *journal.Thinking // of the request before; nil: nothing
-	at      int               // position under whose ID the journal has it
-	branch  bool              // known is of another branch of the history
-	leftOut edit.Positions    // as the history was opened
+	memory  bound.Memory
+	at      int            // position under whose ID the journal has it
+	leftOut edit.Positions // as the history was opened
 }
 
 // terms returns what a request demands of edits; leftOut is the thinking that is left out.
@@ -68,57 +66,91 @@ func (s *session) thinkingRule(remembered bool) string {
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.State, &s.thinking
 	at, known := found.At, found.Entry.Thinking
-	if t.before = found.All; st.unwritten != nil {
-		t.before = st.unwritten
-	}
 	if w := st.unwrittenThinking; w != nil && (known == nil || known.Len != at+1 || known.Len <= w.Len) {
-		both := *w
-		if known != nil {
-			both.LeftOut = edit.Positions(w.LeftOut).Union(edit.Positions(known.LeftOut).Before(w.Len))
-		}
-		at, known, t.before = w.Len-1, &both, st.unwrittenSent
+		at, known = w.Len-1, w
 	}
 	t.at, t.rule = at, s.thinkingRule(known != nil)
 	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
 	}
-	if t.known = known; t.rule == edit.ThinkingRefused {
+	switch t.rule {
+	case edit.ThinkingRefused:
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
-	}
-	if t.rule != edit.ThinkingBound {
+		return
+	case edit.ThinkingBound:
+	default:
 		return
 	}
-	last := len(s.Body) - 1
-	switch {
-	case known == nil && found.At < 0 && st.unwritten == nil && s.before == nil && !s.chain.env.HistoryIsView:
+	nothing := known == nil && found.At < 0 && st.unwritten == nil && s.before == nil && !s.unread
+	if nothing && !s.chain.env.HistoryIsView {
 		// Nothing was edited, as far as is known, so what the caller passes may be what was sent. If not, the provider says so.
-	case known == nil:
-		t.leftOut = t.leftOut.With(message.Run{Last: last})
-	case known.Len != at+1, // it was written for a longer history, which has only the messages up to there in common
-		at < last && (known.Again || s.overtaken && at < s.asked): // or for a request that was made again
-		t.branch = true
-		t.leftOut = edit.Positions(known.LeftOut).Before(at + 1).With(message.Run{First: at + 1, Last: last})
-	default:
-		t.leftOut = known.LeftOut
+		t.memory = bound.Trust()
+		return
+	}
+	t.memory = bound.Recall(known, at, len(s.Body), !s.overtaken || at >= s.asked)
+	if c := st.judged.Load(); c != nil && c.known == known && t.memory.Sure() {
+		t.leftOut = c.leftOut
+	} else {
+		t.leftOut = t.memory.LeftOut(s.History)
 	}
 }
 
-// leftOutWith returns the positions whose thinking is left out with a list of edits.
-func (s *session) leftOutWith(l edit.List) edit.Positions {
-	t := &s.thinking
-	if t.rule != edit.ThinkingBound {
-		return t.leftOut
-	}
-	first := s.Stale(l, t.before, t.leftOut)
-	if first >= len(s.Body) {
-		return t.leftOut
-	}
-	return t.leftOut.With(message.Run{First: first, Last: len(s.Body) - 1})
+// judged is a request in which all thinking was valid, without repairs. One that only adds messages needs no further look.
+type judged struct {
+	known   *journal.Thinking // what the journal has of it
+	list    edit.List
+	leftOut edit.Positions
 }
 
-// apply returns the history with edits, and without the thinking that they make void; see [edit.History.Apply].
-func (s *session) apply(l edit.List, before *edit.Result, from int) edit.Result {
-	return s.Apply(s.all, l, s.leftOutWith(l), before, from)
+// boundTo returns a view as a request, for package bound.
+func (v *View) boundTo(head message.ID) bound.Request {
+	lead := message.Leading(v.result.Messages)
+	r := bound.Request{Head: head, Messages: v.result.Messages[lead:], Edited: len(v.list) > 0}
+	r.Position = make([]int, len(r.Messages))
+	for i := range r.Position {
+		s := v.span(lead + i)
+		if r.Position[i] = s.First; s.First != s.Last || s.Record != nil && s.Record.Kind == journal.Fold {
+			r.Position[i] = -1
+		}
+	}
+	return r
+}
+
+// withoutVoid returns a view without the thinking that is void in it if the view before it was sent.
+func (v *View) withoutVoid(before *View) *View {
+	if v.session.thinking.rule != edit.ThinkingBound {
+		return v
+	}
+	void := v.boundTo(message.ID{}).Void(v.session.History, before.boundTo(message.ID{}), v.result.LeftOut, v.compacted(before.list))
+	if len(void) == 0 {
+		return v
+	}
+	return v.leavingOut(v.result.LeftOut.Union(void))
+}
+
+// compacted returns the last position that the provider itself has replaced, by a compaction that earlier edits do not have; it
+// accepts that in the place of what it has read. -1: there is none.
+func (v *View) compacted(earlier edit.List) int {
+	last := -1
+	for _, it := range v.list {
+		if slices.ContainsFunc(it.Messages, within.IsCompaction) && !earlier.Has(it) {
+			last = edit.Last(it.Record)
+		}
+	}
+	return last
+}
+
+// withEdits returns the view with other edits, and without the thinking of some positions.
+func (v *View) withEdits(l edit.List, leftOut edit.Positions) *View {
+	w := *v
+	w.list, w.result = l, v.session.apply(l, leftOut, nil, 0)
+	w.measure()
+	return &w
+}
+
+// apply returns the history with edits, and without the thinking of some positions; see [edit.History.Apply].
+func (s *session) apply(l edit.List, leftOut edit.Positions, before *edit.Result, from int) edit.Result {
+	return s.Apply(s.all, l, leftOut, before, from)
 }
 
 // loss returns the thinking that is left out now and was not before.
@@ -184,17 +216,27 @@ func (v *View) keepsThinking() func(i int) bool {
 	return func(int) bool { return false }
 }
 
-// reportRecalled reports the thinking that is left out because of what the journal has, or has not.
-func (v *View) reportRecalled(ctx context.Context) {
-	t := &v.session.thinking
+// recalled returns a view that was opened without the thinking that is void since edits hold no longer, and reports what is left
+// out because of that, and because of what the journal has, or has not.
+func (v *View) recalled(ctx context.Context) *View {
+	s := v.session
+	m := s.thinking.memory
 	switch {
-	case t.known == nil:
+	case s.thinking.rule != edit.ThinkingBound:
+		return v
+	case len(v.result.LeftOut) == 0:
+	case m.Known() == nil:
 		v.reportLoss(ctx, nil, "nothing is remembered of the requests for which it was made; let processes share a journal")
-	case t.branch:
-		v.reportLoss(ctx, t.known.LeftOut, "the edits of another branch of the conversation are before it")
-	default:
-		v.reportLoss(ctx, t.known.LeftOut, "edits before it hold no longer")
+	case !m.Sure():
+		v.reportLoss(ctx, m.Before(s.History), "the edits of another branch of the conversation are before it")
 	}
+	before := s.State.known()
+	if v.list.Equal(before) {
+		return v
+	}
+	w := v.withoutVoid(v.withEdits(s.MadeFor(before), v.result.LeftOut))
+	w.reportLoss(ctx, v.result.LeftOut, "edits before it hold no longer")
+	return w
 }
 
 // reportLoss reports thinking that is left out without an edit of this call.
@@ -217,7 +259,7 @@ func (v *View) forItsModel() *View {
 	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.State.Known)
 	w.session = &s
-	if w.result = s.apply(v.list, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {
+	if w.result = s.apply(v.list, s.thinking.leftOut, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {
 		w.result = v.result
 	}
 	w.measure()
@@ -226,16 +268,9 @@ func (v *View) forItsModel() *View {
 
 // leavingOut returns the view without the thinking of some positions.
 func (v *View) leavingOut(p edit.Positions) *View {
-	w := *v
-	w.result = v.session.Apply(v.session.all, v.list, p, nil, 0)
+	w := v.withEdits(v.list, p)
 	w.reported = min(v.reported, p.Differs(v.result.LeftOut))
-	w.measure()
-	return &w
+	return w
 }
 
-func hasThinking(m message.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p message.Part) bool {
-		_, is := p.(message.Thinking)
-		return is
-	})
-}
+func hasThinking(m message.Message) bool { return slices.ContainsFunc(m.Parts, edit.IsThinking) }

@@ -386,7 +386,7 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 // shared returns how many first messages this view and an earlier one of the same chain
 // have in common, including whether they are protected as a whole. A nil view shares none.
 func (v *View) shared(earlier *View) int {
-	if earlier == nil {
+	if earlier == nil || v.repaired || earlier.repaired { // repairs may depend on anything
 		return 0
 	}
 	a, b := v.session, earlier.session

@@ -79,6 +79,7 @@ var rules = []rule{
 	{of: "middleware/report", may: []string{"internal/inside", "message", "models"}},
 	{of: "middleware/journal", may: []string{"message", "models", "store", "internal/guard", "internal/inside"}},
 	{of: "middleware/internal/edit", may: pure},
+	{of: "middleware/internal/bound", may: pure},
 	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
@@ -121,7 +122,7 @@ var rules = []rule{
 var codecs = []string{"internal/inside", "message", "message/openai", "middleware", "internal/foreign", "internal/jsonscan", "internal/jsonedit"}
 
 var pure = []string{
-	"message", "tokens", "internal/guard", "internal/inside", "middleware/journal", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
+	"message", "tokens", "internal/guard", "internal/inside", "middleware/journal", "middleware/internal/bound", "middleware/internal/calibrate", "middleware/internal/edit", "middleware/internal/entries",
 	"middleware/internal/history",
 }
 

@@ -103,23 +103,23 @@ type Entry struct {
 	Pins  []message.ID `json:"pins,omitempty"`  // of messages that a person has pinned; those of an entry with a base are those of the base
 }
 
-// Thinking is what later requests of a conversation must repeat, so that a model accepts the thinking in them.
+// Thinking is which thinking of a conversation its model still accepts after a request: that of the answers in Kept, and that of
+// answers after the request. The hashes cover messages as they were sent, without thinking.
 type Thinking struct {
-	Len     int           `json:"len"`                // number of messages after the leading system messages when it was written
-	Head    message.ID    `json:"head"`               // hash of the leading system messages and of the tools, as they were sent
-	LeftOut []message.Run `json:"left_out,omitempty"` // positions whose thinking is not sent any more; in order, not adjoining
-	Repairs *Repairs      `json:"repairs,omitempty"`  // that were made; nil: none
+	Len  int        `json:"len"`            // number of messages after the leading system messages in the history of the request
+	Head message.ID `json:"head"`           // hash of the leading system messages and of the tools, as they were sent
+	Sum  message.ID `json:"sum"`            // hash of the other messages
+	Kept []Bound    `json:"kept,omitempty"` // answers whose thinking was sent, in order
 
-	// Again means that the model may have answered another request with the same history, one with other edits or tools. So
-	// the thinking after it may be of either.
+	// Again means that the model may have answered another request with the same history. So the answers after it may be to
+	// either, and their thinking is not accepted for sure.
 	Again bool `json:"again,omitempty"`
 }
 
-// Repairs are what a request has of repairs, which may be others in the next one.
-type Repairs struct {
-	From int        `json:"from"` // position of the first message that was repaired
-	Sent int        `json:"sent"` // number of messages from there on, as they were sent
-	Sum  message.ID `json:"sum"`  // hash of these, without their thinking
+// Bound is an answer, and what it was made behind.
+type Bound struct {
+	At  int    `json:"at"`  // position
+	Sum uint32 `json:"sum"` // hash of what was in front of its thinking
 }
 
 // NameOf returns the ID in journals and archives of a conversation that has a name, as in

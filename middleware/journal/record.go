@@ -110,9 +110,6 @@ func (e *Entry) check() error {
 	if err := checkRecords(e.Edits); err != nil {
 		return err
 	}
-	if err := e.Thinking.check(); err != nil {
-		return err
-	}
 	if err := checkSteps(e.Steps); err != nil {
 		return err
 	}
@@ -122,27 +119,12 @@ func (e *Entry) check() error {
 	return nil
 }
 
-func (t *Thinking) check() error {
-	if t == nil {
-		return nil
-	}
-	end := -2
-	for _, r := range t.LeftOut {
-		if r.First <= end+1 || r.Last < r.First {
-			return fmt.Errorf("leaves out thinking of a run %d to %d that is out of order", r.First, r.Last)
-		}
-		end = r.Last
-	}
-	return nil
-}
-
 // equal reports whether both are the same; each may be nil.
 func (t *Thinking) equal(o *Thinking) bool {
 	if t == nil || o == nil || t == o {
 		return t == o
 	}
-	return t.Len == o.Len && t.Head == o.Head && t.Again == o.Again && slices.Equal(t.LeftOut, o.LeftOut) &&
-		(t.Repairs == o.Repairs || t.Repairs != nil && o.Repairs != nil && *t.Repairs == *o.Repairs)
+	return t.Len == o.Len && t.Head == o.Head && t.Sum == o.Sum && t.Again == o.Again && slices.Equal(t.Kept, o.Kept)
 }
 
 // appendTo appends the content for a hash.
@@ -150,13 +132,9 @@ func (t *Thinking) appendTo(b []byte) []byte {
 	if t == nil {
 		return b
 	}
-	b = append(binary.AppendVarint(append(b, '!'), int64(t.Len)), t.Head[:]...)
-	for _, r := range t.LeftOut {
-		b = binary.AppendVarint(binary.AppendVarint(b, int64(r.First)), int64(r.Last))
-	}
-	if r := t.Repairs; r != nil {
-		b = binary.AppendVarint(binary.AppendVarint(append(b, '!'), int64(r.From)), int64(r.Sent))
-		b = append(b, r.Sum[:]...)
+	b = append(append(binary.AppendVarint(append(b, '!'), int64(t.Len)), t.Head[:]...), t.Sum[:]...)
+	for _, k := range t.Kept {
+		b = binary.BigEndian.AppendUint32(binary.AppendVarint(b, int64(k.At)), k.Sum)
 	}
 	if t.Again {
 		b = append(b, '+')

@@ -209,8 +209,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 			}},
 		},
 	}, Thinking: &journal.Thinking{
-		Len: 9, Head: message.ID{6}, LeftOut: []message.Run{{First: 1, Last: 3}, {First: 5, Last: 8}},
-		Repairs: &journal.Repairs{From: 4, Sent: 5, Sum: message.ID{8}},
+		Len: 9, Head: message.ID{6}, Sum: message.ID{7}, Kept: []journal.Bound{{At: 4, Sum: 8}}, Again: true,
 	}, Pins: []message.ID{{9}}, Steps: []journal.Step{{
 		ID: message.ID{1}, Kind: "undo", By: "a", Of: message.ID{2}, Actor: "user", Why: "why", Before: 3, After: 2,
 		Time: time.Date(2026, 7, 1, 12, 0, 0, 5, time.UTC), Cost: journal.Cost{Spent: 7, Known: true},

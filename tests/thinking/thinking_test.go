@@ -83,8 +83,12 @@ func check(t *testing.T, v variant, all []*conversation, through []chain) {
 			r := leadAll(t, ch, all, v)
 			tab.add(k, ch.name, r)
 			requireNone(t, r, v)
-			if v.name == plain && soak.Enabled && *every < 2 {
-				assert.GreaterOrEqual(t, 100*r.share(), ch.read-1, "the model reads as much of its thinking as can be known to be valid")
+			least := ch.read - 1
+			if !soak.Enabled {
+				least = ch.few - 0.1
+			}
+			if v.name == plain && *every < 2 && !race.Enabled && !testing.Short() {
+				assert.GreaterOrEqual(t, 100*r.share(), least, "the model reads as much of its thinking as can be known to be valid")
 			}
 		})
 	}

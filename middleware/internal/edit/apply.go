@@ -126,7 +126,7 @@ func (r *Result) leaveOut(h *History, i int) {
 		}
 		for k := max(i, r.After(lead, run.First-1)); k < len(r.Spans) && r.Spans[k].First <= run.Last; k++ {
 			m := &r.Messages[k]
-			if !slices.ContainsFunc(m.Parts, isThinking) {
+			if !slices.ContainsFunc(m.Parts, IsThinking) {
 				continue
 			}
 			m.Parts = Remainder(m.Parts)

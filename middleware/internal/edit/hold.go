@@ -37,6 +37,11 @@ func (h *History) Ended(l List, window int) List {
 	return slices.DeleteFunc(slices.Clone(l), func(it Item) bool { return !h.madeForMessages(it) || h.madeForRequest(it, window) })
 }
 
+// MadeFor returns the edits of a list that were made for these messages, whether they hold now or not.
+func (h *History) MadeFor(l List) List {
+	return slices.DeleteFunc(slices.Clone(l), func(it Item) bool { return !h.madeForMessages(it) })
+}
+
 // madeForMessages reports whether an edit was made for these messages.
 func (h *History) madeForMessages(it Item) bool {
 	return it.last < len(h.Body) && h.IDs[it.last] == it.ID

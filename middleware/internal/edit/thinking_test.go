@@ -44,17 +44,14 @@ func TestPositionsAreASet(t *testing.T) {
 		p, a := draw(t, "runs")
 		o, b := draw(t, "other runs")
 		check(t, p, a)
-		both, cut, differs := a, a, math.MaxInt
-		at := rapid.IntRange(0, end).Draw(t, "at")
+		both, differs := a, math.MaxInt
 		for i := range end {
 			both[i] = a[i] || b[i]
-			cut[i] = a[i] && i < at
 			if a[i] != b[i] && differs == math.MaxInt {
 				differs = i
 			}
 		}
 		check(t, p.Union(o), both)
-		check(t, p.Before(at), cut)
 		require.Equal(t, differs, p.Differs(o))
 		require.Equal(t, differs == math.MaxInt, p.Equal(o))
 	})
@@ -71,43 +68,6 @@ func thoughtful(n int) *edit.History {
 	h.IDs = message.IDs(messages(h))
 	h.LastUser = 0
 	return h
-}
-
-// The first position whose thinking an edit makes void.
-func TestStale(t *testing.T) {
-	t.Parallel()
-	h := thoughtful(8)
-	rewritten := func(i int, change func(parts []message.Part) []message.Part) *journal.Record {
-		r := rewrite(h, i, "")
-		r.Parts = change(append([]message.Part(nil), h.Body[i].Parts...))
-		return r
-	}
-	bare := func(i int) *journal.Record { return rewritten(i, edit.WithoutThinking) }
-	last := rewritten(4, func(p []message.Part) []message.Part { p[3] = message.Text{Text: "x"}; return p })
-	between := rewritten(4, func(p []message.Part) []message.Part { p[1] = message.Text{Text: "x"}; return p })
-	for name, c := range map[string]struct {
-		now, before []*journal.Record
-		leftOut     edit.Positions
-		want        int
-	}{
-		"nothing":                                      {want: math.MaxInt},
-		"the same":                                     {now: []*journal.Record{last}, before: []*journal.Record{last}, want: math.MaxInt},
-		"a text at the end of an answer":               {now: []*journal.Record{last}, want: 5},
-		"a text before its last thinking":              {now: []*journal.Record{between}, want: 4},
-		"an edit that ends":                            {before: []*journal.Record{last}, want: 5},
-		"a fold":                                       {now: []*journal.Record{fold(h, 3, 5, "summary")}, want: 3},
-		"a fold over an edit":                          {now: []*journal.Record{fold(h, 3, 5, "summary")}, before: []*journal.Record{last}, want: 3},
-		"the first thinking goes":                      {now: []*journal.Record{bare(1)}, want: math.MaxInt},
-		"the first thinking goes, and the next":        {now: []*journal.Record{bare(1), bare(2)}, want: math.MaxInt},
-		"thinking from the middle":                     {now: []*journal.Record{bare(1), bare(3)}, want: 3},
-		"thinking from the middle, left out already":   {now: []*journal.Record{bare(3)}, leftOut: edit.Positions{{First: 3, Last: 3}}, want: math.MaxInt},
-		"the first that is sent":                       {now: []*journal.Record{bare(3)}, leftOut: edit.Positions{{First: 1, Last: 2}}, want: math.MaxInt},
-		"thinking in the middle and a change after it": {now: []*journal.Record{bare(3), rewritten(6, func(p []message.Part) []message.Part { p[3] = message.Text{Text: "x"}; return p })}, want: 3},
-	} {
-		require.Equal(t, c.want, h.Stale(h.WeighAll(c.now), h.WeighAll(c.before), c.leftOut), name)
-	}
-	require.Equal(t, edit.Positions{{First: 1, Last: 2}}, h.Unsent(h.WeighAll([]*journal.Record{bare(1), bare(2)}), nil))
-	require.Equal(t, edit.Positions{{First: 0, Last: 1}}, h.Unsent(h.WeighAll([]*journal.Record{bare(1)}), edit.Positions{{First: 0, Last: 0}}))
 }
 
 // What an editor may not remove, on the terms of a request.

@@ -119,7 +119,7 @@ func (h *History) verifyFold(r *journal.Record, t Terms) error {
 		if h.isOld(r, &r.Messages[i], protected) {
 			continue
 		}
-		if t.Calls && r.Messages[i].HasCalls() && !slices.ContainsFunc(r.Messages[i].Parts, isThinking) {
+		if t.Calls && r.Messages[i].HasCalls() && !slices.ContainsFunc(r.Messages[i].Parts, IsThinking) {
 			return Broken("thinking", errors.New(
 				"the fold would add an answer with calls and without thinking, which the provider demands"))
 		}
@@ -200,7 +200,7 @@ func sameStructure(before, after []message.Part) error {
 		switch {
 		case a < len(after) && bare(before[b]) == bare(after[a]):
 			a = fixed(after, a+1)
-		case !isThinking(before[b]):
+		case !IsThinking(before[b]):
 			return errStructure
 		}
 	}

@@ -215,8 +215,7 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 // the newest question under the ID of the message before it: questions are edited, and hosts
 // insert text into them that is missing in the next turn. more are written with them. It returns
 // what is known then, which is the work of another writer if that was first, and the list with
-// the records of the journal in place of equal ones. What another writer has left out of thinking is left
-// out here, too.
+// the records of the journal in place of equal ones.
 func (l Log) Write(
 	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []Made, more []journal.Write,
 ) (Known, edit.List, error) {
@@ -256,7 +255,10 @@ func (l Log) Write(
 		if known.Stored = theirs; !same && !all.Equal(theirs.All) {
 			return known, all, nil
 		}
-		thinking = withLeftOut(thinking, theirs.Entry.Thinking)
+		if thinking != nil && theirs.Entry.Thinking != nil {
+			own := *thinking
+			own.Again, thinking = true, &own
+		}
 	}
 	return known, nil, ErrFirst
 }
@@ -274,16 +276,6 @@ func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (St
 		err = errors.New("write journal: it has lost what was written before")
 	}
 	return theirs, broken, err
-}
-
-// withLeftOut returns what is to be written of thinking, with what another writer has left out.
-func withLeftOut(t, other *journal.Thinking) *journal.Thinking {
-	if t == nil || other == nil {
-		return t
-	}
-	both := *t
-	both.LeftOut, both.Again = edit.Positions(t.LeftOut).Union(other.LeftOut), true
-	return &both
 }
 
 // batch returns the writes for a list of edits, as a change to what is known, and what is

@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
@@ -320,31 +321,11 @@ func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journ
 		step.ID = inJournal.StepID(step, s.Entry.Rev, nil)
 	}
 	e := journal.Entry{
-		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: l.thinkingAfter(s, all, at),
+		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: bound.Within(s.Entry.Thinking, s.At),
 		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
 	}
 	e.Rev = inJournal.RevisionOf(&e)
 	return journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}, changes
-}
-
-// thinkingAfter returns what is sent of the thinking with other edits than the stored ones. The end of an edit is a change: all
-// thinking behind it is left out, and so is what may have been written for another branch.
-func (l Log) thinkingAfter(s Stored, all edit.List, at int) *journal.Thinking {
-	was := s.Entry.Thinking
-	if was == nil {
-		return nil
-	}
-	leftOut := edit.Positions(was.LeftOut)
-	if was.Len != s.At+1 || s.At < at && was.Again {
-		leftOut = leftOut.Before(s.At + 1).With(message.Run{First: s.At + 1, Last: at})
-	}
-	if first := l.Stale(all, s.All, leftOut); first <= at {
-		leftOut = leftOut.With(message.Run{First: first, Last: at})
-	}
-	now := *was
-	now.Len, now.LeftOut = at+1, l.Unsent(all, leftOut)
-	now.Again = now.Again || l.Body[at].Role != message.RoleAssistant
-	return &now
 }
 
 // Final returns the steps for the entry of a view that its caller passes back as the history: none of them can be undone
