@@ -120,7 +120,7 @@ func archivePlan(ctx context.Context, p *proposal) error {
 	case slices.ContainsFunc(contents, func(n store.Named) bool { return n.Handle.IsZero() }):
 		return errors.New("the plan archives a content without a handle, want those that View.Archive returns")
 	case p.before.req.dry != nil:
-		p.after.removed = append(slices.Clip(p.before.removed), contents...)
+		p.after.turn.removed = append(slices.Clip(p.before.turn.removed), contents...)
 		return nil
 	}
 	if err := putAll(ctx, p.before, contents); err != nil {

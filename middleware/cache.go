@@ -54,7 +54,7 @@ func (v *View) expired(since []*message.Message, ttl time.Duration) bool {
 // firstEdited returns the first position after the leading system messages that an edit of this call covers, or MaxInt.
 func (v *View) firstEdited() int {
 	first := math.MaxInt
-	if !v.unsaved {
+	if !v.unsaved() {
 		return first
 	}
 	for _, it := range v.list {

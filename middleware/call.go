@@ -259,7 +259,7 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 			"change them before the first editor or after the last one",
 	})
 	if v, err = r.chain.open(ctx, r); err == nil {
-		v.reported = leading
+		v.turn.reported = leading
 	}
 	return v, err
 }
@@ -283,7 +283,7 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		}
 		own, out.dry = true, v.req.dry
 	}
-	finishes := v.unsaved || len(v.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
+	finishes := v.unsaved() || len(v.turn.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
 	if finishes || v.session.thinking.rule == edit.ThinkingBound || v.session != r.view.session {
 		kept, sent, err := finish(ctx, v, refusal)
 		if err != nil {
@@ -316,8 +316,8 @@ func finish(ctx context.Context, v *View, refusal string) (kept, sent *View, err
 		}
 	}
 	w := *sent
-	w.session, w.list, w.unsaved, w.attempts = kept.session, kept.list, kept.unsaved, kept.attempts
-	w.reported = min(w.reported, kept.reported, own.reported, reportRepairs(ctx, done))
+	w.session, w.list = kept.session, kept.list
+	w.turn = kept.turn.changed(reportRepairs(ctx, done))
 	return kept, &w, nil
 }
 

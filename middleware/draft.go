@@ -132,7 +132,7 @@ func newDraft(runs []*View, events []Event) *DraftResult {
 	for n, v := range runs {
 		v = detached(v)
 		d.stages = append(d.stages, v)
-		for _, it := range newEdits(v) {
+		for _, it := range v.edits() {
 			d.Edits = append(d.Edits, draftEdit(v, n, it, events))
 		}
 	}
@@ -183,11 +183,6 @@ func withList(v *View, l edit.List) *View {
 	return v.withEdits(l, v.session.thinking.leftOut).withoutVoid(asOpened(v))
 }
 
-// newEdits returns the edits that the view did not open with.
-func newEdits(v *View) edit.List {
-	return slices.DeleteFunc(slices.Clone(v.list), v.session.opened.State.list.Has)
-}
-
 // Refold returns the draft with other messages, or none, for fold i of Edits. They are copied. The rules are those
 // for a plan; an error of kind [Invalid] names the rule that the change would break. New lines count as corrections by a person:
 // later summaries of package summarize keep them word for word.
@@ -216,7 +211,7 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 	l := slices.Clone(v.list)
 	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
 	l[k] = v.session.Weigh(&r)
-	return d.with(i, l, withRecord(v.steps, e, &r))
+	return d.with(i, l, withRecord(v.turn.steps, e, &r))
 }
 
 // corrected returns the lines of a record that a person wrote in place of those of another one, or into that one before.
@@ -255,7 +250,7 @@ func (d *DraftResult) Without(i int) (*DraftResult, error) {
 	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
 	l = append(l, v.session.WeighAll(covered)...)
 	l.Sort()
-	return d.with(i, l, withRecord(v.steps, e, nil))
+	return d.with(i, l, withRecord(v.turn.steps, e, nil))
 }
 
 // withRecord returns steps with another record in place of one; nil: with none.
@@ -312,8 +307,8 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 func (d *DraftResult) with(i int, l edit.List, steps []entries.Made) (*DraftResult, error) {
 	last := len(d.stages) - 1
 	v := withList(d.stages[last], l)
-	v.steps = remade(v, steps)
-	if added := newEdits(v); len(added) > 0 {
+	v.turn.steps = remade(v, steps)
+	if added := v.edits(); len(added) > 0 {
 		before := asOpened(v)
 		err := v.session.Verify(&before.result, &v.result, added.Records(), v.session.terms(before.result.LeftOut), false)
 		if v.size.Counted >= before.size.Counted {
@@ -364,10 +359,10 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.Track = s.opened.With(st)
-	w.session, w.steps = &s, slices.Clone(v.steps)
-	for i := range w.steps { // who commits it has asked for it
-		if w.steps[i].Actor == entries.ByTrigger {
-			w.steps[i].Actor = entries.ByUser
+	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)
+	for i := range w.turn.steps { // who commits it has asked for it
+		if w.turn.steps[i].Actor == entries.ByTrigger {
+			w.turn.steps[i].Actor = entries.ByUser
 		}
 	}
 	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
@@ -377,8 +372,8 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	if st.unwritten == nil && v.list.Equal(st.list) {
 		return nil
 	}
-	if len(v.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.terms(v.result.LeftOut))) {
-		if err := putAll(ctx, &w, v.removed); err != nil {
+	if len(v.turn.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.terms(v.result.LeftOut))) {
+		if err := putAll(ctx, &w, v.turn.removed); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -431,7 +426,7 @@ func editedAfter(c *chain, ids []message.ID, l edit.List) bool {
 
 // noteIn makes a chain know how the editors succeeded in a draft of it.
 func noteIn(ctx context.Context, v *View, c *chain) error {
-	if len(v.attempts) == 0 {
+	if len(v.turn.attempts) == 0 {
 		return nil
 	}
 	req := *v.req
@@ -441,8 +436,8 @@ func noteIn(ctx context.Context, v *View, c *chain) error {
 		return err
 	}
 	c.histories.Publish(s.Track)
-	for i := range v.attempts {
-		v.attempts[i].note(s.State.conversation)
+	for i := range v.turn.attempts {
+		v.turn.attempts[i].note(s.State.conversation)
 	}
 	return nil
 }

@@ -295,7 +295,7 @@ func (p *proposal) complete(ctx context.Context) {
 
 // build makes the messages of folds that are not made yet, and checks again.
 func (p *proposal) build(ctx context.Context) {
-	plan, removed := *p.plan, p.after.removed
+	plan, removed := *p.plan, p.after.turn.removed
 	for i := range plan.Edits {
 		if plan.Edits[i].Make == nil {
 			continue
@@ -317,7 +317,7 @@ func (p *proposal) build(ctx context.Context) {
 	p.plan = &plan
 	p.check()
 	if p.kind == Edited {
-		p.after.removed = removed
+		p.after.turn.removed = removed
 	}
 }
 
@@ -336,12 +336,10 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 		Kind: Failed, Reason: p.reason, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
 		Before: v.size.Tokens, After: v.size.Tokens,
 	})
-	bare := *v
-	bare.unarchived = true
-	p.before, p.outcome = &bare, outcome{}
+	p.before, p.outcome = v.with(internals{}.Unread(v.req)), outcome{}
 	p.complete(ctx)
 	if p.after != nil {
-		p.after.unarchived = false
+		p.after = p.after.with(v.req)
 	}
 	p.before = v
 }
@@ -349,7 +347,7 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 // edited reports the edits that were made, and returns the view that they made.
 func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	l, v := p.layer, p.before
-	p.after.reported = min(v.reported, v.span(p.plan.First).First)
+	p.after.turn = p.after.turn.changed(v.span(p.plan.First).First)
 	why := p.plan.Why
 	if why == "" {
 		why = trigger
@@ -359,14 +357,14 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	if held := v.session.held; len(held) > 0 && !p.forced && l.opts.ForWindow {
 		why += "; edits of " + strings.Join(held, ", ") + " were undone in this turn, and without this one the request would not fit"
 	}
-	p.after.steps = append(slices.Clip(v.steps), p.step(why))
+	p.after.turn.steps = append(slices.Clip(v.turn.steps), p.step(why))
 	if v.req.observers != nil {
 		loss := v.loss(p.after.result.LeftOut, v.result.LeftOut)
 		if loss.Answers > 0 {
 			why += "; " + loss.String() + " cannot be sent behind it"
 		}
 		made := economics(v, p.after, p.plan.First)
-		p.after.economics = together(v.economics, made, v)
+		p.after.turn.economics = together(v.turn.economics, made, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
 			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
@@ -453,7 +451,7 @@ func (p *proposal) tried(v *View, failure string) *View {
 		now.failures = 0
 	}
 	w := *v
-	w.attempts = append(slices.Clip(v.attempts), attempt{layer: p.layer, view: v, failure: failure, progress: now})
+	w.turn = v.turn.tried(attempt{layer: p.layer, view: v, failure: failure, progress: now})
 	return &w
 }
 

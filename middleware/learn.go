@@ -45,7 +45,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 			resp = &answered
 		}
 	case o.req.dry == nil: // the next call differs by what this one has reported
-		v.session.State.last.report(v.reported)
+		v.session.State.last.report(v.turn.reported)
 	}
 	if m == nil {
 		return resp
@@ -59,7 +59,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	}
 	m.answered(resp)
 	r := &m.call
-	r.History, r.View, r.Edits, r.Cache, r.Economics = v.historySize().Tokens, v.size.Tokens, len(v.list), c, v.economics
+	r.History, r.View, r.Edits, r.Cache, r.Economics = v.historySize().Tokens, v.size.Tokens, len(v.list), c, v.turn.economics
 	r.Saved = r.History - r.View
 	r.Bill = o.bill(r.Answered, r.Usage, c)
 	now.call = *r

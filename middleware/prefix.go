@@ -231,7 +231,7 @@ func (o *outgoing) cause(n int) change {
 		text = "repairs differ from those of the call before"
 	}
 	return slices.MinFunc([]change{
-		{from: min(v.reported, was.reported), by: "edit"},
+		{from: min(v.turn.reported, was.reported), by: "edit"},
 		{from: caller, by: "history"},
 		{from: at, by: "chain", text: text},
 	}, func(a, b change) int { return cmp.Compare(a.from, b.from) })

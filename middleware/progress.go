@@ -88,13 +88,13 @@ func (c *conversation) fork() *conversation {
 
 // progress is the number of failures in a row of an editor in one turn.
 type progress struct {
-	turn     turn
+	turn     userTurn
 	failures int
 }
 
-// turn identifies a turn of the user by the messages before the newest question: hosts
+// userTurn identifies a turn of the user by the messages before the newest question: hosts
 // insert text into the question itself that differs from call to call.
-type turn struct {
+type userTurn struct {
 	question int // -1 if there is no user message
 	before   message.ID
 }
@@ -109,13 +109,13 @@ type attempt struct {
 
 // progressOf returns the failures in a row of an editor in this turn.
 func progressOf(v *View, name string) progress {
-	for _, a := range slices.Backward(v.attempts) {
+	for _, a := range slices.Backward(v.turn.attempts) {
 		if a.layer.name == name {
 			return a.progress
 		}
 	}
 	s := v.session
-	now, c := turn{question: s.LastUser}, s.State.conversation
+	now, c := userTurn{question: s.LastUser}, s.State.conversation
 	if now.question > 0 {
 		now.before = s.IDs[now.question-1]
 	}
@@ -130,7 +130,7 @@ func progressOf(v *View, name string) progress {
 // noteProgress remembers the attempts of this call, and returns the view without them; in a
 // dry run with them, for [DraftResult.Commit].
 func noteProgress(ctx context.Context, v *View) *View {
-	for _, a := range v.attempts {
+	for _, a := range v.turn.attempts {
 		before := a.note(v.session.State.conversation)
 		most := a.layer.opts.PauseAfter
 		if a.progress.failures >= most && (before.turn != a.progress.turn || before.failures < most) {
@@ -140,11 +140,11 @@ func noteProgress(ctx context.Context, v *View) *View {
 				a.progress.failures, a.failure)})
 		}
 	}
-	if len(v.attempts) == 0 || v.req.dry != nil {
+	if len(v.turn.attempts) == 0 || v.req.dry != nil {
 		return v
 	}
 	w := *v
-	w.attempts = nil
+	w.turn.attempts = nil
 	return &w
 }
 

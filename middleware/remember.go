@@ -14,9 +14,9 @@ import (
 // remember stores the edits and the attempts of the call, and returns the view for the
 // model: this one, unless another call on the same history was first.
 func remember(ctx context.Context, v *View) (*View, error) {
-	unsaved := v.unsaved && len(v.list) > 0 || v.thinking != nil
+	unsaved := v.turn.thinking != nil || len(v.list) > 0 && v.unsaved()
 	switch {
-	case !unsaved && len(v.attempts) == 0:
+	case !unsaved && len(v.turn.attempts) == 0:
 		return v, nil
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -33,7 +33,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.State
-		st.list, st.unwrittenThinking, st.unwrittenSteps = v.list, v.thinking, v.steps
+		st.list, st.unwrittenThinking, st.unwrittenSteps = v.list, v.turn.thinking, v.turn.steps
 		if len(v.list) > 0 {
 			st.unwritten = v.list
 		}
@@ -43,9 +43,9 @@ func remember(ctx context.Context, v *View) (*View, error) {
 		before, s := v.session.opened.State.list, w.session
 		first := s.reportTaken(ctx, v.req, before, w.list,
 			"another call or process has changed the edits of this conversation first; its edits are used, others come in the next call")
-		w.reported = min(w.reported, first)
+		w.turn = w.turn.changed(first)
 	}
-	if len(w.attempts) > 0 {
+	if len(w.turn.attempts) > 0 {
 		w = noteProgress(ctx, w)
 	}
 	return w, nil
@@ -58,9 +58,7 @@ func publish(v *View, st state) *View {
 	st.keep(v.result)
 	s.Track = s.With(st)
 	s.chain.histories.Publish(s.Track)
-	if w.session, w.unsaved, w.thinking = &s, false, nil; v.req.dry == nil { // a draft is still to be written
-		w.steps = nil
-	}
+	w.session, w.turn = &s, v.turn.written(v.req.dry != nil)
 	return &w
 }
 
@@ -80,7 +78,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.thinking, v.steps, more)
+	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.turn.thinking, v.turn.steps, more)
 	if known.Skipped != nil {
 		s.reportSkipped(ctx, v.req, &known)
 	}
@@ -125,10 +123,10 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.State.Known, v.steps)}
-	if v.thinking != nil {
-		e.Thinking = bound.Sent(body, v.thinking.Head, message.ID{})
-		e.Thinking.Again = v.thinking.Again
+	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.State.Known, v.turn.steps)}
+	if v.turn.thinking != nil {
+		e.Thinking = bound.Sent(body, v.turn.thinking.Head, message.ID{})
+		e.Thinking.Again = v.turn.thinking.Again
 	} else if len(records) == 0 {
 		return nil
 	}

@@ -134,8 +134,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
-		steps: s.State.unwrittenSteps, unsaved: s.State.unwritten != nil || s.log.Shared && s.log.Borrows(s.State.Known),
-		model: s.model, budget: s.budget, reported: s.reported,
+		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.State.unwrittenSteps},
 	}
 	v.measure()
 	v = v.recalled(ctx)

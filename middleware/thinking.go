@@ -269,7 +269,7 @@ func (v *View) forItsModel() *View {
 // leavingOut returns the view without the thinking of some positions.
 func (v *View) leavingOut(p edit.Positions) *View {
 	w := v.withEdits(v.list, p)
-	w.reported = min(v.reported, p.Differs(v.result.LeftOut))
+	w.turn = v.turn.changed(p.Differs(v.result.LeftOut))
 	return w
 }
 

@@ -10,10 +10,8 @@ import (
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
-	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -31,17 +29,10 @@ type View struct {
 	model   *namedModel // of the request
 	budget  Budget      // that the request or the table of models declares; zero: none
 
-	unsaved    bool             // list differs from what the journal had
-	repaired   bool             // messages were repaired after all edits
-	unrepaired int              // number of messages before the first one that was
-	reported   int              // first position of the history whose change an event of this call has reported
-	unarchived bool             // the archive has failed, and edits are made without it
-	removed    []store.Named    // in a dry run: what its edits remove
-	steps      []entries.Made   // that made list from what the journal has
-	attempts   []attempt        // of the editors in this call
-	economics  report.Economics // of the edits that were reported in this call
+	repaired   bool // messages were repaired after all edits
+	unrepaired int  // number of messages before the first one that was
 
-	thinking *journal.Thinking // what the journal is to have of the thinking in this request; nil: what it has
+	turn turn // the call so far
 }
 
 // Span is where a message of a view comes from.
@@ -166,7 +157,7 @@ func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 // if what is removed now is not kept.
 func (v *View) Env() Env {
 	e := v.session.chain.env
-	if v.unarchived || v.req.unread {
+	if v.req.unread {
 		e.Archive = nil
 	}
 	return e

@@ -43,7 +43,7 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 }
 
 // unwritten reports whether the journal is to be written in any case.
-func (v *View) unwritten() bool { return v.unsaved || v.session.State.unwrittenThinking != nil }
+func (v *View) unwritten() bool { return v.unsaved() || v.session.State.unwrittenThinking != nil }
 
 // goesOn reports whether a request only adds messages to one in which all thinking was valid.
 func (s *session) goesOn(v, sent *View) bool {
@@ -75,7 +75,7 @@ func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 	} else {
 		again := s.before != nil && history.Shared(s.before.history.IDs, s.IDs) == len(s.IDs)
 		now.Again = again || s.thinking.at == len(s.Body)-1 // perhaps of another request, or of a draft
-		w.thinking = now
+		w.turn.thinking = now
 	}
 	if !sent.repaired {
 		s.State.judged.Store(&judged{known: now, list: v.list, leftOut: bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)})
@@ -100,7 +100,7 @@ func (o *outgoing) resend(
 	s, w, again := *v.session, *v, *req
 	s.chain.binding.Store(o.req.Model, true)
 	s.thinking.rule = edit.ThinkingBound
-	w.session, w.repaired, w.unrepaired, w.attempts = &s, false, 0, nil
+	w.session, w.repaired, w.unrepaired, w.turn.attempts = &s, false, 0, nil
 	w.result = s.apply(w.list, s.thinking.leftOut, nil, 0)
 	w.measure()
 	if again.view = &w; !o.replaced {
