@@ -161,7 +161,7 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 // reportLost reports that the journal has lost the edits of the history. They are written again, unless the archive has
 // lost what they have removed: then they hold no more, and what they had replaced is sent again.
 func (s *session) reportLost(ctx context.Context, req *Request) {
-	st, why := &s.State, "the journal has lost the edits of this conversation, which are written again"
+	st, why := &s.track.State, "the journal has lost the edits of this conversation, which are written again"
 	if st.unwritten == nil {
 		st.unwritten, st.unwrittenThinking = st.All, st.Entry.Thinking
 	}

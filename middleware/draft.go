@@ -358,7 +358,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	then := st.Stored
 	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
-	s.Track = s.opened.With(st)
+	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)
 	for i := range w.turn.steps { // who commits it has asked for it
 		if w.turn.steps[i].Actor == entries.ByTrigger {
@@ -435,9 +435,9 @@ func noteIn(ctx context.Context, v *View, c *chain) error {
 	if err != nil {
 		return err
 	}
-	c.histories.Publish(s.Track)
+	c.histories.Publish(s.track)
 	for i := range v.turn.attempts {
-		v.turn.attempts[i].note(s.State.conversation)
+		v.turn.attempts[i].note(s.track.State.conversation)
 	}
 	return nil
 }

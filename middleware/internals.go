@@ -109,8 +109,8 @@ func (internals) Repeated(v *View, name string) bool {
 	if b, known := v.Budget(); v.req.forced(name) || known && v.size.Tokens > b.Room() {
 		return false
 	}
-	here := s.State.At == len(s.Body)-1 || s.State.unwritten != nil // else they were made for another history of this length
-	return here && slices.ContainsFunc(s.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
+	here := s.track.State.At == len(s.Body)-1 || s.track.State.unwritten != nil // else they were made for another history of this length
+	return here && slices.ContainsFunc(s.track.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
 }
 
 // Shared returns how many first messages a view and an earlier one of the same chain
@@ -120,7 +120,7 @@ func (internals) Shared(v, earlier *View) int { return v.shared(earlier) }
 // Once reports whether this is the first time in the conversation that observers of the request are to receive an event, named by
 // a text.
 func (internals) Once(v *View, event string) bool {
-	return v.session.State.conversation.once(v.req, event)
+	return v.session.track.State.conversation.once(v.req, event)
 }
 
 // CallsSince returns how many model calls have been answered since the newest edit of the

@@ -54,7 +54,7 @@ func sameLead(a, b []message.Message) bool {
 func (o *outgoing) reportLead(ctx context.Context, lost int) {
 	const calls = 2 // changes in a row: one alone is nothing to report
 	v, was := o.view, o.before
-	if o.leads < calls || !v.session.State.conversation.once(o.req, "lead") {
+	if o.leads < calls || !v.session.track.State.conversation.once(o.req, "lead") {
 		return
 	}
 	before, now := differingPart(textOf(was.history.Lead), textOf(o.history.Lead))

@@ -39,19 +39,19 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 		answered.Cache = c
 		o.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
 		if o.req.dry == nil {
-			v.session.State.last.Store(o.sent)
+			v.session.track.State.last.Store(o.sent)
 		}
 		if !o.watched {
 			resp = &answered
 		}
 	case o.req.dry == nil: // the next call differs by what this one has reported
-		v.session.State.last.report(v.turn.reported)
+		v.session.track.State.last.report(v.turn.reported)
 	}
 	if m == nil {
 		return resp
 	}
 	if resp != nil && !o.watched && o.before != nil {
-		was, _, _ := v.session.State.tokens.Estimate(o.before.counted, 0, v.model.priors)
+		was, _, _ := v.session.track.State.tokens.Estimate(o.before.counted, 0, v.model.priors)
 		if text != "" {
 			o.reportMiss(ctx, was, prefix, text)
 		}
@@ -75,7 +75,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 // something to the end, the first report in a conversation is enough.
 func (o *outgoing) reportMiss(ctx context.Context, was, prefix int, why string) {
 	s := o.view.session
-	if why == laterLayer && !s.State.conversation.once(o.req, laterLayer) {
+	if why == laterLayer && !s.track.State.conversation.once(o.req, laterLayer) {
 		return
 	}
 	s.chain.report(ctx, o.req, Event{
@@ -114,7 +114,7 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 	}
 	s := v.session
 	s.chain.windows.Accept(v.req.Model, sent)
-	if guess := s.State.conversation.guess.Load(); guess != nil {
+	if guess := s.track.State.conversation.guess.Load(); guess != nil {
 		guess.Accept("", sent)
 	}
 }
@@ -142,7 +142,7 @@ func (o *outgoing) learnPrompt(p calibrate.Prompt) {
 // guessed, for this conversation only.
 func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 	v, s, sent := o.view, o.view.session, o.view.size.Tokens
-	s.State.conversation.refuses.Store(true)
+	s.track.State.conversation.refuses.Store(true)
 	limit := calibrate.Refusal{
 		Tokens: sent, Counted: v.size.Counted, Window: v.budget.Window, Room: v.budget.Room(),
 		Sent: n.Sent, Limit: n.Limit, Answer: n.Answer, Over: n.Over,
@@ -167,7 +167,7 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 			why += ", which cannot be right"
 		}
 		window, scope = limit.Guess, "for this conversation"
-		s.State.conversation.limit(window)
+		s.track.State.conversation.limit(window)
 	}
 	s.chain.report(ctx, v.req, Event{
 		Kind: Notice, By: "middleware", Before: sent, After: sent,
@@ -180,7 +180,7 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 // prompt that this chain has sent. What the messages say of other prompts is believed if no call of this process has changed the
 // history before them, and nothing contradicts it.
 func (s *session) calibrate(ctx context.Context, req *Request) {
-	st, was := &s.State, s.State
+	st, was := &s.track.State, s.track.State
 	if foreign := st.calibrated == 0 && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
 		st.tokens = was.tokens
 		s.learn(ctx, req, false)
@@ -193,7 +193,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 
 // learn is one pass of calibrate. foreign: of prompts that this chain has not sent, too. It returns false if these are contradicted.
 func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
-	st := &s.State
+	st := &s.track.State
 	refuses := req.Budget != nil || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
 	source := calibrate.Source{History: s.History, Refuses: refuses}
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
@@ -209,7 +209,7 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 		other.Counted += s.Tokens[i]
 		if i >= st.calibrated {
 			st.tokens.Fresh += s.Tokens[i]
-			if s.Wide[i] {
+			if s.track.Wide[i] {
 				st.tokens.Wide += s.Tokens[i]
 			}
 		}
@@ -225,8 +225,8 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 
 // unsent returns a prompt of no messages, as another process has sent it with the edits in force.
 func (s *session) unsent() calibrate.Prompt {
-	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.ToolTokens + s.LeadSum}
-	for _, it := range s.State.list {
+	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.track.ToolTokens + s.LeadSum}
+	for _, it := range s.track.State.list {
 		p.Since = max(p.Since, it.HistoryLen)
 		p.Counted -= s.Freed(it)
 	}
@@ -258,7 +258,7 @@ func refusesLong(m *models.Model) bool {
 
 // judge reports what is wrong with the usage of a prompt, once in a conversation.
 func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, verdict calibrate.Verdict) {
-	st := &s.State
+	st := &s.track.State
 	switch {
 	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
 		limit := st.tokens.Limit()

@@ -81,18 +81,18 @@ func (o *outgoing) describe() {
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
-		model: r.Model, tools: s.Tools, asked: s.Tools, declares: r.declares, history: s.Track.History,
+		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.declares, history: s.track.History,
 		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
 	}
-	if !slices.Equal(r.Tools, s.Tools) {
+	if !slices.Equal(r.Tools, s.track.Tools) {
 		now.tools = slices.Clone(r.Tools)
 	}
-	o.sent, o.same, o.before = now, len(seen), s.State.last.Load()
+	o.sent, o.same, o.before = now, len(seen), s.track.State.last.Load()
 	if o.replaced {
 		o.measureReplaced()
 	}
-	if s.State.result.Spans != nil {
-		now.edited = s.State.result.Messages
+	if s.track.State.result.Spans != nil {
+		now.edited = s.track.State.result.Messages
 	}
 	own := o.same
 	if v.repaired {
@@ -156,7 +156,7 @@ func (o *outgoing) compare() (prefix int, broken, text string) {
 		cause := o.cause(n)
 		broken, text = cause.by, cause.text
 	}
-	prefix, _, _ = o.view.session.State.tokens.Estimate(counted, 0, o.view.model.priors)
+	prefix, _, _ = o.view.session.track.State.tokens.Estimate(counted, 0, o.view.model.priors)
 	return prefix, broken, text
 }
 
@@ -187,7 +187,7 @@ func (o *outgoing) common() (n int) {
 		if len(o.list)+len(was.list)+len(o.leftOut)+len(was.leftOut) > 0 {
 			same = min(same, o.list.Differs(was.list), o.leftOut.Differs(was.leftOut))
 		}
-		if r := &o.view.session.State.result; r.Spans != nil {
+		if r := &o.view.session.track.State.result; r.Spans != nil {
 			n = r.After(n, same-1)
 		} else {
 			n += same

@@ -115,7 +115,7 @@ func progressOf(v *View, name string) progress {
 		}
 	}
 	s := v.session
-	now, c := userTurn{question: s.LastUser}, s.State.conversation
+	now, c := userTurn{question: s.LastUser}, s.track.State.conversation
 	if now.question > 0 {
 		now.before = s.IDs[now.question-1]
 	}
@@ -131,7 +131,7 @@ func progressOf(v *View, name string) progress {
 // dry run with them, for [DraftResult.Commit].
 func noteProgress(ctx context.Context, v *View) *View {
 	for _, a := range v.turn.attempts {
-		before := a.note(v.session.State.conversation)
+		before := a.note(v.session.track.State.conversation)
 		most := a.layer.opts.PauseAfter
 		if a.progress.failures >= most && (before.turn != a.progress.turn || before.failures < most) {
 			a.layer.report(ctx, a.view, Event{Kind: Paused, Why: fmt.Sprintf(
@@ -166,7 +166,7 @@ const (
 // warnFrequent reports, once per conversation, that an editor with a trigger edits in most calls.
 func warnFrequent(ctx context.Context, l *layer, v *View) {
 	n := callsEdited(v, l.name)
-	if n < frequent || !v.session.State.conversation.once(v.req, "frequent "+l.name) {
+	if n < frequent || !v.session.track.State.conversation.once(v.req, "frequent "+l.name) {
 		return
 	}
 	l.report(ctx, v, Event{Kind: Notice, Why: fmt.Sprintf(
@@ -286,7 +286,7 @@ func hopeless(l *layer, v *View) (why string, least int) {
 //
 // Without an answer, one event of the chain is enough for all editors: see [View.isNews].
 func warnHopeless(ctx context.Context, l *layer, v *View) {
-	c := v.session.State.conversation
+	c := v.session.track.State.conversation
 	if v.req.observers == nil || v.answered() && c.store(checked{l.name}, true) != nil {
 		return
 	}

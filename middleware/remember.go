@@ -32,7 +32,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Kind: Failed, By: "middleware", Reason: "journal", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})
-		st := v.session.State
+		st := v.session.track.State
 		st.list, st.unwrittenThinking, st.unwrittenSteps = v.list, v.turn.thinking, v.turn.steps
 		if len(v.list) > 0 {
 			st.unwritten = v.list
@@ -56,8 +56,8 @@ func publish(v *View, st state) *View {
 	w, s := *v, *v.session
 	st.once = holdsOnce(st.list)
 	st.keep(v.result)
-	s.Track = s.With(st)
-	s.chain.histories.Publish(s.Track)
+	s.track = s.track.With(st)
+	s.chain.histories.Publish(s.track)
 	w.session, w.turn = &s, v.turn.written(v.req.dry != nil)
 	return &w
 }
@@ -65,7 +65,7 @@ func publish(v *View, st state) *View {
 // write puts the edits of the view into the journal, and returns the view of the edits that are in the journal then.
 func write(ctx context.Context, v *View) (*View, error) {
 	s := v.session
-	if s.chain.env.Archive != nil && s.log.Borrows(s.State.Known) {
+	if s.chain.env.Archive != nil && s.log.Borrows(s.track.State.Known) {
 		var there []store.Named // without content, since the archive has it
 		for _, h := range handlesOf(v.list.Records()) {
 			there = append(there, store.Named{Handle: h})
@@ -78,14 +78,14 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	known, l, err := s.log.Write(ctx, s.State.Known, v.list, v.turn.thinking, v.turn.steps, more)
+	known, l, err := s.log.Write(ctx, s.track.State.Known, v.list, v.turn.thinking, v.turn.steps, more)
 	if known.Skipped != nil {
 		s.reportSkipped(ctx, v.req, &known)
 	}
 	if err != nil {
 		return nil, err
 	}
-	w, st := *v, s.State
+	w, st := *v, s.track.State
 	st.Known, st.unwritten, st.unwrittenThinking, st.unwrittenSteps, st.list = known, nil, nil, nil, l
 	if !known.All.Equal(l) { // another call was first: its edits are used
 		own := *s
@@ -123,7 +123,7 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.State.Known, v.turn.steps)}
+	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.track.State.Known, v.turn.steps)}
 	if v.turn.thinking != nil {
 		e.Thinking = bound.Sent(body, v.turn.thinking.Head, message.ID{})
 		e.Thinking.Again = v.turn.thinking.Again

@@ -19,10 +19,10 @@ import (
 
 // session is one history under the edits of a chain. It does not change while editors run.
 type session struct {
-	*edit.History // that of the track, with what the journal has of pins
-	*history.Track[state]
+	*edit.History // with what the journal has of pins
 
-	opened *history.Track[state] // as it was before the edits of this call were remembered
+	track  *history.Track[state] // the same history without these pins, and its state
+	opened *history.Track[state] // track before the edits of this call were remembered
 	chain  *chain
 	log    entries.Log
 	all    []message.Message // the history as the caller passed it, with these pins
@@ -124,7 +124,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		return nil, err
 	}
 	const slidesToReport = 2
-	if s.Slides == slidesToReport && len(s.IDs) > 0 && s.State.conversation.once(req, "sliding") {
+	if s.track.Slides == slidesToReport && len(s.IDs) > 0 && s.track.State.conversation.once(req, "sliding") {
 		c.report(ctx, req, Event{
 			Kind: Notice, By: "middleware",
 			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
@@ -133,12 +133,12 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	s.calibrate(ctx, req)
 	v := &View{
-		session: s, req: req, list: s.State.list, result: s.result(), tools: s.ToolTokens,
-		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.State.unwrittenSteps},
+		session: s, req: req, list: s.track.State.list, result: s.result(), tools: s.track.ToolTokens,
+		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.track.State.unwrittenSteps},
 	}
 	v.measure()
 	v = v.recalled(ctx)
-	c.histories.Publish(s.Track)
+	c.histories.Publish(s.track)
 	if req.dry == nil && c.uncounted.Load() != nil {
 		c.reportCounter(ctx, req)
 	}
@@ -173,7 +173,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 		all = t.Ordered(all)
 	}
 	return &session{
-		History: &t.History, Track: t, opened: t, chain: c, all: all, reported: unchanged,
+		History: &t.History, track: t, opened: t, chain: c, all: all, reported: unchanged,
 		model: m, budget: budget,
 		log: entries.Log{
 			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
@@ -184,7 +184,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 
 // loadEdits finds the edits that are remembered for the history and hold.
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
-	st, known := &s.State, s.State.list
+	st, known := &s.track.State, s.track.State.list
 	s.asked, s.before = ch.Common, st.last.Load()
 	st.follow(ch)
 	found, err := s.log.Refresh(ctx, st.Known)
@@ -294,7 +294,7 @@ func whyChanged(found entries.Stored) string {
 
 // stillHold reports whether edits that held in the call before hold now, without a look at each.
 func (s *session) stillHold(l edit.List, ch history.Change) bool {
-	st := &s.State
+	st := &s.track.State
 	switch {
 	case !ch.Grown, ch.Copied: // the history is another one
 	case s.WholeCount != st.wholeCount: // a message was pinned
@@ -322,7 +322,7 @@ func holdsOnce(l edit.List) bool {
 // reportOthers reports edits that held before and were made for other requests, or else those
 // that did not hold before.
 func (s *session) reportOthers(ctx context.Context, req *Request, before edit.List, grown bool) {
-	now, ended := s.State.list, s.Ended(before, s.budget.Window)
+	now, ended := s.track.State.list, s.Ended(before, s.budget.Window)
 	e := Event{Kind: Notice, By: "middleware", First: len(s.Lead) + before.Differs(now)}
 	switch {
 	case len(ended) > 0:
@@ -358,7 +358,7 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
-	st, leftOut := &s.State, s.thinking.leftOut
+	st, leftOut := &s.track.State, s.thinking.leftOut
 	switch {
 	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
 		st.result.Append(s.History)

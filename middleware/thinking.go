@@ -64,7 +64,7 @@ func (s *session) thinkingRule(remembered bool) string {
 
 // recallThinking sets what is left out of the thinking by what the journal has.
 func (s *session) recallThinking(found entries.Known) {
-	st, t := &s.State, &s.thinking
+	st, t := &s.track.State, &s.thinking
 	at, known := found.At, found.Entry.Thinking
 	if w := st.unwrittenThinking; w != nil && (known == nil || known.Len != at+1 || known.Len <= w.Len) {
 		at, known = w.Len-1, w
@@ -230,7 +230,7 @@ func (v *View) recalled(ctx context.Context) *View {
 	case !m.Sure():
 		v.reportLoss(ctx, m.Before(s.History), "the edits of another branch of the conversation are before it")
 	}
-	before := s.State.known()
+	before := s.track.State.known()
 	if v.list.Equal(before) {
 		return v
 	}
@@ -257,7 +257,7 @@ func (v *View) reportLoss(ctx context.Context, before edit.Positions, why string
 func (v *View) forItsModel() *View {
 	s, w := *v.session, *v
 	s.model, s.thinking = v.model, thinking{}
-	s.recallThinking(s.State.Known)
+	s.recallThinking(s.track.State.Known)
 	w.session = &s
 	if w.result = s.apply(v.list, s.thinking.leftOut, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {
 		w.result = v.result

@@ -45,7 +45,7 @@ func (t turn) written(dry bool) turn {
 // unsaved reports whether the journal has other edits than the view, or is to have them in another place.
 func (v *View) unsaved() bool {
 	s := v.session
-	st := &s.State
+	st := &s.track.State
 	return st.unwritten != nil || !v.list.Equal(st.list) || s.log.Shared && s.log.Borrows(st.Known)
 }
 

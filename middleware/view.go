@@ -108,12 +108,12 @@ func (v *View) historySize() Size {
 
 // measure computes the size of the view.
 func (v *View) measure() {
-	s, cal := v.session, &v.session.State.tokens
+	s, cal := v.session, &v.session.track.State.tokens
 	wide := cal.Wide // tokens of ideographs in messages that no reported prompt had, and that are not edited
 	for k := len(v.list) - 1; k >= 0 && wide > 0; k-- {
 		for _, run := range v.list[k].Runs {
 			for i := max(run.First, cal.At); i <= run.Last; i++ {
-				if s.Wide[i] {
+				if s.track.Wide[i] {
 					wide -= s.Tokens[i]
 				}
 			}
@@ -173,9 +173,9 @@ func (v *View) Budget() (Budget, bool) {
 	known := v.session.chain.windows.Of(v.req.Model)
 	limits := make([]int, 0, 2)
 	if v.req.Budget == nil {
-		limits = append(limits, v.session.State.tokens.Limit())
+		limits = append(limits, v.session.track.State.tokens.Limit())
 	}
-	if guess := v.session.State.conversation.guess.Load(); guess != nil {
+	if guess := v.session.track.State.conversation.guess.Load(); guess != nil {
 		limits = append(limits, guess.Of(""))
 	}
 	for _, limit := range limits {
@@ -356,7 +356,7 @@ func (v *View) hashed(i int, parts []message.Part) (n store.Named, ok bool) {
 	case message.Thinking, message.ToolCall, message.Media, message.Opaque:
 	}
 	for first := range v.session.Body[at].Results() {
-		n.Hash = v.session.Hashes[at]
+		n.Hash = v.session.track.Hashes[at]
 		return n, ok && n.Content.Data == first.Text
 	}
 	return n, false
@@ -409,9 +409,9 @@ func (v *View) shared(earlier *View) int {
 }
 
 // store keeps a value for the conversation of the view, and load returns it; see internals.Store.
-func (v *View) store(key, value any) { v.session.State.conversation.store(key, value) }
+func (v *View) store(key, value any) { v.session.track.State.conversation.store(key, value) }
 
-func (v *View) load(key any) any { return v.session.State.conversation.load(key) }
+func (v *View) load(key any) any { return v.session.track.State.conversation.load(key) }
 
 // Report gives an event to the observers of the call, or in a dry run to the draft. One of kind
 // [Misconfigured] is reported once per conversation.
@@ -425,10 +425,10 @@ func (v *View) Report(ctx context.Context, e Event) {
 // with each, so the chain reports it for one conversation without an answer only; others get it in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
-	if s.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {
+	if s.track.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {
 		return false
 	}
-	return s.State.conversation.once(v.req, text)
+	return s.track.State.conversation.once(v.req, text)
 }
 
 // answered reports whether the history has an answer.

@@ -43,11 +43,11 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 }
 
 // unwritten reports whether the journal is to be written in any case.
-func (v *View) unwritten() bool { return v.unsaved() || v.session.State.unwrittenThinking != nil }
+func (v *View) unwritten() bool { return v.unsaved() || v.session.track.State.unwrittenThinking != nil }
 
 // goesOn reports whether a request only adds messages to one in which all thinking was valid.
 func (s *session) goesOn(v, sent *View) bool {
-	c, m := s.State.judged.Load(), s.thinking.memory
+	c, m := s.track.State.judged.Load(), s.thinking.memory
 	return !v.unwritten() && c != nil && m.Sure() && c.known == m.Known() && !sent.repaired && v.list.Equal(c.list) &&
 		v.result.LeftOut.Equal(c.leftOut) && s.head(sent) == c.known.Head
 }
@@ -60,7 +60,7 @@ func (s *session) whyVoid(v, sent *View, refusal string) string {
 		return refusal
 	case known != nil && known.Head != s.head(sent):
 		return "the system messages or the tools have changed"
-	case sent.repaired && v.list.Equal(s.State.All):
+	case sent.repaired && v.list.Equal(s.track.State.All):
 		return "repairs change what was sent before"
 	}
 	return "edits before it hold no longer"
@@ -78,7 +78,7 @@ func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 		w.turn.thinking = now
 	}
 	if !sent.repaired {
-		s.State.judged.Store(&judged{known: now, list: v.list, leftOut: bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)})
+		s.track.State.judged.Store(&judged{known: now, list: v.list, leftOut: bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)})
 	}
 	return &w
 }
@@ -140,11 +140,11 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 // order does not matter. That of the call before is used again if they are the same.
 func (s *session) head(sent *View) message.ID {
 	lead, tools := withoutClientLines(sent.result.Messages[:message.Leading(sent.result.Messages)]), sent.req.Tools
-	if h := s.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
+	if h := s.track.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
 		return h.sum
 	}
 	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools), sum: bound.Head(lead, tools)}
-	s.State.head.Store(h)
+	s.track.State.head.Store(h)
 	return h.sum
 }
 
