@@ -162,10 +162,10 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 // lost what they have removed: then they hold no more, and what they had replaced is sent again.
 func (s *session) reportLost(ctx context.Context, req *Request) {
 	st, why := &s.track.State, "the journal has lost the edits of this conversation, which are written again"
-	if st.unwritten == nil {
-		st.unwritten, st.unwrittenThinking = st.All, st.Entry.Thinking
+	if st.pending == nil {
+		st.pending = &pending{all: st.All, thinking: st.Entry.Thinking}
 	}
-	records := st.unwritten.Records()
+	records := st.pending.all.Records()
 	if handles := handlesOf(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
 		all := make([]string, len(handles))
 		for i, h := range handles {
@@ -173,8 +173,8 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		}
 		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
 			"and these handles lead nowhere: " + strings.Join(all, ", ")
-		s.reported = st.unwritten.Differs(nil)
-		st.unwritten, st.unwrittenThinking, st.unwrittenSteps = nil, nil, nil
+		s.reported = st.pending.all.Differs(nil)
+		st.pending = nil
 	}
 	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
 }

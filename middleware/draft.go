@@ -274,7 +274,7 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 // last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
 func remade(v *View, steps []entries.Made) []entries.Made {
 	w, last := asOpened(v), -1
-	for i := len(v.session.opened.State.unwrittenSteps); i < len(steps); i++ {
+	for i := len(v.session.opened.State.pending.made()); i < len(steps); i++ {
 		s := &steps[i]
 		if len(s.Records) == 0 { // it is not written
 			continue
@@ -369,7 +369,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	if !same && outdated(v, &s, then, st.Stored) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
-	if st.unwritten == nil && v.list.Equal(st.list) {
+	if st.pending == nil && v.list.Equal(st.list) {
 		return nil
 	}
 	if len(v.turn.removed) > 0 && !v.list.Equal(s.Holding(st.All, s.terms(v.result.LeftOut))) {

@@ -109,7 +109,7 @@ func (internals) Repeated(v *View, name string) bool {
 	if b, known := v.Budget(); v.req.forced(name) || known && v.size.Tokens > b.Room() {
 		return false
 	}
-	here := s.track.State.At == len(s.Body)-1 || s.track.State.unwritten != nil // else they were made for another history of this length
+	here := s.track.State.At == len(s.Body)-1 || s.track.State.pending != nil // else they were made for another history of this length
 	return here && slices.ContainsFunc(s.track.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
 }
 

@@ -33,10 +33,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.track.State
-		st.list, st.unwrittenThinking, st.unwrittenSteps = v.list, v.turn.thinking, v.turn.steps
-		if len(v.list) > 0 {
-			st.unwritten = v.list
-		}
+		st.list, st.pending = v.list, &pending{all: v.list, thinking: v.turn.thinking, steps: v.turn.steps}
 		w = publish(v, st)
 	}
 	if !w.list.Equal(v.list) {
@@ -86,7 +83,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		return nil, err
 	}
 	w, st := *v, s.track.State
-	st.Known, st.unwritten, st.unwrittenThinking, st.unwrittenSteps, st.list = known, nil, nil, nil, l
+	st.Known, st.list, st.pending = known, l, nil
 	if !known.All.Equal(l) { // another call was first: its edits are used
 		own := *s
 		s, w.session = &own, &own

@@ -45,13 +45,11 @@ type session struct {
 type state struct {
 	entries.Known // of the journal for this history
 
-	list      edit.List // the edits that hold
-	unwritten edit.List // all edits, if they could not be written: used instead of Known.All until a write succeeds. nil: none
+	list    edit.List // the edits that hold
+	pending *pending  // what could not be written; nil: nothing
 
-	unwrittenThinking *journal.Thinking     // the same of what the entry has of thinking
-	unwrittenSteps    []entries.Made        // the steps that have led to unwritten
-	head              *atomic.Pointer[head] // of the call that was last; nil inside: there was none
-	judged            *atomic.Pointer[judged]
+	head   *atomic.Pointer[head] // of the call that was last; nil inside: there was none
+	judged *atomic.Pointer[judged]
 
 	wholeCount, question, window int    // as they were when list was found to hold
 	rule                         string // the same
@@ -75,12 +73,38 @@ func newState() state {
 	}
 }
 
+// pending is what the journal is to have, and could not be written. It is used in place of what the journal has until a write
+// succeeds.
+type pending struct {
+	all      edit.List         // the edits of the view
+	thinking *journal.Thinking // what was sent of thinking; nil: nothing is known
+	steps    []entries.Made    // that have led to these edits
+}
+
 // known returns the edits that the chain uses.
 func (st *state) known() edit.List {
-	if st.unwritten != nil {
-		return st.unwritten
+	if st.pending != nil {
+		return st.pending.all
 	}
 	return st.All
+}
+
+// ofBranch returns what is pending of another branch of the history: its edits may hold there.
+func (p *pending) ofBranch() *pending {
+	if p == nil || len(p.all) == 0 {
+		return nil
+	}
+	own := *p
+	own.thinking = nil
+	return &own
+}
+
+// made returns the steps, also of nothing.
+func (p *pending) made() []entries.Made {
+	if p == nil {
+		return nil
+	}
+	return p.steps
 }
 
 // follow adapts the state of an earlier call to the changes of its history.
@@ -102,7 +126,7 @@ func (st *state) follow(ch history.Change) {
 	if !ch.Grown {
 		st.intact = min(st.intact, ch.Common)
 		st.Cut(ch.Common)
-		st.unwrittenThinking = nil
+		st.pending = st.pending.ofBranch()
 	}
 }
 
@@ -134,7 +158,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.track.State.list, result: s.result(), tools: s.track.ToolTokens,
-		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.track.State.unwrittenSteps},
+		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.track.State.pending.made()},
 	}
 	v.measure()
 	v = v.recalled(ctx)
@@ -203,8 +227,8 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		s.reportLost(ctx, req)
 	}
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && !st.unwritten.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
-		st.unwritten, st.unwrittenSteps = nil, nil
+	if !same && st.pending != nil && !st.pending.all.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
+		st.pending = nil
 	}
 	s.overtaken, s.unread = ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking), err != nil
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
@@ -219,7 +243,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if holds && sameSlice(known, st.known()) {
 		return nil
 	}
-	if n == 0 && len(st.All) == 0 && len(st.unwritten) == 0 {
+	if n == 0 && len(st.known()) == 0 {
 		return nil
 	}
 	l, before := st.known(), known

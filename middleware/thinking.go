@@ -66,13 +66,12 @@ func (s *session) thinkingRule(remembered bool) string {
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.track.State, &s.thinking
 	at, known := found.At, found.Entry.Thinking
-	if w := st.unwrittenThinking; w != nil && (known == nil || known.Len != at+1 || known.Len <= w.Len) {
-		at, known = w.Len-1, w
-	}
-	t.at, t.rule = at, s.thinkingRule(known != nil)
-	if st.unwritten != nil && st.unwrittenThinking == nil { // the edits are of another branch, or for a model that binds nothing
+	if p := st.pending; p != nil && p.thinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
+	} else if p != nil && (known == nil || known.Len != at+1 || known.Len <= p.thinking.Len) {
+		at, known = p.thinking.Len-1, p.thinking
 	}
+	t.at, t.rule = at, s.thinkingRule(known != nil || found.Entry.Thinking != nil)
 	switch t.rule {
 	case edit.ThinkingRefused:
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
@@ -81,7 +80,7 @@ func (s *session) recallThinking(found entries.Known) {
 	default:
 		return
 	}
-	nothing := known == nil && found.At < 0 && st.unwritten == nil && s.before == nil && !s.unread
+	nothing := known == nil && found.At < 0 && st.pending == nil && s.before == nil && !s.unread
 	if nothing && !s.chain.env.HistoryIsView {
 		// Nothing was edited, as far as is known, so what the caller passes may be what was sent. If not, the provider says so.
 		t.memory = bound.Trust()

@@ -46,7 +46,7 @@ func (t turn) written(dry bool) turn {
 func (v *View) unsaved() bool {
 	s := v.session
 	st := &s.track.State
-	return st.unwritten != nil || !v.list.Equal(st.list) || s.log.Shared && s.log.Borrows(st.Known)
+	return st.pending != nil || !v.list.Equal(st.list) || s.log.Shared && s.log.Borrows(st.Known)
 }
 
 // edits returns the edits that were made since the view was opened.

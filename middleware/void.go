@@ -42,13 +42,10 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 	return s.note(own, sent, now), sent, done, nil
 }
 
-// unwritten reports whether the journal is to be written in any case.
-func (v *View) unwritten() bool { return v.unsaved() || v.session.track.State.unwrittenThinking != nil }
-
 // goesOn reports whether a request only adds messages to one in which all thinking was valid.
 func (s *session) goesOn(v, sent *View) bool {
 	c, m := s.track.State.judged.Load(), s.thinking.memory
-	return !v.unwritten() && c != nil && m.Sure() && c.known == m.Known() && !sent.repaired && v.list.Equal(c.list) &&
+	return !v.unsaved() && c != nil && m.Sure() && c.known == m.Known() && !sent.repaired && v.list.Equal(c.list) &&
 		v.result.LeftOut.Equal(c.leftOut) && s.head(sent) == c.known.Head
 }
 
@@ -70,7 +67,7 @@ func (s *session) whyVoid(v, sent *View, refusal string) string {
 func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 	m := s.thinking.memory
 	w := *v
-	if !v.unwritten() && m.Continues(s.History, now) {
+	if !v.unsaved() && m.Continues(s.History, now) {
 		now = m.Known()
 	} else {
 		again := s.before != nil && history.Shared(s.before.history.IDs, s.IDs) == len(s.IDs)
