@@ -16,8 +16,8 @@ func (internals) StepID(s *Step, base message.ID, records []*Record) message.ID 
 	return s.newID(base, records)
 }
 
-// SumOf returns the hash of a record without those that it covers.
-func (internals) SumOf(r *Record) message.ID { return r.sum() }
+// SumsOf returns the hash of each record without those that it covers.
+func (internals) SumsOf(records []*Record) []message.ID { return sums(records) }
 
 // SameThinking reports whether both are the same; each may be nil.
 func (internals) SameThinking(t, o *Thinking) bool { return t.equal(o) }

@@ -94,12 +94,18 @@ func appendIDs(b []byte, ids []message.ID) []byte {
 	return b
 }
 
-// sum returns the hash of a record without those that it covers.
-func (r *Record) sum() message.ID {
-	own := *r
-	own.Covered = nil
-	sum := sha256.Sum256(own.appendTo(nil, new(Record)))
-	return message.ID(sum[:len(message.ID{})])
+// sums returns the hash of each record without those that it covers.
+func sums(records []*Record) []message.ID {
+	out := make([]message.ID, len(records))
+	own, none, b := new(Record), new(Record), make([]byte, 0, 4<<10) // for all of them, since there may be a thousand
+	for i, r := range records {
+		*own = *r
+		own.Covered = nil
+		b = own.appendTo(b[:0], none)
+		sum := sha256.Sum256(b)
+		copy(out[i][:], sum[:])
+	}
+	return out
 }
 
 func checkSteps(steps []Step) error {

@@ -56,9 +56,7 @@ func upTo(at int, made []Made) []journal.Step {
 	var out []journal.Step
 	for _, m := range made {
 		s := m.Step
-		for _, r := range recordsUpTo(at, m.Records) {
-			s.Change.Made = append(s.Change.Made, inJournal.SumOf(r))
-		}
+		s.Change.Made = inJournal.SumsOf(recordsUpTo(at, m.Records))
 		if s.Change.Removed = recordsUpTo(at, s.Change.Removed); len(s.Change.Made) > 0 {
 			out = append(out, s)
 		}
@@ -172,8 +170,8 @@ func (s Stored) ByPerson() *journal.Step {
 // Undoable returns the newest edit that is in force, or nil: those that no longer have a record are not.
 func (s Stored) Undoable() *journal.Step {
 	undone, sums := s.Undone(), map[message.ID]bool{}
-	for _, it := range s.All {
-		sums[inJournal.SumOf(it.Record)] = true
+	for _, sum := range inJournal.SumsOf(s.All.Records()) {
+		sums[sum] = true
 	}
 	for i := range slices.Backward(s.Steps) {
 		step := &s.Steps[i]
@@ -201,8 +199,9 @@ func (l Log) WithoutStep(s Stored, undone *journal.Step, at int) (all edit.List,
 		runs = append(runs, r.Runs...)
 	}
 	edit.SortRuns(runs)
-	for _, it := range s.All {
-		if !slices.Contains(undone.Change.Made, inJournal.SumOf(it.Record)) {
+	sums := inJournal.SumsOf(s.All.Records())
+	for i, it := range s.All {
+		if !slices.Contains(undone.Change.Made, sums[i]) {
 			all = append(all, it)
 			continue
 		}
@@ -227,10 +226,7 @@ func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.
 	if err != nil {
 		return s.All, nil
 	}
-	for _, r := range back {
-		made = append(made, inJournal.SumOf(r))
-	}
-	return all, made
+	return all, inJournal.SumsOf(back)
 }
 
 // Amendment is what a person does to the edits of a history.
