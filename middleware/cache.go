@@ -36,7 +36,8 @@ func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 // expired reports whether the cache has expired for sure since the call whose answer is the first of the messages.
 func (v *View) expired(since []*message.Message, ttl time.Duration) bool {
 	if c := v.model.Cache; ttl == 0 {
-		if ttl = c.TTL; c.Auto && ttl > 0 {
+		ttl = c.TTL
+		if c.Auto && ttl > 0 {
 			ttl = max(ttl, c.LongTTL, time.Hour)
 		}
 	}
@@ -105,7 +106,8 @@ func priced(e report.Economics, v *View) report.Economics {
 	read, write, known := v.cachePrices()
 	more := max(write-read, 0) * float64(e.Rewritten)
 	less := read * float64(e.Freed)
-	if e.BreakEven = 0; more > 0 && less > 0 {
+	e.BreakEven = 0
+	if more > 0 && less > 0 {
 		e.BreakEven = more / less
 	}
 	if known {

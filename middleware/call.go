@@ -76,7 +76,10 @@ func (c *chain) enter(next Model) Model {
 		}
 		switch {
 		case req.chain == nil, c.hasEnv && (!inside || !req.chain.hasEnv && req.view == nil):
-			r.chain, r.rememberer, r.view, r.protect = c, c, nil, c.env.Protect
+			r.chain = c
+			r.rememberer = c
+			r.view = nil
+			r.protect = c.env.Protect
 			if c.given.Journal != nil || c.given.Archive != nil {
 				ctx = guard.Share(ctx)
 			}
@@ -131,10 +134,12 @@ func onView(protect []string, step func(ctx context.Context, v *View, out *Reque
 				return nil, err
 			}
 			out := *v.req
-			if v, err = step(ctx, v, &out); err != nil {
+			v, err = step(ctx, v, &out)
+			if err != nil {
 				return nil, err
 			}
-			if out.view, out.Messages = v, slices.Clip(v.result.Messages); out.rememberer == own {
+			out.view, out.Messages = v, slices.Clip(v.result.Messages)
+			if out.rememberer == own {
 				return last(ctx, &out, emit)
 			}
 			return next(ctx, &out, emit)
@@ -258,7 +263,8 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 		Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
 			"change them before the first editor or after the last one",
 	})
-	if v, err = r.chain.open(ctx, r); err == nil {
+	v, err = r.chain.open(ctx, r)
+	if err == nil {
 		v.turn.reported = leading
 	}
 	return v, err
@@ -278,7 +284,8 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 	}
 	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
 		var err error
-		if v, err = r.view.reopen(ctx, r); err != nil {
+		v, err = r.view.reopen(ctx, r)
+		if err != nil {
 			return outgoing{}, err
 		}
 		own, out.dry = true, v.req.dry
@@ -289,12 +296,14 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		if err != nil {
 			return outgoing{}, err
 		}
-		if out.dry = out.dry.add(kept); !own && !sent.result.LeftOut.Equal(r.view.result.LeftOut) {
+		out.dry = out.dry.add(kept)
+		if !own && !sent.result.LeftOut.Equal(r.view.result.LeftOut) {
 			out.Messages = withoutThinkingOf(out.Messages, r.view, sent.result.LeftOut)
 		}
 		v = sent
 	}
-	if out.view = v; own { // it may have more thinking than the last editor has seen
+	out.view = v
+	if own { // it may have more thinking than the last editor has seen
 		out.Messages = slices.Clip(v.result.Messages)
 	}
 	return outgoing{req: &out, view: v, replaced: !own}, nil
@@ -307,11 +316,13 @@ func finish(ctx context.Context, v *View, refusal string) (kept, sent *View, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if kept, err = remember(ctx, own); err != nil {
+	kept, err = remember(ctx, own)
+	if err != nil {
 		return nil, nil, err
 	}
 	if !sameSlice(kept.result.Messages, own.result.Messages) { // another call was first
-		if sent, done, err = repair(ctx, kept); err != nil {
+		sent, done, err = repair(ctx, kept)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

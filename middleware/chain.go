@@ -140,7 +140,8 @@ func (c counter) Count(text string) (n int) {
 		}
 	}()
 	defer caught("counter", &err)
-	if n = c.Counter.Count(text); n < 0 {
+	n = c.Counter.Count(text)
+	if n < 0 {
 		err = fmt.Errorf("counter returned %d for a text of %d bytes", n, len(text))
 	}
 	return n

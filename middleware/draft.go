@@ -258,7 +258,8 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 	steps = slices.Clone(steps)
 	for i, s := range steps {
 		if k := slices.Index(s.Records, was); k >= 0 {
-			if steps[i].Records = slices.Clone(s.Records); now != nil {
+			steps[i].Records = slices.Clone(s.Records)
+			if now != nil {
 				steps[i].Records[k] = now
 			} else {
 				steps[i].Records = slices.Delete(steps[i].Records, k, k+1)
@@ -356,7 +357,9 @@ func (d *DraftResult) Commit(ctx context.Context) error {
 func storeIn(ctx context.Context, v *View, c *chain) error {
 	s, w, st := *v.session, *v, v.session.opened.State
 	then := st.Stored
-	s.chain, s.log.Journal, s.log.Recent = c, c.env.Journal, &c.recent
+	s.chain = c
+	s.log.Journal = c.env.Journal
+	s.log.Recent = &c.recent
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)

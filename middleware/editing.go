@@ -83,7 +83,8 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	}
 	opts.Protect = slices.Clone(opts.Protect)
 	const pauseAfter = 3
-	if opts.PauseAfter = cmp.Or(opts.PauseAfter, pauseAfter); opts.PauseAfter < 0 {
+	opts.PauseAfter = cmp.Or(opts.PauseAfter, pauseAfter)
+	if opts.PauseAfter < 0 {
 		opts.PauseAfter = math.MaxInt
 	}
 	return onView(opts.Protect, (&layer{name: name, editor: editor, opts: opts}).edit)
@@ -185,7 +186,10 @@ type outcome struct {
 
 // fail makes an error the outcome.
 func (o *outcome) fail(kind EventKind, reason string, err error) {
-	o.kind, o.after, o.reason, o.err = kind, nil, reason, err
+	o.kind = kind
+	o.after = nil
+	o.reason = reason
+	o.err = err
 }
 
 // due reports whether the editor may edit now.
@@ -240,7 +244,8 @@ func (p *proposal) propose(ctx context.Context) {
 		return
 	}
 	plan, err := p.layer.call(ctx, p.before)
-	switch p.kind, p.plan = Skipped, plan; {
+	p.kind, p.plan = Skipped, plan
+	switch {
 	case err != nil:
 		p.fail(Failed, "editor", err)
 	case plan != nil && len(plan.Edits) > 0:
@@ -251,7 +256,8 @@ func (p *proposal) propose(ctx context.Context) {
 // call calls the editor.
 func (l *layer) call(ctx context.Context, v *View) (plan *Plan, err error) {
 	defer caught("editor", &err)
-	if plan, err = l.editor(ctx, v); plan != nil {
+	plan, err = l.editor(ctx, v)
+	if plan != nil {
 		own := *plan
 		plan = &own
 	}
@@ -273,7 +279,9 @@ func (p *proposal) check() {
 		p.fail(Refused, reason, err)
 		return
 	}
-	p.kind, p.records, p.after = Edited, records, after
+	p.kind = Edited
+	p.records = records
+	p.after = after
 	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-after.size.Tokens, p.before.callsSince(p.layer.name)
 }
 
@@ -323,7 +331,8 @@ func (p *proposal) build(ctx context.Context) {
 
 func makeFold(ctx context.Context, e *Edit) (msgs []message.Message, err error) {
 	defer caught("fold", &err)
-	if msgs, err = e.Make(ctx); err != nil {
+	msgs, err = e.Make(ctx)
+	if err != nil {
 		return nil, fmt.Errorf("make fold: %w", err)
 	}
 	return msgs, nil

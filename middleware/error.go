@@ -101,7 +101,8 @@ func ParseVoidThinking(err error) (changed string, ok bool) {
 	const refusal = "bound to a different conversation"
 	_, after, ok := strings.Cut(err.Error(), refusal)
 	if !ok { // some errors keep the answer of the provider
-		if _, after, ok = strings.Cut(overflow.Text(err), refusal); !ok {
+		_, after, ok = strings.Cut(overflow.Text(err), refusal)
+		if !ok {
 			return "", false
 		}
 	}

@@ -78,7 +78,8 @@ func (e Event) String() string {
 	why := e.Why
 	if e.Err != nil {
 		text, _, _ := strings.Cut(e.Err.Error(), "\ngoroutine ") // without the stack of a panic
-		if text = strings.TrimPrefix(text, e.By+": "); !strings.Contains(why, text) {
+		text = strings.TrimPrefix(text, e.By+": ")
+		if !strings.Contains(why, text) {
 			why = strings.TrimPrefix(why+": "+text, ": ")
 		}
 	}

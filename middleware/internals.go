@@ -163,7 +163,9 @@ func (internals) Ask(
 	ctx context.Context, v *View, c report.Call, m Model, known models.Model, req *Request,
 ) (*Response, *report.Call, error) {
 	env := &v.session.chain.env
-	c.Model, c.Provider, c.Scope = req.Model, known.Provider, env.Scope
+	c.Model = req.Model
+	c.Provider = known.Provider
+	c.Scope = env.Scope
 	c.Conversation = cmp.Or(v.req.Conversation, firstID(v.session.IDs))
 	now := &measurement{call: c, clock: env.Clock, began: env.Clock()}
 	resp, err := (*Response)(nil), errPanicked

@@ -102,7 +102,8 @@ func differingPart(a, b string) (inA, inB string) {
 		same = 0
 	}
 	cut := func(s string) string {
-		if s = s[:len(s)-same]; len(s) <= most {
+		s = s[:len(s)-same]
+		if len(s) <= most {
 			return s
 		}
 		n := most

@@ -35,7 +35,9 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 		if u := resp.Usage; u != (message.Usage{}) {
 			c.Prompt = cmp.Or(reportOf(u).Charged, c.Prompt)
 		}
-		c.Read, c.Miss, c.Missed = resp.Usage.CacheRead, resp.Cache.Miss, resp.Cache.Missed
+		c.Read = resp.Usage.CacheRead
+		c.Miss = resp.Cache.Miss
+		c.Missed = resp.Cache.Missed
 		answered.Cache = c
 		o.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
 		if o.req.dry == nil {
@@ -59,7 +61,11 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	}
 	m.answered(resp)
 	r := &m.call
-	r.History, r.View, r.Edits, r.Cache, r.Economics = v.historySize().Tokens, v.size.Tokens, len(v.list), c, v.turn.economics
+	r.History = v.historySize().Tokens
+	r.View = v.size.Tokens
+	r.Edits = len(v.list)
+	r.Cache = c
+	r.Economics = v.turn.economics
 	r.Saved = r.History - r.View
 	r.Bill = o.bill(r.Answered, r.Usage, c)
 	now.call = *r
@@ -133,7 +139,9 @@ func reportOf(u message.Usage) calibrate.Prompt {
 func (o *outgoing) learnPrompt(p calibrate.Prompt) {
 	ids := o.view.session.IDs
 	if len(ids) > 0 {
-		p.At, p.Counted, p.Since = len(ids), o.view.size.Counted, o.since
+		p.At = len(ids)
+		p.Counted = o.view.size.Counted
+		p.Since = o.since
 		o.view.session.chain.prompts.Put(ids[len(ids)-1], p)
 	}
 }
@@ -201,7 +209,9 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
 		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
-			p.At, p.Counted, p.Since = i, other.Counted, other.Since
+			p.At = i
+			p.Counted = other.Counted
+			p.Since = other.Since
 			if !st.tokens.LearnForeign(p, s.model.priors, source) {
 				return false
 			}

@@ -112,7 +112,10 @@ func (m *measurement) end(by *settled, resp *Response, err error) {
 // answered notes what the response says.
 func (m *measurement) answered(resp *Response) {
 	if resp != nil {
-		m.call.Answered, m.call.ID, m.call.Stop, m.call.Usage = resp.Model, resp.ID, resp.Stop, resp.Usage
+		m.call.Answered = resp.Model
+		m.call.ID = resp.ID
+		m.call.Stop = resp.Stop
+		m.call.Usage = resp.Usage
 	}
 }
 
@@ -121,7 +124,9 @@ func (o *outgoing) watch(ctx context.Context) {
 	r := *o.req
 	r.call = call{}
 	if v, err := o.req.chain.watcher().open(ctx, &r); err == nil {
-		o.view, o.watched, o.replaced = v, true, !sameSlice(v.result.Messages, r.Messages)
+		o.view = v
+		o.watched = true
+		o.replaced = !sameSlice(v.result.Messages, r.Messages)
 	}
 }
 

@@ -93,7 +93,8 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 		newer[i] = s.Weigh(r)
 		first = min(first, r.Runs[0].First)
 	}
-	if w.list, err = v.list.Over(newer); err != nil {
+	w.list, err = v.list.Over(newer)
+	if err != nil {
 		return nil, nil, edit.Broken("positions", err)
 	}
 	before := &v.result
@@ -131,7 +132,8 @@ func sparesCalls(v *View, p *Plan) error {
 		}
 		for _, run := range e.Runs {
 			for k := run.First; k <= run.Last; k++ {
-				switch by := v.Protected(k); {
+				by := v.Protected(k)
+				switch {
 				case by.Tool:
 					return fmt.Errorf("message %d: the fold would remove a call or a result of a protected tool", v.Span(k).First)
 				case by.Opaque && !p.LastResort:
@@ -181,7 +183,8 @@ func notShorter(before, after *View) error {
 func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, error) {
 	edits := p.Edits
 	var err error
-	if p.First, err = wellFormed(v, edits); err != nil {
+	p.First, err = wellFormed(v, edits)
+	if err != nil {
 		return nil, err
 	}
 	t := translation{
@@ -195,7 +198,8 @@ func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, er
 		e := &edits[i]
 		var r *journal.Record
 		if e.Kind == journal.Fold {
-			if r, err = t.fold(e.Runs); err != nil {
+			r, err = t.fold(e.Runs)
+			if err != nil {
 				return nil, err
 			}
 			r.Messages, r.Once = e.Messages, e.Once
@@ -214,7 +218,8 @@ func translate(v *View, name string, p *Plan, window int) ([]*journal.Record, er
 func wellFormed(v *View, edits []Edit) (first int, err error) {
 	runs, n := make([]message.Run, 0, len(edits)), len(v.result.Messages)
 	for i := range edits {
-		switch e := &edits[i]; {
+		e := &edits[i]
+		switch {
 		case e.Kind == journal.Rewrite && (e.At < 0 || e.At >= n):
 			return 0, fmt.Errorf("edit %d rewrites message %d of %d", i, e.At, n)
 		case e.Kind == journal.Rewrite:
@@ -261,7 +266,10 @@ func (t *translation) add(kind journal.Kind, runs []message.Run) *journal.Record
 	s := t.view.session
 	r := &t.records[0]
 	t.records = t.records[1:]
-	r.Middleware, r.Kind, r.Runs, r.Window = t.name, kind, runs, t.window
+	r.Middleware = t.name
+	r.Kind = kind
+	r.Runs = runs
+	r.Window = t.window
 	r.HistoryLen, r.ID = len(s.Body), s.IDs[runs[len(runs)-1].Last]
 	return r
 }

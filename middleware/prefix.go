@@ -42,7 +42,8 @@ type sent struct {
 
 // at returns message i, which is one of the edited history.
 func (s *sent) at(i int) *message.Message {
-	switch lead := s.history.Lead; {
+	lead := s.history.Lead
+	switch {
 	case s.edited != nil:
 		return &s.edited[i]
 	case i < len(lead):
@@ -87,7 +88,9 @@ func (o *outgoing) describe() {
 	if !slices.Equal(r.Tools, s.track.Tools) {
 		now.tools = slices.Clone(r.Tools)
 	}
-	o.sent, o.same, o.before = now, len(seen), s.track.State.last.Load()
+	o.sent = now
+	o.same = len(seen)
+	o.before = s.track.State.last.Load()
 	if o.replaced {
 		o.measureReplaced()
 	}
@@ -279,7 +282,8 @@ func (o *outgoing) mark() {
 			marked[i].Hints.Breakpoint = true
 		}
 	}
-	if r.Messages = marked; o.sent != nil && !o.replaced {
+	r.Messages = marked
+	if o.sent != nil && !o.replaced {
 		v := *r.view
 		v.result.Messages, r.view = marked, &v
 	}

@@ -222,8 +222,11 @@ func (f *floor) lower(l *layer, v *View, met bool) {
 		return
 	}
 	tokens, of := t.Below(v)
-	if f.none = tokens == 0; f.tokens == 0 || tokens < f.tokens {
-		f.tokens, f.of, f.by = tokens, of, l.name
+	f.none = tokens == 0
+	if f.tokens == 0 || tokens < f.tokens {
+		f.tokens = tokens
+		f.of = of
+		f.by = l.name
 	}
 }
 
@@ -265,7 +268,8 @@ func hopeless(l *layer, v *View) (why string, least int) {
 	least = max(1, int(leastShare*float64(left.size.Tokens)))
 	left.tools, left.result.Sum = 0, 0
 	left.measure()
-	if met, _ = l.stillMet(left); met { // it looks at something other than tokens
+	met, _ = l.stillMet(left)
+	if met { // it looks at something other than tokens
 		return "", 0
 	}
 	charged := v.size.Charged

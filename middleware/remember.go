@@ -83,12 +83,15 @@ func write(ctx context.Context, v *View) (*View, error) {
 		return nil, err
 	}
 	w, st := *v, s.track.State
-	st.Known, st.list, st.pending = known, l, nil
+	st.Known = known
+	st.list = l
+	st.pending = nil
 	if !known.All.Equal(l) { // another call was first: its edits are used
 		own := *s
 		s, w.session = &own, &own
 		s.recallThinking(known)
-		if st.list = s.Holding(known.All, s.terms(s.thinking.leftOut)); !st.list.Equal(v.list) {
+		st.list = s.Holding(known.All, s.terms(s.thinking.leftOut))
+		if !st.list.Equal(v.list) {
 			w.result, w.list = s.apply(st.list, s.thinking.leftOut, nil, 0), st.list
 			w.measure()
 		}
@@ -120,7 +123,8 @@ func writeView(v *View) []journal.Write {
 		r.Runs, r.ID = []message.Run{{First: first, Last: i}}, ids[i]
 		records = append(records, r)
 	}
-	e := journal.Entry{Edits: records, Conversation: v.session.log.Name, Steps: v.session.log.Final(v.session.track.State.Known, v.turn.steps)}
+	log := v.session.log
+	e := journal.Entry{Edits: records, Conversation: log.Name, Steps: log.Final(v.session.track.State.Known, v.turn.steps)}
 	if v.turn.thinking != nil {
 		e.Thinking = bound.Sent(body, v.turn.thinking.Head, message.ID{})
 		e.Thinking.Again = v.turn.thinking.Again
@@ -128,8 +132,8 @@ func writeView(v *View) []journal.Write {
 		return nil
 	}
 	e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
-	conversation := v.session.log.Conversation
-	if v.session.log.Name.IsZero() {
+	conversation := log.Conversation
+	if log.Name.IsZero() {
 		conversation = ids[0]
 	}
 	return []journal.Write{{ID: ids[len(ids)-1], First: ids[0], Conversation: conversation, Entry: e}}

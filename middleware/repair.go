@@ -58,7 +58,8 @@ func repair(ctx context.Context, v *View) (*View, []repairs, error) {
 			continue
 		}
 		before := v
-		if v, err = withRepairs(v, r.name, repaired); err != nil {
+		v, err = withRepairs(v, r.name, repaired)
+		if err != nil {
 			return nil, nil, &Error{Op: r.name, Err: err}
 		}
 		if len(repaired.Fixes) > 0 {
@@ -163,7 +164,8 @@ func (r repairs) changed(fix int) int {
 func reportRepairs(ctx context.Context, done []repairs) int {
 	first := unchanged
 	for _, r := range done {
-		switch i := r.report(ctx); {
+		i := r.report(ctx)
+		switch {
 		case i < 0: // of no message
 			first = leading
 		case i < r.after.Len():

@@ -238,7 +238,10 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	s.heed(found.Stored)
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
-	st.Known, st.wholeCount, st.question, st.window = found, s.WholeCount, s.LastUser, s.budget.Window
+	st.Known = found
+	st.wholeCount = s.WholeCount
+	st.question = s.LastUser
+	st.window = s.budget.Window
 	st.rule = s.thinking.rule
 	if holds && sameSlice(known, st.known()) {
 		return nil
@@ -250,7 +253,8 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same { // what was sent before had these edits, perhaps by another process
 		before = l
 	}
-	if st.list = s.Holding(l, s.terms(s.thinking.leftOut)); sameRecords(st.list, known) {
+	st.list = s.Holding(l, s.terms(s.thinking.leftOut))
+	if sameRecords(st.list, known) {
 		st.list = known
 	} else {
 		st.result, st.once = edit.Result{}, holdsOnce(st.list)
@@ -281,7 +285,9 @@ func (s *session) pin(ids []message.ID) {
 		return
 	}
 	h, lead := *s.History, len(s.Lead)
-	h.Body, h.Whole, s.all = slices.Clone(h.Body), slices.Clone(h.Whole), slices.Clone(s.all)
+	h.Body = slices.Clone(h.Body)
+	h.Whole = slices.Clone(h.Whole)
+	s.all = slices.Clone(s.all)
 	for _, id := range pinned {
 		i := slices.Index(h.IDs, id)
 		if !h.Whole[i] {
@@ -289,7 +295,9 @@ func (s *session) pin(ids []message.ID) {
 		}
 		m := *h.Body[i]
 		m.Hints.Pinned = true
-		h.Body[i], h.Whole[i], s.all[lead+i] = &m, true, m
+		h.Body[i] = &m
+		h.Whole[i] = true
+		s.all[lead+i] = m
 	}
 	s.History = &h
 }

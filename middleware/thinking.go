@@ -108,7 +108,8 @@ func (v *View) boundTo(head message.ID) bound.Request {
 	r.Position = make([]int, len(r.Messages))
 	for i := range r.Position {
 		s := v.span(lead + i)
-		if r.Position[i] = s.First; s.First != s.Last || s.Record != nil && s.Record.Kind == journal.Fold {
+		r.Position[i] = s.First
+		if s.First != s.Last || s.Record != nil && s.Record.Kind == journal.Fold {
 			r.Position[i] = -1
 		}
 	}
@@ -258,7 +259,8 @@ func (v *View) forItsModel() *View {
 	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.track.State.Known)
 	w.session = &s
-	if w.result = s.apply(v.list, s.thinking.leftOut, nil, 0); w.result.LeftOut.Equal(v.result.LeftOut) {
+	w.result = s.apply(v.list, s.thinking.leftOut, nil, 0)
+	if w.result.LeftOut.Equal(v.result.LeftOut) {
 		w.result = v.result
 	}
 	w.measure()

@@ -334,7 +334,8 @@ func (v *View) Archive(i int, parts ...message.Part) (store.Handle, []store.Name
 		return store.Handle{}, nil
 	}
 	if n, ok := v.hashed(i, parts); ok {
-		if n.Handle = archive.Handle(n.Hash); !n.Handle.IsZero() {
+		n.Handle = archive.Handle(n.Hash)
+		if !n.Handle.IsZero() {
 			return n.Handle, []store.Named{n}
 		}
 	}

@@ -16,7 +16,8 @@ import (
 // repairs, as it is sent. refusal is the reason of the provider against thinking in this call; "": nothing.
 func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, done []repairs, err error) {
 	s := v.session
-	if sent, done, err = repair(ctx, v); err != nil || s.thinking.rule != edit.ThinkingBound || len(s.IDs) == 0 {
+	sent, done, err = repair(ctx, v)
+	if err != nil || s.thinking.rule != edit.ThinkingBound || len(s.IDs) == 0 {
 		return v, sent, done, err
 	}
 	if refusal == "" && s.goesOn(v, sent) {
@@ -31,7 +32,8 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 	now, void := m.Check(s.History, sent.boundTo(s.head(sent)), own.result.LeftOut, read)
 	for len(void) > 0 { // repairs may depend on thinking, so what is sent then is checked again
 		own = own.leavingOut(own.result.LeftOut.Union(void))
-		if sent, done, err = repair(ctx, own); err != nil {
+		sent, done, err = repair(ctx, own)
+		if err != nil {
 			return nil, nil, nil, err
 		}
 		now, void = m.Check(s.History, sent.boundTo(s.head(sent)), own.result.LeftOut, read)
@@ -75,7 +77,8 @@ func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 		w.turn.thinking = now
 	}
 	if !sent.repaired {
-		s.track.State.judged.Store(&judged{known: now, list: v.list, leftOut: bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)})
+		leftOut := bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)
+		s.track.State.judged.Store(&judged{known: now, list: v.list, leftOut: leftOut})
 	}
 	return &w
 }
@@ -97,10 +100,14 @@ func (o *outgoing) resend(
 	s, w, again := *v.session, *v, *req
 	s.chain.binding.Store(o.req.Model, true)
 	s.thinking.rule = edit.ThinkingBound
-	w.session, w.repaired, w.unrepaired, w.turn.attempts = &s, false, 0, nil
+	w.session = &s
+	w.repaired = false
+	w.unrepaired = 0
+	w.turn.attempts = nil
 	w.result = s.apply(w.list, s.thinking.leftOut, nil, 0)
 	w.measure()
-	if again.view = &w; !o.replaced {
+	again.view = &w
+	if !o.replaced {
 		again.Messages = slices.Clip(w.result.Messages)
 	}
 	out, err := closeCall(ctx, &again, why)

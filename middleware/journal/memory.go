@@ -85,7 +85,8 @@ func (m *memory) Put(_ context.Context, scope string, writes []Write) (Entry, er
 		if i > 0 {
 			continue
 		}
-		switch first = el; {
+		first = el
+		switch {
 		case el == nil:
 			return Entry{}, nil
 		case keptIn(el).entry.Rev != w.Entry.Rev:

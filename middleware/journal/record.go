@@ -211,13 +211,15 @@ func (e *Entry) revision() message.ID {
 	b = append(b, e.Base[:]...)
 	before := new(Record)
 	for _, r := range e.Edits {
-		if b = r.appendTo(b, before); len(b) >= chunk {
+		b = r.appendTo(b, before)
+		if len(b) >= chunk {
 			h.Write(b)
 			b = b[:0]
 		}
 		before = r
 	}
-	if b = e.Thinking.appendTo(b); !e.Conversation.IsZero() {
+	b = e.Thinking.appendTo(b)
+	if !e.Conversation.IsZero() {
 		b = append(append(b, '@'), e.Conversation[:]...)
 	}
 	for i := range e.Steps {

@@ -61,7 +61,8 @@ func (c *cut) judge(p Prompt, rate float64, s Source) Verdict {
 	switch {
 	case !low:
 		c.grew = c.grew || appended && p.Counted-c.top.Counted >= leastAdded
-		if c.low = (Prompt{}); !appended || p.Charged > c.top.Charged {
+		c.low = (Prompt{})
+		if !appended || p.Charged > c.top.Charged {
 			c.top = p
 		}
 		return Believed

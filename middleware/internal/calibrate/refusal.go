@@ -36,7 +36,8 @@ func (r Refusal) Judge() Limit {
 			l.Window, l.ByOver = int(float64(room)/share), true
 		}
 	}
-	if l.Guess = l.Window; l.Window == 0 || !l.Trusted {
+	l.Guess = l.Window
+	if l.Window == 0 || !l.Trusted {
 		l.Guess = int(tryNext * float64(r.Tokens) / share)
 	}
 	l.Guess = max(1, l.Guess)

@@ -100,7 +100,10 @@ func (t *Tokens) Mean() float64 { return float64(t.Charged) / float64(t.Counted)
 // common. The rates stay, and so does a limit.
 func (t *Tokens) KeepFirst(common int) {
 	if t.At > common {
-		t.At, t.Charged, t.Counted, t.before = 0, 0, 0, 0
+		t.At = 0
+		t.Charged = 0
+		t.Counted = 0
+		t.before = 0
 	}
 	if t.cut.top.At > common {
 		t.cut.top, t.cut.low = Prompt{}, Prompt{}
@@ -115,7 +118,9 @@ func (t *Tokens) Learn(p Prompt, pr Priors, s Source) Verdict {
 	verdict := t.cut.judge(p, min(t.plain.value(pr.Plain), t.wide.value(pr.Wide)), s)
 	switch {
 	case verdict == Truncated:
-		t.At, t.Charged, t.Counted = 0, 0, 0
+		t.At = 0
+		t.Charged = 0
+		t.Counted = 0
 		return verdict
 	case verdict == Doubtful && !t.cut.grew:
 		*t = Tokens{Wide: t.Wide, Fresh: t.Fresh, cut: t.cut}
@@ -157,7 +162,9 @@ func (t *Tokens) learn(p Prompt, pr Priors) {
 		w := float64(t.Wide)
 		if t.At == 0 { // a long beginning counts only in part: what is added later is typical
 			share := min(1, firstGain/added)
-			gained, added, w = gained*share, added*share, math.Trunc(w*share)
+			gained = gained * share
+			added = added * share
+			w = math.Trunc(w * share)
 		}
 		if w > added/2 {
 			t.wide.learn(gained-t.plain.value(pr.Plain)*(added-w), w)
@@ -168,5 +175,9 @@ func (t *Tokens) learn(p Prompt, pr Priors) {
 	if t.At > 0 && t.At < p.At {
 		t.before = t.Mean()
 	}
-	t.At, t.Charged, t.Counted, t.Wide, t.Fresh = p.At, p.Charged, p.Counted, 0, 0
+	t.At = p.At
+	t.Charged = p.Charged
+	t.Counted = p.Counted
+	t.Wide = 0
+	t.Fresh = 0
 }

@@ -97,7 +97,9 @@ func (r *Result) fold(h *History, it *Item) {
 		if len(it.Messages) > 1 {
 			n = h.Meter.Message(m)
 		}
-		r.Messages, r.Spans, r.Tokens = append(r.Messages, m), append(r.Spans, s), append(r.Tokens, n)
+		r.Messages = append(r.Messages, m)
+		r.Spans = append(r.Spans, s)
+		r.Tokens = append(r.Tokens, n)
 	}
 }
 
@@ -113,7 +115,9 @@ func (r *Result) rewrite(l List, i int) {
 			i++
 		}
 		r.Sum += it.Tokens - r.Tokens[i]
-		r.Messages[i].Parts, r.Spans[i].Record, r.Tokens[i] = it.Parts, it.Record, it.Tokens
+		r.Messages[i].Parts = it.Parts
+		r.Spans[i].Record = it.Record
+		r.Tokens[i] = it.Tokens
 	}
 }
 

@@ -78,7 +78,8 @@ func (l List) Over(newer List) (List, error) {
 	}
 	out := make(List, 0, len(l)+len(newer))
 	for _, it := range l {
-		switch covered, overlaps := Cover(runs, it.Runs); {
+		covered, overlaps := Cover(runs, it.Runs)
+		switch {
 		case !overlaps:
 			out = append(out, it)
 		case !covered:
@@ -161,7 +162,8 @@ func (l List) Reuse(base List) List {
 		if k < 0 {
 			continue
 		}
-		if next = k + 1; base[k].Record != it.Record {
+		next = k + 1
+		if base[k].Record != it.Record {
 			if &out[0] == &l[0] {
 				out = slices.Clone(l)
 			}

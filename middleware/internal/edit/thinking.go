@@ -127,7 +127,8 @@ func WithoutThinking(parts []message.Part) []message.Part {
 // Remainder returns the parts of a message whose thinking is left out. Providers reject a message that is empty then, so it gets
 // a text, as [message.Rules.Repair] gives it to others.
 func Remainder(parts []message.Part) []message.Part {
-	if parts = WithoutThinking(parts); len(parts) > 0 {
+	parts = WithoutThinking(parts)
+	if len(parts) > 0 {
 		return parts
 	}
 	return []message.Part{message.Text{Text: "(empty)"}}

@@ -101,7 +101,8 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 	}
 	var err error
 	before, first := k.Stored, !k.tried && l.Shared
-	if k.tried = true; first {
+	k.tried = true
+	if first {
 		ctx = guard.Patient(ctx)
 	}
 	k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
@@ -109,7 +110,9 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
 	}
 	if err == nil {
-		k.asked, k.seen, k.Gone = len(l.IDs), seen, before.At >= 0 && k.At < 0
+		k.asked = len(l.IDs)
+		k.seen = seen
+		k.Gone = before.At >= 0 && k.At < 0
 	}
 	if k.Entry.Rev != before.Entry.Rev && k.ByPerson() != nil {
 		k.early = None
@@ -123,7 +126,8 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 	for end := len(ids); end > from; {
 		found, err := l.find(ctx, ids[from:end])
 		broken = errors.Join(broken, found.Skipped)
-		switch at := from + found.At; {
+		at := from + found.At
+		switch {
 		case err != nil:
 			return before, broken, err
 		case found.At < 0 || len(found.Entries) == 0:
@@ -153,7 +157,8 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 	s := Stored{}
 	for i := range found {
-		switch base := found[i].Base; {
+		base := found[i].Base
+		switch {
 		case base.IsZero():
 			found = found[:i+1]
 		case base == known.Entry.Rev:
@@ -244,7 +249,9 @@ func (l Log) Write(
 		}
 		before, from := known.Stored, at
 		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
-			before, from, known.early = None, 0, None
+			before = None
+			from = 0
+			known.early = None
 		}
 		theirs, broken, err := l.readOthers(ctx, known.Stored, before, from)
 		if err != nil {
@@ -252,15 +259,23 @@ func (l Log) Write(
 		}
 		known.Skipped = errors.Join(known.Skipped, broken)
 		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
-		if known.Stored = theirs; !same && !all.Equal(theirs.All) {
+		known.Stored = theirs
+		if !same && !all.Equal(theirs.All) {
 			return known, all, nil
 		}
-		if thinking != nil && theirs.Entry.Thinking != nil {
-			own := *thinking
-			own.Again, thinking = true, &own
-		}
+		thinking = again(thinking, theirs.Entry.Thinking)
 	}
 	return known, nil, ErrFirst
+}
+
+// again returns what is to be written of thinking after another request with the same history.
+func again(t, other *journal.Thinking) *journal.Thinking {
+	if t == nil || other == nil {
+		return t
+	}
+	own := *t
+	own.Again = true
+	return &own
 }
 
 const tries = 4
@@ -305,17 +320,20 @@ func (l Log) batch(
 		early = known.Stored
 	case early.At != question:
 		var err error
-		if early, _, err = l.Read(ctx, l.IDs[:question+1], None, 0); err != nil {
+		early, _, err = l.Read(ctx, l.IDs[:question+1], None, 0)
+		if err != nil {
 			return nil, early, err
 		}
 	}
 	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}
-	switch same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record; { // then it is the same entry
+	same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record // then it is the same entry
+	switch {
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
 	case !same:
 		some = some.Reuse(early.All)
-		if w, ok = l.on(early, question, some, thinking, made); !ok {
+		w, ok = l.on(early, question, some, thinking, made)
+		if !ok {
 			return writes, early, nil
 		}
 	}
@@ -338,7 +356,10 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, 
 	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made), Pins: base.Pins}
 	_, dry := l.Journal.(*Overlay)
 	if ok && own && base.At >= 0 && base.Entry.Depth+1 < inJournal.MaxDepth() && !dry {
-		e.Base, e.Depth, e.Edits, e.Pins = base.Entry.Rev, base.Entry.Depth+1, delta.Records(), nil
+		e.Base = base.Entry.Rev
+		e.Depth = base.Entry.Depth + 1
+		e.Edits = delta.Records()
+		e.Pins = nil
 	} else {
 		e.Steps = l.latest(append(slices.Clip(base.Steps), e.Steps...))
 	}
@@ -408,75 +429,4 @@ func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
 		}
 	}
 	return from, r.count
-}
-
-// Overlay is a journal on top of another one, which it only reads. What is written to it
-// builds on nothing in the other one.
-type Overlay struct {
-	Below journal.Journal
-	Top   journal.Journal
-
-	mu sync.Mutex // between the reads and the write of a Put
-}
-
-// Find implements [journal.Journal].
-func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
-	found, err := o.Top.Find(ctx, scope, first, ids)
-	newer := found.At + 1
-	if err != nil || newer == len(ids) {
-		return found, err
-	}
-	below, err := o.Below.Find(ctx, scope, first, ids[newer:])
-	if found.Skipped = below.Skipped; err != nil || below.At < 0 {
-		return found, err
-	}
-	below.At += newer
-	return below, nil
-}
-
-// Put implements [journal.Journal].
-func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	own := make([]journal.Write, 0, len(writes))
-	for i, w := range writes {
-		there, err := o.at(ctx, scope, w.First, w.ID)
-		if err != nil {
-			return journal.Entry{}, err
-		}
-		free := there.Rev.IsZero() || there.Rev == w.Over
-		if w.Head != (journal.Head{}) && there.Rev != w.Entry.Rev {
-			head, err := o.at(ctx, scope, w.First, w.Head.ID)
-			if err != nil {
-				return journal.Entry{}, err
-			}
-			free = free && head.Rev == w.Head.Rev
-		}
-		if !free && there.Rev != w.Entry.Rev {
-			if i == 0 {
-				return there, nil
-			}
-			continue
-		}
-		w.Head = journal.Head{}
-		if mine, _ := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID}); mine.At >= 0 {
-			w.Over = mine.Entries[0].Rev
-		}
-		own = append(own, w)
-	}
-	return o.Top.Put(ctx, scope, own)
-}
-
-// at returns the entry under an ID, or the zero Entry.
-func (o *Overlay) at(ctx context.Context, scope string, first, id message.ID) (journal.Entry, error) {
-	found, err := o.Find(ctx, scope, first, []message.ID{id})
-	if err != nil || found.At < 0 {
-		return journal.Entry{}, err
-	}
-	return found.Entries[0], nil
-}
-
-// Delete implements [journal.Journal]. The journal below keeps its entries.
-func (o *Overlay) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	return o.Top.Delete(ctx, scope, conversations...)
 }

@@ -57,7 +57,8 @@ func upTo(at int, made []Made) []journal.Step {
 	for _, m := range made {
 		s := m.Step
 		s.Change.Made = inJournal.SumsOf(recordsUpTo(at, m.Records))
-		if s.Change.Removed = recordsUpTo(at, s.Change.Removed); len(s.Change.Made) > 0 {
+		s.Change.Removed = recordsUpTo(at, s.Change.Removed)
+		if len(s.Change.Made) > 0 {
 			out = append(out, s)
 		}
 	}
@@ -296,7 +297,8 @@ func (l Log) amendedEarly(
 	if err != nil {
 		return early, false, err
 	}
-	if early, changes = l.amended(there, a, &step, question); there.At == question {
+	early, changes = l.amended(there, a, &step, question)
+	if there.At == question {
 		early.Over = there.Entry.Rev
 	}
 	return early, changes, nil
@@ -304,7 +306,8 @@ func (l Log) amendedEarly(
 
 // own returns the journal with the conversation of what is written; zero: one without a name.
 func (l Log) own(name message.ID) Log {
-	if l.Name, l.Conversation = name, name; name.IsZero() {
+	l.Name, l.Conversation = name, name
+	if name.IsZero() {
 		l.Conversation = l.IDs[0]
 	}
 	return l
@@ -331,7 +334,9 @@ func (l Log) Final(known Known, made []Made) []journal.Step {
 	steps = l.latest(steps)
 	for i := range steps {
 		c := &steps[i].Change
-		c.Final, c.Made, c.Removed = true, nil, nil
+		c.Final = true
+		c.Made = nil
+		c.Removed = nil
 	}
 	return steps
 }

@@ -51,7 +51,9 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 			n, same = common(x.known, body)
 		}
 		if n > equal {
-			best, equal, notes = x.track, n, same
+			best = x.track
+			equal = n
+			notes = same
 		}
 	}
 	if err := checkParts(lead, body, equal); err != nil {
@@ -68,7 +70,8 @@ func (c *Cache[S]) Follow(given Given, meter tokens.Meter, start func() S) (*Tra
 	}
 	t, ch := best.grow(given, equal, notes, sorted)
 	ch.Moved = t.passed != nil
-	if ch.NewLead = !Same(lead, t.Lead); ch.NewLead {
+	ch.NewLead = !Same(lead, t.Lead)
+	if ch.NewLead {
 		t.setLead(lead)
 	}
 	return t, ch, nil

@@ -165,7 +165,9 @@ func (t *Track[S]) grow(given Given, equal int, notes, sorted bool) (*Track[S], 
 		} else {
 			g.steady = false
 		}
-		given, equal, notes = Given{Body: ordered}, shared, alike
+		given = Given{Body: ordered}
+		equal = shared
+		notes = alike
 	}
 	body := given.Body
 	ch, more := Change{Common: equal, Grown: equal == len(t.Body), Noted: !notes}, len(body)-equal
@@ -177,8 +179,12 @@ func (t *Track[S]) grow(given Given, equal int, notes, sorted bool) (*Track[S], 
 		ch.Copied, ch.Unlike = true, 2*equal < len(t.Body) && !endsAlike
 		more = g.branch(given, equal, notes)
 	}
-	g.Body, g.IDs, g.Tokens = slices.Grow(g.Body, more), slices.Grow(g.IDs, more), slices.Grow(g.Tokens, more)
-	g.Hashes, g.Wide, g.Whole = slices.Grow(g.Hashes, more), slices.Grow(g.Wide, more), slices.Grow(g.Whole, more)
+	g.Body = slices.Grow(g.Body, more)
+	g.IDs = slices.Grow(g.IDs, more)
+	g.Tokens = slices.Grow(g.Tokens, more)
+	g.Hashes = slices.Grow(g.Hashes, more)
+	g.Wide = slices.Grow(g.Wide, more)
+	g.Whole = slices.Grow(g.Whole, more)
 	added := body[equal:]
 	switch {
 	case !given.Steady:
@@ -215,7 +221,8 @@ func (t *Track[S]) branch(given Given, equal int, notes bool) (more int) {
 			if t.Whole[i] {
 				t.WholeCount--
 			}
-			if t.Whole[i], _ = look(m); t.Whole[i] {
+			t.Whole[i], _ = look(m)
+			if t.Whole[i] {
 				t.WholeCount++
 			}
 		}
@@ -227,8 +234,12 @@ func (t *Track[S]) branch(given Given, equal int, notes bool) (more int) {
 func (t *Track[S]) cut(n int) {
 	from, to, sign := n, len(t.Body), -1
 	if n < to-from {
-		from, to, sign = 0, n, 1
-		t.WholeCount, t.Sum, t.bytes = 0, 0, 0
+		from = 0
+		to = n
+		sign = 1
+		t.WholeCount = 0
+		t.Sum = 0
+		t.bytes = 0
 		for i := range t.Lead {
 			t.bytes += within.Size(&t.Lead[i])
 		}
@@ -242,8 +253,12 @@ func (t *Track[S]) cut(n int) {
 	if n < len(t.Body) {
 		t.parent = nil
 	}
-	t.Body, t.IDs, t.Tokens = t.Body[:n:n], t.IDs[:n:n], t.Tokens[:n:n]
-	t.Hashes, t.Wide, t.Whole = t.Hashes[:n:n], t.Wide[:n:n], t.Whole[:n:n]
+	t.Body = t.Body[:n:n]
+	t.IDs = t.IDs[:n:n]
+	t.Tokens = t.Tokens[:n:n]
+	t.Hashes = t.Hashes[:n:n]
+	t.Wide = t.Wide[:n:n]
+	t.Whole = t.Whole[:n:n]
 	if t.FirstUser >= n {
 		t.FirstUser = -1
 	}
@@ -266,7 +281,10 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 		bytes += within.Size(m)
 	}
 	t.bytes += bytes
-	t.Hashes, t.Tokens, t.Wide, t.Whole = t.Hashes[:n], t.Tokens[:n], t.Wide[:n], t.Whole[:n]
+	t.Hashes = t.Hashes[:n]
+	t.Tokens = t.Tokens[:n]
+	t.Wide = t.Wide[:n]
+	t.Whole = t.Whole[:n]
 	var taken atomic.Int64
 	work := func() {
 		for first := from; first < n; {
@@ -286,7 +304,8 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 	second.Wait()
 	t.IDs = within.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
 	for i := from; i < n; i++ {
-		if t.Sum += t.Tokens[i]; t.Whole[i] {
+		t.Sum += t.Tokens[i]
+		if t.Whole[i] {
 			t.WholeCount++
 		}
 	}

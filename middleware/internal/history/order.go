@@ -70,7 +70,8 @@ func (t *Track[S]) orLonger(
 		}
 		if n, _ := common(o.Body, ordered); n > most {
 			t, most = o, n
-			if equal, notes = common(o.Body, body); o.passed != nil {
+			equal, notes = common(o.Body, body)
+			if o.passed != nil {
 				if n, same := common(o.passed, body); n > equal {
 					equal, notes = n, same
 				}
