@@ -163,7 +163,9 @@ func (c *chain) leave(next Model) Model {
 		if err != nil {
 			return nil, err
 		}
-		req.reportFloor(ctx)
+		if req.observers != nil {
+			req.reportFloor(ctx)
+		}
 		if out.view == nil && req.observers != nil && req.dry == nil {
 			out.watch(ctx)
 		}
@@ -191,6 +193,7 @@ type outgoing struct {
 	*sent        // what is known of it; nil without a view
 	same   int   // number of first messages that are those of the view
 	before *sent // of the call before; nil: unknown
+	lead   bool  // the caller has the same leading system messages as then
 }
 
 // send calls the model with a request, and learns from the result.

@@ -274,8 +274,11 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 // remade returns the steps of a changed draft with what they do now: each one edits what the ones before it have left, and the
 // last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
 func remade(v *View, steps []entries.Made) []entries.Made {
-	w, last := asOpened(v), -1
-	for i := len(v.session.opened.State.pending.made()); i < len(steps); i++ {
+	w, last, first := asOpened(v), -1, 0
+	if p := v.session.opened.State.pending; p != nil {
+		first = len(p.steps)
+	}
+	for i := first; i < len(steps); i++ {
 		s := &steps[i]
 		if len(s.Records) == 0 { // it is not written
 			continue

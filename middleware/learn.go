@@ -208,7 +208,7 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if p := reportOf(s.usage(i)); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
+		if p := s.charges(i); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
 			p.At = i
 			p.Counted = other.Counted
 			p.Since = other.Since
@@ -246,18 +246,18 @@ func (s *session) unsent() calibrate.Prompt {
 // charged returns the prompt that ends with message i of the body; its answer may have the usage.
 func (s *session) charged(i int, p calibrate.Prompt) calibrate.Prompt {
 	if p.Charged == 0 {
-		u := reportOf(s.usage(i + 1))
+		u := s.charges(i + 1)
 		p.Charged, p.WithCache = u.Charged, u.WithCache
 	}
 	return p
 }
 
-// usage returns what message i of the body says of its prompt, zero if nothing.
-func (s *session) usage(i int) message.Usage {
+// charges returns the prompt that message i of the body answers, by its usage; zero if it has none.
+func (s *session) charges(i int) calibrate.Prompt {
 	if i >= len(s.Body) || s.Body[i].Role != message.RoleAssistant || s.Body[i].Usage == nil {
-		return message.Usage{}
+		return calibrate.Prompt{}
 	}
-	return *s.Body[i].Usage
+	return reportOf(*s.Body[i].Usage)
 }
 
 // refusesLong reports whether a model is known to be run by those who refuse long prompts. Servers of open weights may cut them.

@@ -189,7 +189,7 @@ func (o *outgoing) unsent() (n int) {
 	case answer < 0, v.expired(s.Body[answer:], 0):
 		return all
 	case was == nil:
-	case o.model != was.model, !slices.Equal(o.tools, was.tools), !sameLead(o.history.Lead, was.history.Lead):
+	case o.model != was.model, !slices.Equal(o.tools, was.tools), !o.lead:
 		return all
 	default:
 		same = history.Shared(o.history.IDs, was.history.IDs)

@@ -91,6 +91,7 @@ func (o *outgoing) describe() {
 	o.sent = now
 	o.same = len(seen)
 	o.before = s.track.State.last.Load()
+	o.lead = o.before != nil && sameLead(s.Lead, o.before.history.Lead)
 	if o.replaced {
 		o.measureReplaced()
 	}
@@ -173,7 +174,7 @@ func (o *outgoing) count(broken string) {
 	if broken == "" {
 		o.since = o.before.since
 	}
-	if !sameLead(o.history.Lead, o.before.history.Lead) {
+	if !o.lead {
 		o.leads = o.before.leads + 1
 	}
 }
@@ -184,7 +185,7 @@ func (o *outgoing) common() (n int) {
 	was := o.before
 	theirs := was.size - len(was.hashes) // of the edited history
 	own := min(o.size-len(o.hashes), theirs)
-	if len(o.history.Lead) == len(was.history.Lead) && sameLead(o.history.Lead, was.history.Lead) {
+	if o.lead && len(o.history.Lead) == len(was.history.Lead) {
 		n = len(o.history.Lead)
 		same := history.Shared(o.history.IDs, was.history.IDs)
 		if len(o.list)+len(was.list)+len(o.leftOut)+len(was.leftOut) > 0 {
@@ -222,7 +223,7 @@ func (o *outgoing) cause(n int) change {
 		at = v.span(n).Last
 	}
 	caller := unchanged
-	if !sameLead(o.history.Lead, was.history.Lead) {
+	if !o.lead {
 		caller = leading
 	} else if same := history.Shared(o.history.IDs, was.history.IDs); same < len(was.history.IDs) {
 		caller = min(same, at) // an edit that ends with the messages that it was made of begins before them

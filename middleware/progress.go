@@ -236,7 +236,7 @@ const distant = 50_000
 // reportFloor reports, once for a chain, that nothing is edited for long.
 func (r *Request) reportFloor(ctx context.Context) {
 	f := r.floor
-	if r.observers == nil || r.view == nil || r.chain.env.Explain { // which says in each call why nothing is edited
+	if r.view == nil || r.chain.env.Explain { // which says in each call why nothing is edited
 		return
 	}
 	if f.none || f.of == "" || f.tokens < distant || f.tokens < 2*r.view.size.Tokens || r.dry == nil && !r.chain.warned.once(r, "floor") {

@@ -99,14 +99,6 @@ func (p *pending) ofBranch() *pending {
 	return &own
 }
 
-// made returns the steps, also of nothing.
-func (p *pending) made() []entries.Made {
-	if p == nil {
-		return nil
-	}
-	return p.steps
-}
-
 // follow adapts the state of an earlier call to the changes of its history.
 func (st *state) follow(ch history.Change) {
 	if ch.Copied {
@@ -158,10 +150,15 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	s.calibrate(ctx, req)
 	v := &View{
 		session: s, req: req, list: s.track.State.list, result: s.result(), tools: s.track.ToolTokens,
-		model: s.model, budget: s.budget, turn: turn{reported: s.reported, steps: s.track.State.pending.made()},
+		model: s.model, budget: s.budget, turn: turn{reported: s.reported},
+	}
+	if p := s.track.State.pending; p != nil {
+		v.turn.steps = p.steps
 	}
 	v.measure()
-	v = v.recalled(ctx)
+	if s.thinking.rule == edit.ThinkingBound {
+		v = v.recalled(ctx)
+	}
 	c.histories.Publish(s.track)
 	if req.dry == nil && c.uncounted.Load() != nil {
 		c.reportCounter(ctx, req)
@@ -230,12 +227,15 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same && st.pending != nil && !st.pending.all.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.pending = nil
 	}
-	s.overtaken, s.unread = ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking), err != nil
+	s.overtaken = !same && ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking)
+	s.unread = err != nil
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
 	if !slices.Equal(found.Pins, st.Pins) {
 		st.result = edit.Result{}
 	}
-	s.heed(found.Stored)
+	if len(found.Steps)+len(found.Pins) > 0 {
+		s.heed(found.Stored)
+	}
 	s.recallThinking(found)
 	holds := n > 0 && same && s.stillHold(known, ch)
 	st.Known = found
@@ -270,9 +270,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 
 // heed takes what a person has done about the history: which edits were undone, and what was pinned.
 func (s *session) heed(found entries.Stored) {
-	if len(found.Steps) > 0 {
-		s.held = found.Held(s.log.Question())
-	}
+	s.held = found.Held(s.log.Question())
 	if len(found.Pins) > 0 {
 		s.pin(found.Pins)
 	}

@@ -222,8 +222,6 @@ func (v *View) recalled(ctx context.Context) *View {
 	s := v.session
 	m := s.thinking.memory
 	switch {
-	case s.thinking.rule != edit.ThinkingBound:
-		return v
 	case len(v.result.LeftOut) == 0:
 	case m.Known() == nil:
 		v.reportLoss(ctx, nil, "nothing is remembered of the requests for which it was made; let processes share a journal")

@@ -46,7 +46,8 @@ func (t turn) written(dry bool) turn {
 func (v *View) unsaved() bool {
 	s := v.session
 	st := &s.track.State
-	return st.pending != nil || !v.list.Equal(st.list) || s.log.Shared && s.log.Borrows(st.Known)
+	edited := len(v.list)+len(st.list) > 0 && !v.list.Equal(st.list)
+	return edited || st.pending != nil || s.log.Shared && s.log.Borrows(st.Known)
 }
 
 // edits returns the edits that were made since the view was opened.
