@@ -413,7 +413,7 @@ func (p *proposal) step(why string) entries.Made {
 	case v.req.tooLong:
 		s.Actor = entries.ByRefusal
 	}
-	s.Change.Removed = replaced(v.list, p.records)
+	s.Change.Len, s.Change.Removed = len(v.session.Body), replaced(v.list, p.records)
 	return s
 }
 

@@ -16,9 +16,6 @@ func (internals) StepID(s *Step, base message.ID, records []*Record) message.ID 
 	return s.newID(base, records)
 }
 
-// SumsOf returns the hash of each record without those that it covers.
-func (internals) SumsOf(records []*Record) []message.ID { return sums(records) }
-
 // SameThinking reports whether both are the same; each may be nil.
 func (internals) SameThinking(t, o *Thinking) bool { return t.equal(o) }
 

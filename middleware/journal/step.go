@@ -39,7 +39,8 @@ type Cost struct {
 
 // Change is what is needed to take a step back.
 type Change struct {
-	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": hashes of the records that it has made
+	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": IDs of the records that it has made
+	Len      int          `json:"len,omitempty"`     // "edit": HistoryLen of these records
 	Removed  []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
 	Pins     []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
 	Question message.ID   `json:"question,omitzero"` // "undo": the newest message of the user; until there is another one, By waits
@@ -92,20 +93,6 @@ func appendIDs(b []byte, ids []message.ID) []byte {
 		b = append(b, ids[i][:]...)
 	}
 	return b
-}
-
-// sums returns the hash of each record without those that it covers.
-func sums(records []*Record) []message.ID {
-	out := make([]message.ID, len(records))
-	own, none, b := new(Record), new(Record), make([]byte, 0, 4<<10) // for all of them, since there may be a thousand
-	for i, r := range records {
-		*own = *r
-		own.Covered = nil
-		b = own.appendTo(b[:0], none)
-		sum := sha256.Sum256(b)
-		copy(out[i][:], sum[:])
-	}
-	return out
 }
 
 func checkSteps(steps []Step) error {

@@ -56,11 +56,24 @@ func upTo(at int, made []Made) []journal.Step {
 	var out []journal.Step
 	for _, m := range made {
 		s := m.Step
-		s.Change.Made = inJournal.SumsOf(recordsUpTo(at, m.Records))
+		s.Change.Made = idsOf(recordsUpTo(at, m.Records))
 		s.Change.Removed = recordsUpTo(at, s.Change.Removed)
 		if len(s.Change.Made) > 0 {
 			out = append(out, s)
 		}
+	}
+	return out
+}
+
+// made reports whether a record is one that an edit has made.
+func made(edit *journal.Step, r *journal.Record) bool {
+	return r.Middleware == edit.By && r.HistoryLen == edit.Change.Len && slices.Contains(edit.Change.Made, r.ID)
+}
+
+func idsOf(records []*journal.Record) []message.ID {
+	out := make([]message.ID, len(records))
+	for i, r := range records {
+		out[i] = r.ID
 	}
 	return out
 }
@@ -170,14 +183,11 @@ func (s Stored) ByPerson() *journal.Step {
 
 // Undoable returns the newest edit that is in force, or nil: those that no longer have a record are not.
 func (s Stored) Undoable() *journal.Step {
-	undone, sums := s.Undone(), map[message.ID]bool{}
-	for _, sum := range inJournal.SumsOf(s.All.Records()) {
-		sums[sum] = true
-	}
+	undone := s.Undone()
 	for i := range slices.Backward(s.Steps) {
 		step := &s.Steps[i]
 		if step.Kind == StepEdit && !undone[step.ID] &&
-			slices.ContainsFunc(step.Change.Made, func(sum message.ID) bool { return sums[sum] }) {
+			slices.ContainsFunc(s.All, func(it edit.Item) bool { return made(step, it.Record) }) {
 			return step
 		}
 	}
@@ -200,9 +210,8 @@ func (l Log) WithoutStep(s Stored, undone *journal.Step, at int) (all edit.List,
 		runs = append(runs, r.Runs...)
 	}
 	edit.SortRuns(runs)
-	sums := inJournal.SumsOf(s.All.Records())
-	for i, it := range s.All {
-		if !slices.Contains(undone.Change.Made, sums[i]) {
+	for _, it := range s.All {
+		if !made(undone, it.Record) {
 			all = append(all, it)
 			continue
 		}
@@ -220,14 +229,14 @@ func (l Log) WithoutStep(s Stored, undone *journal.Step, at int) (all edit.List,
 	return all, removed
 }
 
-// WithRecords returns the edits with records that were removed, up to a position, and the sums of these. Newer edits stay.
+// WithRecords returns the edits with records that were removed, up to a position, and the IDs of these. Newer edits stay.
 func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.List, made []message.ID) {
 	back := recordsUpTo(at, removed)
 	all, err := s.All.Over(l.WeighAll(back))
 	if err != nil {
 		return s.All, nil
 	}
-	return all, inJournal.SumsOf(back)
+	return all, idsOf(back)
 }
 
 // Amendment is what a person does to the edits of a history.
