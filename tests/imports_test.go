@@ -83,7 +83,7 @@ var rules = []rule{
 	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
-	{of: "middleware", may: append([]string{"internal/overflow", "internal/similar", "internal/steady", "middleware/report"}, append(pure, below...)...)},
+	{of: "middleware", may: append([]string{"internal/overflow", "internal/similar", "internal/steady", "middleware/internal/shorten", "middleware/report"}, append(pure, below...)...)},
 	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},

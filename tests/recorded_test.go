@@ -106,6 +106,7 @@ func TestRecorded(t *testing.T) {
 	talks, edits, calls := 0, 0, 0
 	for _, c := range nth(t, soak.Nth(20, 10)) {
 		talks++
+		c.messages = withoutInstructions(c.messages)
 		const room = 3000 // tokens beside system prompt, tools and the first question
 		lead := message.Leading(c.messages)
 		limit := trigger.Tokens(tokens.Meter{}.Request(c.messages[:lead+1], c.tools) + room)

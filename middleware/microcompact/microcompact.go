@@ -217,7 +217,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 		if before == 0 && s.freed > 0 {
 			s.changes = i
 		}
-		if s.done.items() > 0 {
+		if s.done.items() > 0 || s.view.Protected(i).Plan { // a plan is kept until there is a newer one
 			first = min(first, begin)
 		}
 	}
