@@ -333,6 +333,24 @@ func errorPhrase(text string) string {
 	return prefixOf(strings.TrimLeft(folded, markup), "error")
 }
 
+// rejectAcknowledgement rejects a short text that begins by confirming something, such as "Understood." or "好的，我会继续", and has
+// neither a value nor a colon before what it tells.
+func (t limits) rejectAcknowledgement(text string) *RejectedError {
+	folded := fold(text)
+	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 || strings.ContainsAny(folded, ":0123456789_/`“「") || hump.MatchString(text) {
+		return nil
+	}
+	folded = strings.TrimLeft(folded, markup)
+	confirms := func(p string) bool { return strings.HasPrefix(folded, p) && !lex.SplitsWord(folded, len(p)) }
+	if slices.ContainsFunc(phrases["confirming"].Words, confirms) {
+		return reject(NoSummary, "it is an acknowledgement: it says nothing of what it would replace")
+	}
+	return nil
+}
+
+// hump matches a name such as RefundTotal.
+var hump = regexp.MustCompile(`\p{Ll}\p{Lu}`)
+
 func prefixOf(text, list string) string {
 	for _, p := range phrases[list].Words {
 		if strings.HasPrefix(text, p) {

@@ -127,6 +127,4 @@ func TestSummaryIsNoAcknowledgement(t *testing.T) {
 	t.Parallel()
 	_, _, err := Accept("Understood.", Request{Folded: spoken.Folded}, false)
 	require.ErrorContains(t, err, "acknowledgement")
-	_, _, err = Accept("Understood, the voucher.", Request{Earlier: "The voucher was ignored."}, false)
-	require.NoError(t, err, "a fact of the earlier summary")
 }
