@@ -19,8 +19,7 @@ import (
 
 const summaries = "../docs/summaries.md"
 
-// TestSummariesPage makes the before and after of docs/summaries.md with the first
-// chain file on it.
+// TestSummariesPage makes the summary on docs/summaries.md with the first chain file on it.
 func TestSummariesPage(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/data/nightly.json")
@@ -43,7 +42,9 @@ func TestSummariesPage(t *testing.T) {
 		}
 	}
 	require.Len(t, folds, 1, "%v", events)
-	shows(t, summaries, "before", outlined(history)+fmt.Sprintf("\n%s tokens\n", thousands(folds[0].Before)))
+	page, err := os.ReadFile(summaries)
+	require.NoError(t, err)
+	require.Contains(t, string(page), thousands(folds[0].Before)+" tokens")
 	shows(t, summaries, "after", outlined(sent.Messages)+fmt.Sprintf("\n%s tokens\n", thousands(folds[0].After)))
 }
 

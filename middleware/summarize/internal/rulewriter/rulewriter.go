@@ -10,9 +10,7 @@
 package rulewriter
 
 import (
-	"cmp"
 	_ "embed" // for words.txt
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,21 +42,19 @@ type wording struct {
 }
 
 var english = wording{
-	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (%s)",
+	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (",
 	state: "The assistant said last:", before: "The assistant said before:",
 	question: "Open question of the assistant: ", asked: "Question that the user has answered: ", call: "Call without a result: ",
 }
 
 var chinese = wording{
-	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (%s)",
+	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (",
 	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", asked: "用户已回答的问题: ", call: "尚无结果的调用: ",
 }
 
 // Limits of a summary. Lengths are in code points.
 const (
-	mostTopics        = 8
-	mostConclusions   = 8
-	mostFences        = 8
+	mostLines         = 8 // topics, conclusions and languages
 	longestTopic      = 60
 	longestConclusion = 120
 	longestLine       = 160 // of a call, and of a short text in the state
@@ -68,32 +64,26 @@ const (
 // the technical context is removed, then the oldest conclusions, then the oldest topics.
 func Summary(msgs []message.Message, o Options) string {
 	w := o.wording()
-	topics, conclusions, fences := read(msgs, o.Done)
-	// The newest message first. Conclusions of one message remain in order.
-	slices.SortStableFunc(conclusions, func(a, b remark) int { return cmp.Compare(b.from, a.from) })
-	lines := conclusions.texts()
-	for i, name := range fences {
-		fences[i] = fmt.Sprintf(w.fence, name)
-	}
+	topics, conclusions, languages := read(msgs, o.Done)
 	for {
 		words := ""
 		if len(topics) > 0 {
-			words = w.topics + strings.Join(topics.texts(), "; ") + "\n"
+			words = w.topics + strings.Join(topics, "; ") + "\n"
 		}
-		if len(lines) > 0 {
-			words += w.conclusions + "\n- " + strings.Join(lines, "\n- ") + "\n"
+		if len(conclusions) > 0 {
+			words += w.conclusions + "\n- " + strings.Join(conclusions, "\n- ") + "\n"
 		}
-		if len(fences) > 0 {
-			words += w.technical + strings.Join(fences, ", ") + "\n"
+		if len(languages) > 0 {
+			words += w.technical + w.fence + strings.Join(languages, "), "+w.fence) + ")\n"
 		}
 		words = strings.TrimSuffix(words, "\n")
 		switch {
 		case o.fits(words):
 			return words
-		case len(fences) > 0:
-			fences = fences[:len(fences)-1]
-		case len(lines) > 0:
-			lines = lines[:len(lines)-1]
+		case len(languages) > 0:
+			languages = languages[:len(languages)-1]
+		case len(conclusions) > 0:
+			conclusions = conclusions[:len(conclusions)-1]
 		case len(topics) > 0:
 			topics = topics[1:]
 		default:
@@ -114,9 +104,9 @@ func Topics(words string) (topics []string) {
 	return topics
 }
 
-// read returns the newest topics of the user, the newest conclusions of the model and
-// the first languages of code, all oldest first.
-func read(msgs []message.Message, done func() bool) (topics, conclusions remarks, fences []string) {
+// read returns the newest topics of the user, oldest first; the newest conclusions of the model, those of the newest message
+// first; and the first languages of code.
+func read(msgs []message.Message, done func() bool) (topics, conclusions, languages []string) {
 	for i := range msgs {
 		if done != nil && done() {
 			break
@@ -126,28 +116,44 @@ func read(msgs []message.Message, done func() bool) (topics, conclusions remarks
 			continue
 		}
 		said, tail := text.Ends(msgs[i].Text())
-		if tail != "" {
-			said += "\n\n" + tail
-		}
-		sentences, languages := divide(said)
-		fences = append(fences, languages...)
-		if role == message.RoleUser {
-			topics = topics.with(topicOf(sentences, i), mostTopics)
-			continue
-		}
-		for _, s := range sentences {
-			if concludes(s) {
-				conclusions = conclusions.with(newRemark(bare(s.text, longestConclusion), i), mostConclusions)
+		sentences, of := divide(said + "\n\n" + tail)
+		for _, l := range of {
+			if len(languages) < mostLines && !slices.Contains(languages, l) {
+				languages = append(languages, l)
 			}
 		}
+		if role == message.RoleUser {
+			topics = with(topics, topicOf(sentences))
+			continue
+		}
+		var found []string
+		for _, s := range sentences {
+			if s.concludes() {
+				found = append(found, bare(s.text, longestConclusion))
+			}
+		}
+		conclusions = with(conclusions, found...)
 	}
-	found := map[string]bool{}
-	fences = slices.DeleteFunc(fences, func(l string) bool {
-		again := found[l]
-		found[l] = true
-		return again
-	})
-	return topics, conclusions, fences[:min(len(fences), mostFences)]
+	slices.Reverse(topics)
+	return topics, conclusions, languages
+}
+
+// with returns newer lines and then some others, each once by its letters and digits without a particle at the end, at most eight.
+func with(lines []string, newer ...string) (out []string) {
+	seen := map[string]bool{"": true}
+	for _, line := range slices.Concat(newer, lines) {
+		key := strings.TrimRight(strings.Map(func(r rune) rune {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, line), "呢吧啊")
+		if !seen[key] && len(out) < mostLines {
+			seen[key] = true
+			out = append(out, line)
+		}
+	}
+	return out
 }
 
 // sentence is a sentence without the marks of an item or a heading.
@@ -183,19 +189,15 @@ func divide(said string) (all []sentence, languages []string) {
 	return all, languages
 }
 
-// topicOf returns the first sentence of a message of the user that is not just a
-// courtesy, or its heading if there is nothing else.
-func topicOf(said []sentence, from int) (topic remark) {
+// topicOf returns the first sentence of a message of the user that is not just a courtesy, or "".
+func topicOf(said []sentence) string {
 	for _, s := range said {
-		if isCourtesy(s.text) {
-			continue
-		}
-		topic = newRemark(bare(s.text, longestTopic), from)
-		if !s.heading {
-			break
+		isNote := strings.HasPrefix(s.text, "[") && strings.HasSuffix(s.text, "]") // of the user's client
+		if !isNote && !quotes.IsCourtesy(s.text) && !begins("thanks", normal(s.text)) {
+			return bare(s.text, longestTopic)
 		}
 	}
-	return topic
+	return ""
 }
 
 // bare returns a sentence as one line, without emphasis and final punctuation, except
@@ -205,50 +207,11 @@ func bare(sentence string, most int) string {
 	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
 }
 
-// isCourtesy reports whether a sentence contains only courtesies, such as "好的,继续", or is a note of the user's client.
-func isCourtesy(sentence string) bool {
-	const longest = 60 // bytes
-	if len(sentence) > longest {
-		return false
-	}
-	if strings.HasPrefix(sentence, "[") && strings.HasSuffix(strings.TrimRight(sentence, " .。"), "]") {
-		return true
-	}
-	for piece := range strings.FieldsFuncSeq(sentence, func(r rune) bool { return strings.ContainsRune(",，、;；!！", r) }) {
-		if !quotes.IsCourtesy(piece) && !begins("thanks", normal(piece)) {
-			return false
-		}
-	}
-	return true
-}
-
-// concludes reports whether a sentence states a result or a decision.
-func concludes(s sentence) bool {
-	const shortest = 4 // bytes
-	low := strings.ToLower(strings.TrimLeft(s.text, " *_"))
-	end := strings.TrimRight(low, " *")
-	if s.heading || len(low) < shortest {
-		return false
-	}
-	for _, mark := range [...]string{"?", "？", ":", "："} {
-		if strings.HasSuffix(end, mark) {
-			return false
-		}
-	}
-	low = normal(low)
-	if begins("prospective", low) || has("next", low) {
-		return false
-	}
-	return has("conclusive", low) || s.item && !isField(s.text)
-}
-
-// isField reports whether a list item is a field of a record, such as "Price: $121".
-func isField(item string) bool {
-	const mostOfLabel, mostOfValue = 3, 4 // words
-	item = strings.ReplaceAll(item, "**", "")
-	label, value, found := strings.Cut(item, ": ")
-	short := len(strings.Fields(label)) <= mostOfLabel && len(strings.Fields(value)) <= mostOfValue
-	return found && short && !strings.ContainsFunc(item, lex.IsHan) // which has no spaces to count words by
+// concludes reports whether a sentence of the model states a result or a decision.
+func (s sentence) concludes() bool {
+	low := normal(s.text)
+	isOpen := strings.ContainsAny(low[max(0, len(low)-len("？")):], "?？:：")
+	return !s.heading && !isOpen && low[0] != '[' && !has("next", low) && (s.item || has("conclusive", low))
 }
 
 func normal(s string) string {
@@ -273,41 +236,4 @@ func has(list, s string) bool {
 		}
 	}
 	return false
-}
-
-// remark is a topic or a conclusion.
-type remark struct {
-	text string
-	from int    // index of its message
-	key  string // its letters and digits, without a particle such as 呢 at the end
-}
-
-func newRemark(s string, from int) remark {
-	key := strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, s)
-	return remark{s, from, strings.TrimRight(key, "呢吧啊")}
-}
-
-// remarks are the newest ones, oldest first, each once.
-type remarks []remark
-
-// with returns the remarks with one more, without an equal one, and without the oldest if there are more than the given
-// number.
-func (rs remarks) with(r remark, most int) remarks {
-	if r.key == "" {
-		return rs
-	}
-	rs = append(slices.DeleteFunc(rs, func(o remark) bool { return o.key == r.key }), r)
-	return rs[max(0, len(rs)-most):]
-}
-
-func (rs remarks) texts() (out []string) {
-	for _, r := range rs {
-		out = append(out, r.text)
-	}
-	return out
 }

@@ -92,7 +92,7 @@ func TestWhatSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := rulewriter.Summary([]message.Message{
 		message.User("Thanks for checking. Fix issue 12, please."),
-		message.Assistant(message.Text{Text: "To fix it, I'll use the log first.\n\n- Departure: 18:00 EST\n- **Price**: $121\n- [Activity](https://example.com/activity)\n- [ACT=fix]\n" +
+		message.Assistant(message.Text{Text: "To fix it, I'll use the log first.\n\n- [Activity](https://example.com/activity)\n- [ACT=fix]\n" +
 			"- Then, I will convert the structure\n- The reservation: it was kept, since it starts in Boston\n"}),
 		message.User("Thank you so much for the detailed response! Fix issue 13, please."),
 		message.User("[Request interrupted by user for tool use]"),
