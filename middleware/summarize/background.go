@@ -97,7 +97,7 @@ func newestFold(v *middleware.View) (id message.ID) {
 func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) bool {
 	var tasks []*task
 	if e.Background != nil && !v.Request().Dry() && e.Strategy.Custom == nil && e.writer.asks() {
-		tasks = e.tasks(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)), nil)
+		tasks = e.tasks(ctx, newOrigins(v), e.Strategy.divide(e.pieces(v)))
 	}
 	if len(tasks) == 1 { // the next fold divides several at other messages
 		j := job{task: tasks[0], log: &eventLog{later: true}, background: true}
@@ -118,15 +118,6 @@ type prepared struct {
 	*task
 
 	handle store.Handle // in the summary, of what was folded then
-}
-
-// has reports whether the summary is of a piece of the view.
-func (p *prepared) has(one piece) bool {
-	if p == nil {
-		return false
-	}
-	_, found := slices.BinarySearchFunc(p.block.pieces, one, func(a, b piece) int { return cmp.Compare(a.First, b.First) })
-	return found
 }
 
 // preparedOf returns the prepared summary of some of the pieces, if it is still valid,
@@ -150,7 +141,7 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 	if len(pieces) == 0 {
 		return nil
 	}
-	m := e.gather(o, block{pieces: pieces}, nil)
+	m := e.gather(o, block{pieces: pieces})
 	if m.key.last != then.last || m.key.covers != then.covers {
 		return nil
 	}

@@ -86,23 +86,6 @@ func TestPreparedInTheBackground(t *testing.T) {
 
 // If what was prepared is not enough, it is brought up to date, and the messages
 // that it is about are not read again.
-func TestPreparedAndBroughtUpToDate(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		bg, small, mw := prepares(t)
-		h := history(32)
-		apply(t, mw, h[:20])
-		bg.Wait()
-		view, _ := apply(t, mw, h[:60]) // far more than one call adds
-		require.Len(t, small.Requests(), 2)
-		asked := small.Requests()[1].Messages
-		record := asked[len(asked)-1].Text()
-		require.Contains(t, record, "the cache is stale", "the words that were prepared")
-		require.NotContains(t, record, h[3].Parts[0].(message.ToolResult).Text)
-		require.Less(t, len(view), 12)
-	})
-}
-
 func TestPreparedForAnotherHistory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

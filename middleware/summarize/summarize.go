@@ -61,7 +61,7 @@ func New(w Writer, opts Options) middleware.Middleware {
 //     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.
 //     [material.compose] puts the header, the user's words, the words, the facts and the last line into one message.
 //
-// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared], or updated.
+// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared].
 type editor struct {
 	Options
 
@@ -85,20 +85,12 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return &middleware.Plan{Why: why}, nil
 	}
 	o := newOrigins(v)
-	blocks := e.Strategy.divide(all)
-	var tasks []*task
 	if pre := e.preparedOf(o, all); pre != nil {
 		if p, err := e.planPrepared(ctx, v, pre); p != nil || err != nil {
 			return p, err
 		}
-		if len(blocks) == 1 && blocks[0].dropped == 0 {
-			tasks = e.tasks(ctx, o, blocks, pre)
-		}
 	}
-	if len(tasks) == 0 {
-		tasks = e.tasks(ctx, o, blocks, nil)
-	}
-	tasks, vetoes, err := e.decided(ctx, tasks)
+	tasks, vetoes, err := e.decided(ctx, e.tasks(ctx, o, e.Strategy.divide(all)))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -117,15 +109,14 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	return plan, nil
 }
 
-// tasks returns the summaries of the blocks for which a fold is worthwhile. They update
-// pre, if it is not nil, so that its messages are not read again.
-func (e *editor) tasks(ctx context.Context, o *origins, blocks []block, pre *prepared) []*task {
+// tasks returns the summaries of the blocks for which a fold is worthwhile.
+func (e *editor) tasks(ctx context.Context, o *origins, blocks []block) []*task {
 	var out []*task
 	for _, b := range blocks {
 		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
 			continue
 		}
-		t := e.gather(o, b, pre).task(ctx)
+		t := e.gather(o, b).task(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}

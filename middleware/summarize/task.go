@@ -27,10 +27,9 @@ type covered struct {
 type fate uint8
 
 const (
-	dropped    fate = iota // the words leave it out: so does the strategy, or another middleware has removed it
-	fresh                  // the words are about it
-	prewritten             // the words update those that were prepared, which are about it
-	known                  // the words update those of an earlier summary, which covers it
+	dropped fate = iota // the words leave it out: so does the strategy, or another middleware has removed it
+	fresh               // the words are about it
+	known               // the words update those of an earlier summary, which covers it
 )
 
 // material is what the summary of a block is made of.
@@ -50,23 +49,18 @@ type material struct {
 	archive  []store.Named // what is put into the archive, under the handle of the key
 }
 
-// gather returns the material of a block. If pre is not nil, the summary updates that.
-func (e *editor) gather(o *origins, b block, pre *prepared) *material {
+// gather returns the material of a block.
+func (e *editor) gather(o *origins, b block) *material {
 	v, h := o.view, o.view.History()
 	m := &material{editor: e, block: b, ids: o.ids, fold: Fold{View: v}, language: text.Language(e.Language)}
 	f := &m.fold
 	f.First, f.Question = requests(h)
-	if pre != nil {
-		f.Earlier, m.orders = []string{pre.ready.Words}, quotes.Orders(pre.ready.Quotes)
-	}
 	all := make([]covered, len(h)) // what no piece has is dropped
 	for i, p := range b.pieces {
 		at, c, earlier := o.of(p.Run), covered{fate: fresh}, e.read(p, v)
 		switch {
 		case p.isSummary():
 			c.fate = known
-		case pre.has(p):
-			c.fate = prewritten
 		case i < b.dropped:
 			c.fate = dropped
 		}
@@ -79,7 +73,7 @@ func (e *editor) gather(o *origins, b block, pre *prepared) *material {
 			}
 		}
 		switch {
-		case pre.has(p) || c.fate == dropped:
+		case c.fate == dropped:
 		case earlier == nil:
 			f.Messages = append(f.Messages, v.Messages()[p.First:p.Last+1]...)
 		case earlier.Words != "":
@@ -146,7 +140,7 @@ func requests(h []message.Message) (first, newest string) {
 	return "", ""
 }
 
-// newlyCovered returns the messages that no earlier summary covers: fresh, prewritten and dropped ones.
+// newlyCovered returns the messages that no earlier summary covers: fresh and dropped ones.
 func (m *material) newlyCovered() []covered {
 	out := make([]covered, 0, len(m.covers))
 	for _, c := range m.covers {
