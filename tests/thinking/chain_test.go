@@ -60,6 +60,6 @@ func chains() []chain {
 				contextedit.New(contextedit.Options{}), microcompact.New(microcompact.Options{}), trim.New(trim.Options{}),
 				summarize.New(summarize.ByRules(), summarize.Options{}), fit.New(fit.Options{}),
 			}
-		}, 9.3, 43},
+		}, 9.3, 42.7},
 	}
 }
