@@ -13,9 +13,10 @@ import (
 // newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
 // that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.
 //
-// The cache has expired if the first message since that call that has a time is older than ttl; without times, it has
-// not. A ttl of 0 is that of the table of models: exactly, if requests mark what is cached, and at least an hour if the
-// provider caches by itself, since it may keep a prefix longer. If the table has none, the cache does not expire.
+// The cache has expired if the first message since that call that has a time is older than ttl; without times, if this process
+// has sent the last request of the conversation longer ago. A ttl of 0 is that of the table of models: exactly, if requests mark
+// what is cached, and at least an hour if the provider caches by itself, since it may keep a prefix longer. If the table has
+// none, the cache does not expire.
 func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 	body := v.session.Body
 	answer := len(body) - 1
@@ -44,12 +45,17 @@ func (v *View) expired(since []*message.Message, ttl time.Duration) bool {
 	if ttl <= 0 {
 		return false
 	}
+	var at time.Time
+	if last := v.session.track.State.last.Load(); last != nil { // messages of wire have no times
+		at = last.time
+	}
 	for i := range since {
-		if at := since[i].Time; !at.IsZero() {
-			return v.session.chain.env.Clock().Sub(at) > ttl
+		if t := since[i].Time; !t.IsZero() {
+			at = t
+			break
 		}
 	}
-	return false
+	return !at.IsZero() && v.session.chain.env.Clock().Sub(at) > ttl
 }
 
 // firstEdited returns the first position after the leading system messages that an edit of this call covers, or MaxInt.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -38,6 +39,7 @@ type sent struct {
 	since    int               // length of the history of the first of the requests in a row that were only appended to
 	leads    int               // changes of the leading system messages by the caller, one a call, up to this one
 	caches   bool              // the provider has reported tokens that it has read from its cache or written to it
+	time     time.Time         // when it was sent
 }
 
 // at returns message i, which is one of the edited history.
@@ -83,7 +85,7 @@ func (o *outgoing) describe() {
 	seen := v.result.Messages // by the last editor
 	now := &sent{
 		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.declares, history: s.track.History,
-		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
+		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged, time: s.chain.env.Clock(),
 	}
 	if !slices.Equal(r.Tools, s.track.Tools) {
 		now.tools = slices.Clone(r.Tools)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -507,5 +508,29 @@ func TestClientLinesAreRemoved(t *testing.T) {
 		}
 		sameBytes(t, want, r.bodies[0])
 		require.Equal(t, c.system != c.want, r.decisions[0].Edited)
+	}
+}
+
+// A pause that is longer than the provider keeps its cache makes edits free: the time is that of the requests.
+func TestPauseOfAClient(t *testing.T) {
+	t.Parallel()
+	for pause, want := range map[time.Duration]int{4 * time.Minute: 0, 6 * time.Minute: 1} {
+		now, r := time.Unix(1_800_000_000, 0), &recorder{}
+		opts := r.options()
+		opts.Env.Clock = func() time.Time { return now }
+		rt := wire.Transport(r, opts, contextedit.New(contextedit.Options{Trigger: trigger.Cold(trigger.EconomyOptions{TTL: 5 * time.Minute}), Keep: 1}))
+		for n := 2; n < 5; n++ {
+			do(t, rt, post(t, chatURL, rounds(n, long)))
+			now = now.Add(time.Second)
+		}
+		now = now.Add(pause)
+		do(t, rt, post(t, chatURL, rounds(5, long)))
+		edited := 0
+		for _, d := range r.decisions {
+			if d.Edited {
+				edited++
+			}
+		}
+		require.Equal(t, want, edited, "after %v", pause)
 	}
 }

@@ -92,7 +92,7 @@ func Worth(o EconomyOptions) middleware.Trigger { return when.Worth(when.Prices(
 
 // Cold is met when an edit costs nothing: the provider's cache has expired, by the times
 // of the messages and the clock of the chain, or an earlier edit of this call breaks the prefix
-// before all that it changes. Without times the cache counts as warm.
+// before all that it changes. Without times it is the time since this process has sent the request before.
 func Cold(o EconomyOptions) middleware.Trigger { return when.Cold(when.Prices(o)) }
 
 // Economy is met when [Cold] or [Worth] is, and under pressure: when a share of the room
