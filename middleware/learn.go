@@ -109,7 +109,7 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		}
 		return
 	}
-	if v.req.Native.Results != "" || v.req.Native.Thinking != "" && resp.Usage.Input == 0 { // the model was given less
+	if v.req.Native.Results != "" && !resp.Whole || v.req.Native.Thinking != "" && resp.Usage.Input == 0 { // the model was given less
 		return
 	}
 	p := reportOf(resp.Usage)

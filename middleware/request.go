@@ -77,7 +77,7 @@ func (r *Request) forced(name string) bool {
 type Native struct {
 	// Results is what clears results, compacts or cuts, or may do so, such as "context_management: compact_20260112". Then only
 	// what is forced and what the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned
-	// from the reported usage, which is that of another prompt. "": nothing.
+	// from the reported usage, which may be that of another prompt, unless the answer is Whole. "": nothing.
 	Results string
 
 	// Thinking is what clears thinking and nothing else, such as "context_management: clear_thinking_20251015". Then editors do
@@ -121,6 +121,7 @@ type Response struct {
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
 	Model   string          // that has answered, as the provider names it; "": not reported
 	ID      string          // that the provider has given the response; "": not reported
+	Whole   bool            // the provider says that it has edited nothing by itself, though the request asks for it
 	Cache   report.Cache    // set by chains with an editing middleware; a model sets Miss and Missed alone
 }
 

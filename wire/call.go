@@ -239,7 +239,7 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	}
 	return &middleware.Response{
 		Message: message.Message{Role: message.RoleAssistant}, Usage: w.answer.Usage, Stop: w.answer.Stop,
-		Model: w.answer.Model, ID: w.answer.ID,
+		Model: w.answer.Model, ID: w.answer.ID, Whole: w.answer.Whole,
 	}, nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/wire"
 )
@@ -234,4 +235,39 @@ func TestNativeBesideOurEdits(t *testing.T) {
 	do(t, rt, post(t, url, messagesRounds(20, long, asks)))
 	last, before := r.bodies[len(r.bodies)-1], r.bodies[len(r.bodies)-2]
 	require.Less(t, len(last), len(before)/2, "fit makes it fit")
+}
+
+// An answer that says that nothing was cleared has the usage of the prompt that was sent, whole or in a stream: it is learned.
+func TestNativeThatClearedNothing(t *testing.T) {
+	t.Parallel()
+	const asks = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`
+	for applied, learned := range map[string]bool{`"applied_edits":[]`: true, `"applied_edits":[{"type":"clear_tool_uses_20250919"}]`: false, ``: false} {
+		for _, streamed := range []bool{false, true} {
+			r := &recorder{answer: func(_ int, body string) *http.Response {
+				tokens := len(body) / 8
+				if !streamed {
+					return reply(http.StatusOK, fmt.Sprintf(`{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":%d,"output_tokens":1},"context_management":{%s}}`, tokens, applied))
+				}
+				resp := reply(http.StatusOK, fmt.Sprintf("event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":%d}}}\n\n"+
+					"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"context_management\":{%s}}\n\n"+
+					"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n", tokens, applied))
+				resp.Header.Set("Content-Type", "text/event-stream")
+				return resp
+			}}
+			size := 0
+			rt := wire.Transport(r, r.options(), fit.New(fit.Options{}), func(next middleware.Model) middleware.Model {
+				return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+					size = req.View().Size().Tokens
+					return next(ctx, req, emit)
+				}
+			})
+			var body string
+			for n := 4; n < 9; n++ {
+				body = messagesRounds(n, long, asks)
+				do(t, rt, post(t, "https://host/v1/messages", body))
+			}
+			ratio := float64(size) / float64(len(body)/8)
+			require.Equal(t, learned, ratio > 0.9 && ratio < 1.1, "%s, streamed %v: %.2f of what is charged", applied, streamed, ratio)
+		}
+	}
 }

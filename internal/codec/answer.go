@@ -21,6 +21,7 @@ type Answer struct {
 	ID      string // of the answer
 	Model   string // that has answered
 	Refused string // the JSON of an error in the answer; "": none
+	Whole   bool   // the provider says that it has edited nothing by itself
 
 	// Dropped are the thinking blocks that the provider has left out of the request, as it was asked to:
 	// "messages.1.content.0: prefix_binding_mismatch".
@@ -175,6 +176,9 @@ type frame struct {
 		Path   string `json:"path"`
 		Reason string `json:"reason"`
 	} `json:"input_transformations"`
+	Management *struct {
+		Applied []json.RawMessage `json:"applied_edits"`
+	} `json:"context_management"` // of Messages, if the request asks for edits
 }
 
 // usage has the numbers of all formats.
@@ -254,6 +258,9 @@ func (a *Answer) take(f *frame) {
 		a.add(&usage{Prompt: f.PromptEval, Completion: f.Eval})
 	}
 	a.called = a.called || len(f.ToolCalls) > 0
+	if f.Management != nil {
+		a.Whole = f.Management.Applied != nil && len(f.Management.Applied) == 0
+	}
 	for _, t := range f.Transformations {
 		if t.Type == "thinking_dropped" {
 			a.Dropped = append(a.Dropped, strings.TrimSpace(t.Path+": "+t.Reason))
