@@ -34,6 +34,9 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 		answered := *resp
 		if u := resp.Usage; u != (message.Usage{}) {
 			c.Prompt = cmp.Or(reportOf(u).Charged, c.Prompt)
+			if u.Input > 0 && answered.Message.Usage == nil { // a new process learns from it
+				answered.Message.Usage = &u
+			}
 		}
 		c.Read = resp.Usage.CacheRead
 		c.Miss = resp.Cache.Miss

@@ -116,7 +116,7 @@ func (b Budget) validate() error {
 
 // Response is the answer of a model.
 type Response struct {
-	Message message.Message // of the assistant
+	Message message.Message // of the assistant; chains with an editing middleware set its Usage, from which another process learns
 	Usage   message.Usage   // zero if not reported
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
 	Model   string          // that has answered, as the provider names it; "": not reported

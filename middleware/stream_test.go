@@ -135,3 +135,17 @@ func TestStreamIsLeftEarlyInAChain(t *testing.T) {
 	}
 	require.Len(t, heard.Events(middleware.Edited), 1)
 }
+
+// A history of answers as a chain returns them has their usage, so that a process that begins anew knows what they cost.
+func TestUsageIsInTheAnswer(t *testing.T) {
+	t.Parallel()
+	usage := message.Usage{Input: 500, Output: 9}
+	chain := middleware.With(middleware.Env{}, middleware.Editing("mine", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return nil, nil
+	}, middleware.Options{}))
+	resp, err := chain(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: usage}, nil
+	})(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Why?")}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, &usage, resp.Message.Usage)
+}
