@@ -198,16 +198,16 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	switch {
 	case p.forced && !v.req.Asked:
 		return "forced by the request", true
+	case !l.opts.ForWindow && slices.Contains(v.session.held, l.name):
+		return "its edit was undone; it waits for the next message of the user, or to be forced by the program", false
+	case v.session.taken && !l.opts.ForWindow:
+		return "another process has edited this very history; further edits wait for the next call", false
 	case p.forced && p.past.failures < l.opts.PauseAfter:
 		return "asked for by the model", true
 	case v.req.Native.Results != "" && !l.opts.ForWindow:
 		return "the provider edits by itself in this call: " + v.req.Native.Results, false
-	case !l.opts.ForWindow && slices.Contains(v.session.held, l.name):
-		return "its edit was undone; it waits for the next message of the user, or to be forced", false
 	case p.past.failures >= l.opts.PauseAfter:
 		return "it is paused", false
-	case v.session.taken && !l.opts.ForWindow:
-		return "another process has edited this very history; further edits wait for the next call", false
 	case l.opts.MinCalls > 0:
 		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
 			return "fewer calls than MinCalls since its last edit", false

@@ -413,3 +413,22 @@ func TestUndoAtOnce(t *testing.T) {
 		wg.Wait()
 	})
 }
+
+// What the model has asked for stays undone in the turn, as what a trigger has made does; the program may force it.
+func TestUndoOfWhatTheModelAskedFor(t *testing.T) {
+	t.Parallel()
+	a := newStAgent(t, middleware.Env{Journal: journal.NewMemory(0)}, stClear("clear", nil))
+	for range 4 {
+		a.call(middleware.Request{})
+	}
+	asked := middleware.Request{Params: []int{3}, Force: []string{"clear"}, Asked: true}
+	a.call(asked)
+	require.Equal(t, []int{3}, a.cleared())
+	a.undo()
+	for range 2 {
+		a.call(asked)
+		require.Empty(t, a.cleared(), "it is not made again")
+	}
+	a.call(middleware.Request{Params: []int{3}, Force: []string{"clear"}})
+	require.Equal(t, []int{3}, a.cleared(), "the program forces it")
+}
