@@ -46,58 +46,8 @@ func ReadsArchive(m message.Message) bool {
 	return false
 }
 
-// Index finds the calls and results of a message by their IDs. It remembers the message
-// that it was asked about last, so that asking for each ID of a message takes linear time.
-// Parts of that message may be replaced by others with the same IDs. The zero value is
-// ready for use. An Index is not safe for concurrent use.
-type Index struct {
-	parts []message.Part
-	first map[string]int // the first part with an ID
-	next  []int          // the next part with the same ID, or the number of parts
-}
-
-// few is a number of parts that are searched one by one.
-const few = 8
-
-// find returns the first part with an ID, from part i on, that may be the one; the part
-// before i must have this ID. It returns len(parts) if there is none.
-func (x *Index) find(parts []message.Part, id string, i int) int {
-	n := len(parts)
-	if n <= few {
-		return i
-	}
-	if len(x.parts) != n || &x.parts[0] != &parts[0] {
-		x.build(parts)
-	}
-	if i > 0 {
-		return x.next[i-1]
-	}
-	if k, ok := x.first[id]; ok {
-		return k
-	}
-	return n
-}
-
-func (x *Index) build(parts []message.Part) {
-	n := len(parts)
-	x.parts, x.first, x.next = parts, make(map[string]int, n), make([]int, n)
-	for i, p := range slices.Backward(parts) {
-		id := ""
-		switch p := p.(type) {
-		case message.ToolCall:
-			id = p.ID
-		case message.ToolResult:
-			id = p.CallID
-		case message.Text, message.Thinking, message.Media, message.Opaque:
-			continue
-		}
-		x.next[i] = n
-		if k, ok := x.first[id]; ok {
-			x.next[i] = k
-		}
-		x.first[id] = i
-	}
-}
+// Index finds the calls and results of a message by their IDs.
+type Index struct{}
 
 // Pieces yields the pieces of one result with their positions.
 func (x *Index) Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
@@ -112,7 +62,7 @@ func (x *Index) Pieces(parts []message.Part, callID string) iter.Seq2[int, messa
 
 // piece returns the position of the next piece of a result, as find does.
 func (x *Index) piece(parts []message.Part, callID string, i int) int {
-	for i = x.find(parts, callID, i); i < len(parts); i = x.find(parts, callID, i+1) {
+	for ; i < len(parts); i++ {
 		if r, ok := parts[i].(message.ToolResult); ok && r.CallID == callID {
 			break
 		}
@@ -152,8 +102,8 @@ func (x *Index) Begins(parts []message.Part, i int) bool {
 // Call returns the call with an ID among the parts of an assistant message, or the
 // zero ToolCall.
 func (x *Index) Call(parts []message.Part, id string) message.ToolCall {
-	for i := x.find(parts, id, 0); i < len(parts); i = x.find(parts, id, i+1) {
-		if c, ok := parts[i].(message.ToolCall); ok && c.ID == id {
+	for _, p := range parts {
+		if c, ok := p.(message.ToolCall); ok && c.ID == id {
 			return c
 		}
 	}
