@@ -147,7 +147,9 @@ func trimKeys(o *trim.Options) []key {
 	return []key{
 		{"for", func(n node) {
 			of := trim.For(n.text())
-			o.Strategy, o.Warning, o.Threshold = cmp.Or(o.Strategy, of.Strategy), cmp.Or(o.Warning, of.Warning), cmp.Or(o.Threshold, of.Threshold)
+			o.Strategy = cmp.Or(o.Strategy, of.Strategy)
+			o.Warning = cmp.Or(o.Warning, of.Warning)
+			o.Threshold = cmp.Or(o.Threshold, of.Threshold)
 			o.PreserveStart, o.PreserveEnd = cmp.Or(o.PreserveStart, of.PreserveStart), cmp.Or(o.PreserveEnd, of.PreserveEnd)
 			o.MinMessages = cmp.Or(o.MinMessages, of.MinMessages)
 		}},

@@ -32,11 +32,10 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	switch {
 	case resp != nil:
 		answered := *resp
-		if u := resp.Usage; u != (message.Usage{}) {
-			c.Prompt = cmp.Or(reportOf(u).Charged, c.Prompt)
-			if u.Input > 0 && answered.Message.Usage == nil { // a new process learns from it
-				answered.Message.Usage = &u
-			}
+		c.Prompt = cmp.Or(reportOf(resp.Usage).Charged, c.Prompt)
+		if resp.Usage.Input > 0 && answered.Message.Usage == nil { // a new process learns from it
+			u := resp.Usage
+			answered.Message.Usage = &u
 		}
 		c.Read = resp.Usage.CacheRead
 		c.Miss = resp.Cache.Miss

@@ -61,7 +61,7 @@ type Env struct {
 	Models        *models.Table    // windows, encodings, prices by model name; nil: models.Default()
 	Archive       store.Store      // keeps what editors remove, for recall; of one tenant. nil: removed content is not kept
 	Protect       []string         // tools whose calls and results no editor changes or removes, except that package fit may shorten them
-	Instructions  []string         // tools whose results are instructions, protected as Protect, compared without case; nil: those for skills with known names
+	Instructions  []string         // tools whose results are instructions, protected, compared without case; nil: known ones of skills
 	Asking        []string         // tools that ask the user, besides those with known names: what they return is the user's answer
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well

@@ -85,7 +85,8 @@ func (o *outgoing) describe() {
 	seen := v.result.Messages // by the last editor
 	now := &sent{
 		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.declares, history: s.track.History,
-		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged, time: s.chain.env.Clock(),
+		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
+		time: s.chain.env.Clock(),
 	}
 	if !slices.Equal(r.Tools, s.track.Tools) {
 		now.tools = slices.Clone(r.Tools)

@@ -212,17 +212,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
-		s.chain.report(ctx, req, Event{
-			Kind: Failed, By: "middleware", Reason: "journal", Err: err, Why: "the call continues with the edits that are known",
-		})
-	}
-	if found.Skipped != nil {
-		s.reportSkipped(ctx, req, &found)
-	}
-	if found.Gone {
-		s.reportLost(ctx, req)
-	}
+	s.reportRead(ctx, req, &found, err)
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
 	if !same && st.pending != nil && !st.pending.all.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.pending = nil
@@ -266,6 +256,21 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		s.reported = s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
 	}
 	return nil
+}
+
+// reportRead reports what went wrong when the journal was read.
+func (s *session) reportRead(ctx context.Context, req *Request, found *entries.Known, err error) {
+	if err != nil {
+		s.chain.report(ctx, req, Event{
+			Kind: Failed, By: "middleware", Reason: "journal", Err: err, Why: "the call continues with the edits that are known",
+		})
+	}
+	if found.Skipped != nil {
+		s.reportSkipped(ctx, req, found)
+	}
+	if found.Gone {
+		s.reportLost(ctx, req)
+	}
 }
 
 // heed takes what a person has done about the history: which edits were undone, and what was pinned.

@@ -92,12 +92,12 @@ func TestOldPlansGo(t *testing.T) {
 // TestOwnInstructions: a list in Env replaces that of known names.
 func TestOwnInstructions(t *testing.T) {
 	t.Parallel()
-	clear := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1})
+	clears := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1})
 	for _, c := range []struct {
 		list  []string
 		stays bool
 	}{{nil, false}, {[]string{"house_rules"}, true}, {[]string{"skill"}, false}} {
-		got := sentText(t, middleware.With(middleware.Env{Instructions: c.list}, clear), instructed("HouseRules", "TodoWrite"))
+		got := sentText(t, middleware.With(middleware.Env{Instructions: c.list}, clears), instructed("HouseRules", "TodoWrite"))
 		require.Equal(t, c.stays, strings.Contains(got, skill), "the list %v", c.list)
 	}
 }

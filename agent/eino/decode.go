@@ -40,7 +40,7 @@ func hintsOf(f *schema.Message) (h message.Hints) {
 	case message.Priority:
 		h.Priority = p
 	case int:
-		h.Priority = message.Priority(p) //nolint:gosec // others than the four are no priority
+		h.Priority = message.Priority(p) // others than the four are no priority
 	case float64: // of JSON
 		h.Priority = message.Priority(p)
 	}

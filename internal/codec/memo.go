@@ -38,7 +38,8 @@ const maxTracks = 4096
 // NewMemo returns an empty memo, which keeps at most limit bytes, counted without overheads. hints are those of messages; nil: none.
 func NewMemo(limit int, hints func(message.Message) message.Hints) *Memo {
 	return &Memo{
-		limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{hints: hints}), seed: maphash.MakeSeed(), starts: map[uint64][]*linked.Element{},
+		limit: limit, foreign: foreign.NewMemo[*Item]("codec", codec{hints: hints}), seed: maphash.MakeSeed(),
+		starts: map[uint64][]*linked.Element{},
 	}
 }
 

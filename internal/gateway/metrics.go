@@ -33,7 +33,7 @@ var (
 	CompactionsSeries  = Series{"laconic_compactions_total", "counter", "Requests for compactions that native has made.", nil}
 	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
 	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
-	FailuresSeries     = Series{"laconic_failures_total", "counter", "Requests that a layer has failed, by what it was.", []string{"failed"}}
+	FailuresSeries     = Series{"laconic_failures_total", "counter", "Requests in which a layer failed, by what.", []string{"failed"}}
 	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
 	ReloadsSeries      = Series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}
 	ActiveSeries       = Series{"laconic_active_requests", "gauge", "Requests that are being answered.", nil}

@@ -115,10 +115,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 				s.results[s.unanswered].seen = true
 			}
 			call = -1
-			s.oldPlans = false
-			for c := range m.Calls() {
-				s.oldPlans = s.oldPlans || core.OldPlan(v, i, c)
-			}
+			s.oldPlans = hasOldPlan(v, i, m)
 			if s.recalls = hasArchive && shorten.ReadsArchive(m); m.HasCalls() {
 				call = i
 				s.rounds++
@@ -134,6 +131,16 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		}
 	}
 	return s
+}
+
+// hasOldPlan reports whether message m at position i has a call with a plan that a newer one has replaced.
+func hasOldPlan(v *middleware.View, i int, m message.Message) bool {
+	for c := range m.Calls() {
+		if core.OldPlan(v, i, c) {
+			return true
+		}
+	}
+	return false
 }
 
 // likely returns a replacement of about the final length. Handles are expensive, so
@@ -229,7 +236,10 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
-	if c.freed <= 0 && !s.oldPlans || c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
+	if c.freed <= 0 && !s.oldPlans || c.kept {
+		return false
+	}
+	if made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
 		return false
 	}
 	if !s.recalls && !s.oldPlans && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {

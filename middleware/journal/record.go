@@ -37,7 +37,7 @@ type Record struct {
 	Messages   []message.Message `json:"messages,omitempty"`  // of a fold: what replaces the runs, at the position of the last one
 	Covered    []*Record         `json:"covered,omitempty"`   // earlier edits inside its runs, which hold where it does not
 	Earlier    []string          `json:"earlier,omitempty"`   // of a fold: handles of what earlier folds in it removed, oldest first
-	Corrected  []string          `json:"corrected,omitempty"` // lines of Parts and Messages that a person wrote in place of those of the middleware
+	Corrected  []string          `json:"corrected,omitempty"` // lines of Parts and Messages that a person wrote
 	HistoryLen int               `json:"history_len"`         // number of messages after the leading system messages when it was made
 	Window     int               `json:"window,omitempty"`    // the edit does not hold in a larger window, in tokens; 0: in any
 	Once       bool              `json:"once,omitempty"`      // the edit holds for no history of another length

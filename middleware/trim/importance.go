@@ -9,8 +9,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-// ByUse is the default of [Options.Score], also for summarize.Options.Score. It gives a higher score to units with an identifier that a later message uses, in
-// the arguments of a call or in a text of user or assistant. An identifier is a long
+// ByUse is the default of [Options.Score], also for summarize.Options.Score. It gives a higher score to units with an identifier
+// that a later message uses, in the arguments of a call or in a text of user or assistant. An identifier is a long
 // number, a word in capitals, a path, an address, a file name, a name in snake or camel
 // case or another ASCII word with letters and digits. Keys of JSON objects do not count.
 // Of a text of more than 32 KiB only the beginning and the end are read.

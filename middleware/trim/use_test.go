@@ -22,7 +22,7 @@ func raised(t *testing.T, h ...message.Message) []int {
 	t.Helper()
 	found := []int{}
 	_, _, err := middleware.Apply(t.Context(), middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		score := trim.ByUse(v)
+		score := trim.ByUse(v) //nolint:contextcheck // it needs none
 		for _, u := range message.Units(v.Messages()) {
 			if score(u) > 0 {
 				found = append(found, u.First)

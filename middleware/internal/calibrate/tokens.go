@@ -162,8 +162,8 @@ func (t *Tokens) learn(p Prompt, pr Priors) {
 		w := float64(t.Wide)
 		if t.At == 0 { // a long beginning counts only in part: what is added later is typical
 			share := min(1, firstGain/added)
-			gained = gained * share
-			added = added * share
+			gained *= share
+			added *= share
 			w = math.Trunc(w * share)
 		}
 		if w > added/2 {

@@ -66,8 +66,8 @@ func upTo(at int, made []Made) []journal.Step {
 }
 
 // made reports whether a record is one that an edit has made.
-func made(edit *journal.Step, r *journal.Record) bool {
-	return r.Middleware == edit.By && r.HistoryLen == edit.Change.Len && slices.Contains(edit.Change.Made, r.ID)
+func made(step *journal.Step, r *journal.Record) bool {
+	return r.Middleware == step.By && r.HistoryLen == step.Change.Len && slices.Contains(step.Change.Made, r.ID)
 }
 
 func idsOf(records []*journal.Record) []message.ID {

@@ -337,7 +337,10 @@ func errorPhrase(text string) string {
 // neither a value nor a colon before what it tells.
 func (t limits) rejectAcknowledgement(text string) *RejectedError {
 	folded := fold(text)
-	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 || strings.ContainsAny(folded, ":0123456789_/`“「") || hump.MatchString(text) {
+	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 {
+		return nil
+	}
+	if strings.ContainsAny(folded, ":0123456789_/`“「") || hump.MatchString(text) {
 		return nil
 	}
 	folded = strings.TrimLeft(folded, markup)

@@ -203,7 +203,9 @@ func topicOf(said []sentence) string {
 // bare returns a sentence as one line, without emphasis and final punctuation, except
 // for a question mark.
 func bare(sentence string, most int) string {
-	sentence = strings.ReplaceAll(sentence, "**", "")
+	if !strings.Contains(sentence, "`") { // in code, it is no emphasis
+		sentence = strings.ReplaceAll(sentence, "**", "")
+	}
 	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
 }
 
