@@ -51,6 +51,7 @@ func TestMicrocompactOptions(t *testing.T) {
 		"digest: 40":                          {Digest: 40},
 		"fresh_share: off":                    {FreshShare: -1},
 		"fresh_share: 0.3":                    {FreshShare: 0.3},
+		"fresh_tokens: 1100":                  {FreshTokens: 1100},
 		"trigger: {tokens: 100000}":           {Trigger: trigger.Tokens(100_000)},
 		"min_calls: 3, limit: 100":            {MinCalls: 3, Limit: microcompact.Limits{Results: 100}},
 		"strict: true, limit: 250":            {Strict: true, Limit: microcompact.Limits{Results: 250}},
@@ -89,7 +90,7 @@ func TestMicrocompactErrors(t *testing.T) {
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
 		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 1 or more, or none`,
 		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
-		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, digest, fresh_share, min_calls, strict`,
+		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, digest, fresh_share, fresh_tokens, min_calls, strict`,
 		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,
 	} {
 		_, err := chainfile.Parse("c", []byte(use+text))

@@ -181,6 +181,7 @@ func microcompactKeys(o *microcompact.Options) []key {
 		}},
 		{"digest", set(&o.Digest, node.orNone)},
 		{"fresh_share", set(&o.FreshShare, orOff(-1, node.share))},
+		{"fresh_tokens", set(&o.FreshTokens, orOff(-1, whole(1)))},
 		{"min_calls", set(&o.MinCalls, whole(0))},
 		{"strict", set(&o.Strict, node.yesNo)},
 	}

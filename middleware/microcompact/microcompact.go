@@ -72,7 +72,7 @@ func New(opts Options) middleware.Middleware {
 	old := middleware.Editing(layerName, e.plan, middleware.Options{
 		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
 	})
-	if opts.FreshShare < 0 {
+	if opts.FreshShare < 0 && opts.FreshTokens <= 0 {
 		return core.Named(layerName, lists, old)
 	}
 	fresh := middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect})

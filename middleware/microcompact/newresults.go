@@ -19,11 +19,10 @@ const smallest = 1000
 
 // planNew shortens large results of the newest round to head and tail.
 func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	budget, ok := v.Budget()
-	if !ok || v.Len() <= untouched || core.Repeated(v, newResultsName) {
+	limit := o.freshLimit(v)
+	if limit == 0 || v.Len() <= untouched || core.Repeated(v, newResultsName) {
 		return nil, nil
 	}
-	limit := max(int(o.FreshShare*float64(budget.Room())), smallest)
 	var edits []middleware.Edit
 	var done Report
 	large, call := largeMessages(v, limit)
@@ -45,6 +44,24 @@ func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.P
 		Why:    fmt.Sprintf("%s of more than %d tokens became head and tail", done.list(), limit),
 		Detail: done, Edits: edits,
 	}, nil
+}
+
+// defaultFreshTokens is [Options.FreshTokens] where there is an archive.
+const defaultFreshTokens = 8000
+
+// freshLimit returns the most tokens of a new result; 0: any.
+func (o *editor) freshLimit(v *middleware.View) int {
+	limit := max(o.FreshTokens, 0)
+	if o.FreshTokens == 0 && o.FreshShare > 0 && v.Env().Archive != nil {
+		limit = defaultFreshTokens
+	}
+	if budget, ok := v.Budget(); ok && o.FreshShare > 0 {
+		share := max(int(o.FreshShare*float64(budget.Room())), smallest)
+		if limit == 0 || share < limit {
+			limit = share
+		}
+	}
+	return limit
 }
 
 // largeMessages returns the tool messages of the newest round above the limit that
