@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -44,9 +45,14 @@ func Compact(at middleware.Trigger, editors ...string) (Tool, middleware.Middlew
 	protect := middleware.Editing(compactTool, func(context.Context, *middleware.View) (*middleware.Plan, error) {
 		return nil, nil // it protects, and makes the view
 	}, middleware.Options{Trigger: never, Protect: []string{compactTool}})
-	return NewTool(compactTool, "Asks for a compaction of this conversation: its older part is shortened before your next answer. "+
-		"Use it at a good moment, when a step is done or a topic is closed.", c.answer), middleware.Chain(protect, c.layer)
+	return NewTool(compactTool, rubric, c.answer), middleware.Chain(protect, c.layer)
 }
+
+// rubric tells the model when to ask. Models with such a tool but without a rubric ask at bad moments.
+const rubric = "Asks for a compaction of this conversation: its older part is shortened before your next answer. " +
+	"Use it when a step is done, when a topic is closed, or before a new part of the task that needs much room. " +
+	"Do not use it in the middle of a derivation or of an edit, before you have read results that you asked for, while you still need " +
+	"the exact text of a file or of a log that you have read, or soon after the last compaction. The answer says how full the context is."
 
 type compactArgs struct {
 	Keep string `json:"keep" jsonschema:"what you must still know afterwards, in your own words; at most 2000 characters"`
@@ -74,16 +80,17 @@ func (c *compaction) answer(_ context.Context, in compactArgs) (message.Part, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := bare(in.Keep)
-	f, enough := c.pending[key], ""
+	f := c.pending[key]
 	delete(c.pending, key)
+	full := fmt.Sprintf(" (%d tokens are in the context, %d %% of where it is made without asking)", f.tokens, 100*f.tokens/max(f.all, 1))
 	switch {
 	case f.all == 0:
-		enough = " if there is enough of it"
+		full = " if there is enough of it"
 	case 2*f.tokens < f.all:
 		return note("not yet: %d tokens are in the context; a compaction is made from %d on if you ask, and at %d without",
 			f.tokens, (f.all+1)/2, f.all)
 	}
-	return message.Text{Text: askedFor + "the older part is shortened before your next answer" + enough +
+	return message.Text{Text: askedFor + "the older part is shortened before your next answer" + full +
 		"; what you wrote to keep stays as it is]"}, nil
 }
 

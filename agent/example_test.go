@@ -81,8 +81,8 @@ func ExampleCompact() {
 	}
 
 	// Output:
-	// [not yet: 133 tokens are in the context; a compaction is made from 500 on if you ask, and at 1000 without]
-	// [asked for: the older part is shortened before your next answer; what you wrote to keep stays as it is]
-	// contextedit: 701 → 490 tokens: cleared 1 result (asked for by the model)
+	// [not yet: 198 tokens are in the context; a compaction is made from 500 on if you ask, and at 1000 without]
+	// [asked for: the older part is shortened before your next answer (716 tokens are in the context, 71 % of where it is made without asking); what you wrote to keep stays as it is]
+	// contextedit: 783 → 572 tokens: cleared 1 result (asked for by the model)
 	// Done. <nil>
 }
