@@ -46,6 +46,9 @@ type call struct {
 
 // wrap puts middlewares around a model.
 func (c *chain) wrap(next Model, mws ...Middleware) Model {
+	if next == nil {
+		panic("middleware: Chain: the model is nil, want a Model")
+	}
 	last := c.leave(next)
 	next = last
 	for _, mw := range slices.Backward(mws) {
@@ -63,6 +66,9 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 // it leaves out, if no editor has run yet.
 func (c *chain) enter(next Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		if req == nil {
+			panic("middleware: the request is nil, want a *Request")
+		}
 		inside := req.rememberer != nil // the layers of another chain
 		own := struct {                 // in one allocation
 			Request

@@ -469,3 +469,14 @@ func TestLayerChangesTheModel(t *testing.T) {
 	require.NotEmpty(t, only(got, middleware.Edited))
 	require.Equal(t, texts(want), texts(got))
 }
+
+// A missing model or request is named.
+func TestNothingToCall(t *testing.T) {
+	t.Parallel()
+	same := func(next middleware.Model) middleware.Model { return next }
+	require.PanicsWithValue(t, "middleware: Chain: the model is nil, want a Model", func() { middleware.Chain(same)(nil) })
+	model := middleware.Chain(same)(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{}, nil
+	})
+	require.PanicsWithValue(t, "middleware: the request is nil, want a *Request", func() { _, _ = model(t.Context(), nil, nil) })
+}

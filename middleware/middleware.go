@@ -48,7 +48,8 @@ type Middleware func(next Model) Model
 //	           └──────────────────────────┘ ──▶ response
 //
 // Nesting changes nothing: Chain(a, Chain(b, c)) and Chain(a, b, c) send the same bytes. The editing middlewares of a
-// chain share one memory of their edits; see [With]. Chain panics with "middleware: Chain: …" if one of them is nil.
+// chain share one memory of their edits; see [With]. Chain panics with "middleware: Chain: …" if one of them, or
+// the model, is nil.
 func Chain(mws ...Middleware) Middleware { return With(Env{}, mws...) }
 
 // Env is what the middlewares of one chain share. The zero value suits most programs.
