@@ -52,7 +52,7 @@ var core = middleware.Internals(inside.Key{})
 //	window     no cache  reads at 0.5  at 0.1  at 0.1, writes at 1.25  at 0.02  facts   hard facts
 //	   32,000  .20       .23           .34     .36                     .56      95.9 %  98.8 %
 //	  200,000  .31       .34           .46     .49                     .73      97.3 %  99.4 %
-//	1,000,000  .31       .34           .47     .49                     .74      97.3 %  99.4 %
+//	1,000,000  .31       .34           .47     .50                     .75      97.3 %  99.4 %
 //
 //	laconic replay --preset auto --window 32000 --facts facts.jsonl.gz conversations.jsonl.gz
 func Auto() middleware.Middleware {

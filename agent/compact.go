@@ -82,13 +82,14 @@ func (c *compaction) answer(_ context.Context, in compactArgs) (message.Part, er
 	key := bare(in.Keep)
 	f := c.pending[key]
 	delete(c.pending, key)
-	full := fmt.Sprintf(" (%d tokens are in the context, %d %% of where it is made without asking)", f.tokens, 100*f.tokens/max(f.all, 1))
+	full := " if there is enough of it"
 	switch {
 	case f.all == 0:
-		full = " if there is enough of it"
 	case 2*f.tokens < f.all:
 		return note("not yet: %d tokens are in the context; a compaction is made from %d on if you ask, and at %d without",
 			f.tokens, (f.all+1)/2, f.all)
+	default:
+		full = fmt.Sprintf(" (%d tokens are in the context, %d %% of where it is made without asking)", f.tokens, 100*f.tokens/f.all)
 	}
 	return message.Text{Text: askedFor + "the older part is shortened before your next answer" + full +
 		"; what you wrote to keep stays as it is]"}, nil

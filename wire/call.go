@@ -95,9 +95,10 @@ func (c *call) answer() (*http.Response, error) {
 	return nil, err
 }
 
-var errPanic = errors.New("panic")
-
-var errNotAsked = errors.New("it has not asked the model")
+var (
+	errPanic    = errors.New("panic")
+	errNotAsked = errors.New("it has not asked the model")
+)
 
 // deliver reports what was done, and returns the answer for the client.
 func (c *call) deliver(resp *http.Response) (*http.Response, error) {

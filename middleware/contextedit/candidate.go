@@ -77,7 +77,6 @@ type survey struct {
 	oldPlans   bool // these calls have a plan that a newer one has replaced
 
 	keepsThinking     func(i int) bool // of message i it must stay
-	calls, now, was   shorten.Index    // of the view, of its tool messages, and of these in the history
 	inputs            map[input]bool   // that are cleared
 	left              *replacement     // with a likely handle
 	placeholder, args int              // tokens of its texts
@@ -157,7 +156,7 @@ func (o *editor) likely(hasArchive bool) *replacement {
 // would be empty without it. Broken messages that contain results are skipped: without
 // the thinking between them, pieces would become one result.
 func (s *survey) addThinking(i int, m message.Message, newest int) {
-	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, shorten.IsThinking) {
+	if s.view.Span(i).Last >= newest || !slices.ContainsFunc(m.Parts, edit.IsThinking) {
 		return
 	}
 	if s.isProtected(i) {
@@ -171,7 +170,7 @@ func (s *survey) addThinking(i int, m message.Message, newest int) {
 	}
 	c := candidate{at: i, call: i, thinking: true}
 	for _, p := range m.Parts {
-		if shorten.IsThinking(p) {
+		if edit.IsThinking(p) {
 			c.freed += s.meter.Part(p)
 		}
 	}
@@ -247,7 +246,7 @@ func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 	}
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = s.calls.Call(s.messages[c.call].Parts, c.callID)
+		call = shorten.Call(s.messages[c.call].Parts, c.callID)
 	}
 	c.recalled = s.recalls && !archived.Asked(call).IsZero()
 	s.recalled = s.recalled || c.recalled
@@ -287,7 +286,7 @@ func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int
 // pieces returns the pieces of a result.
 func (s *survey) pieces(c *candidate) []message.ToolResult {
 	var pieces []message.ToolResult
-	for _, r := range s.now.Pieces(s.messages[c.at].Parts, c.callID) {
+	for _, r := range shorten.Pieces(s.messages[c.at].Parts, c.callID) {
 		pieces = append(pieces, r)
 	}
 	return pieces
@@ -299,7 +298,7 @@ func (s *survey) pieces(c *candidate) []message.ToolResult {
 func (s *survey) isCleared(c *candidate, own bool) bool {
 	const short = 64 // tokens, more than any placeholder without a line of facts
 	now, was := s.messages[c.at].Parts, s.view.History()[s.view.Span(c.at).First].Parts
-	is, before := s.now.Result(now, c.callID), s.was.Result(was, c.callID)
+	is, before := shorten.Result(now, c.callID), shorten.Result(was, c.callID)
 	switch others := len(is) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)
 		return ok && r.CallID != c.callID

@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -56,16 +57,14 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 	likely, by := o.likely(v.Env().Archive != nil), v.Meter().Counter
 	text, args := by.Count(likely.placeholder), by.Count(likely.arguments)
 	chosen := c.results[:0]
-	var index shorten.Index
-	var given originals
 	for i, r := range c.results {
 		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
 			break
 		}
-		r.left = o.replacementOf(ctx, v, &r, &given)
+		r.left = o.replacementOf(ctx, v, &r)
 		longer := by.Count(r.left.placeholder) - text
 		parts := v.At(r.at).Parts
-		for i := range index.Pieces(parts, r.callID) {
+		for i := range shorten.Pieces(parts, r.callID) {
 			if !shorten.Joins(parts, i) {
 				r.freed -= longer
 			}
@@ -82,21 +81,18 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 	c.results = chosen
 }
 
-// originals find calls and results as the model and the tools wrote them.
-type originals struct{ calls, results shorten.Index }
-
 // replacementOf archives a result and the input of its call as the tool and the model
 // wrote them, before any edit. Recalled results are in the archive already, under the
 // handle in the call.
-func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate, in *originals) *replacement {
+func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate) *replacement {
 	var left replacement
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = in.calls.Call(core.Original(v, c.call).Parts, c.callID)
+		call = shorten.Call(core.Original(v, c.call).Parts, c.callID)
 	}
 	h := archived.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
-		h, left.result = v.Archive(c.at, in.results.Result(core.Original(v, c.at).Parts, c.callID)...)
+		h, left.result = v.Archive(c.at, shorten.Result(core.Original(v, c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input > 0 {
@@ -165,7 +161,7 @@ func clearAnswers(v *middleware.View, c *choice) []middleware.Edit {
 		e := middleware.RewriteOf(same[0].call, slices.Clone(v.At(same[0].call).Parts)...)
 		for _, c := range same {
 			if c.thinking {
-				e.Parts = slices.DeleteFunc(e.Parts, shorten.IsThinking)
+				e.Parts = slices.DeleteFunc(e.Parts, edit.IsThinking)
 			} else {
 				e.Archive = append(e.Archive, c.left.input...)
 			}

@@ -46,12 +46,11 @@ func addWhole(ids map[string]bool, v *middleware.View, i int) {
 	if e != nil && e.Kind != journal.Rewrite {
 		return // a fold may contain anything
 	}
-	var now, was shorten.Index
 	for id := range shorten.CallIDs(parts) {
-		if now.Failed(parts, id) {
+		if shorten.Failed(parts, id) {
 			continue
 		}
-		if e == nil || slices.Equal(now.Result(parts, id), was.Result(core.Original(v, i).Parts, id)) {
+		if e == nil || slices.Equal(shorten.Result(parts, id), shorten.Result(core.Original(v, i).Parts, id)) {
 			ids[id] = true
 		}
 	}

@@ -38,8 +38,6 @@ type draft struct {
 
 	needFacts []digest.Result                // placeholders that are to have facts
 	contents  map[store.Handle][]store.Named // to put, by the handles that are used; none of what a model has recalled
-
-	index, originals shorten.Index // of now, and of the messages of the caller
 }
 
 // state is what has been done to a message.

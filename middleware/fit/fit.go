@@ -83,9 +83,7 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	plan, err := f.search(ctx, j)
 	if plan == nil && ctx.Err() == nil && core.IsLenient(v) {
-		if sure := f.judge(ctx, v, true); sure.excess() != nil && f.irreducible(ctx, sure) != nil {
-			plan, _, err = f.planOf(ctx, f.least(ctx, j))
-		}
+		plan, err = f.smallest(ctx, v)
 	}
 	if plan != nil && plan.LastResort {
 		v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: "nothing else helps, so arguments of the newest " +
@@ -93,6 +91,19 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 			"have less written in one call, protect fewer tools, or take a model with a larger window"})
 	}
 	return plan, err
+}
+
+// smallest returns the plan of the smallest request, if no plan makes the view fit; nil otherwise.
+func (f *fitter) smallest(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	j := f.judge(ctx, v, true)
+	if j.excess() == nil {
+		return nil, nil
+	}
+	plan, after, err := f.least(ctx, j)
+	if err != nil || after.excess() == nil {
+		return nil, err
+	}
+	return plan, nil
 }
 
 // search returns the plan of the first attempt that fits: into the room less the margin, into the whole room, or, if that is

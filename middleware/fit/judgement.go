@@ -60,10 +60,10 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	j.own = f.rulesOf(v)
 	j.rules = j.own
 	more := f.net.rules(ctx, v)
-	j.rules = j.own | more
 	if more&^message.AnyID != 0 {
-		j.rules = j.own&^(message.Prefill|message.AsSent) | more
+		j.rules &^= message.Prefill | message.AsSent
 	}
+	j.rules |= more
 	before, _ := core.Load(v, memoryKey{f}).(*judgement)
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
@@ -189,16 +189,16 @@ func (e *Irreducible) Error() string {
 	return text + ": " + cures[e.Largest] + more
 }
 
-// least returns the draft of the smallest request.
-func (f *fitter) least(ctx context.Context, j *judgement) *draft {
+// least returns the plan of the smallest request, and what the view is then.
+func (f *fitter) least(ctx context.Context, j *judgement) (*middleware.Plan, *judgement, error) {
 	d := f.draft(ctx, j, attempt{lastResort: true, opaque: true, least: true}, nil, 0)
 	d.shrink()
-	return d
+	return f.planOf(ctx, d)
 }
 
 // irreducible returns why a view cannot be made to fit, or nil if it can.
 func (f *fitter) irreducible(ctx context.Context, j *judgement) *Irreducible {
-	_, least, err := f.planOf(ctx, f.least(ctx, j))
+	_, least, err := f.least(ctx, j)
 	if err != nil {
 		least = j
 	}

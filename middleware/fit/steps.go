@@ -57,12 +57,12 @@ func (d *draft) rankOf(at int, parts []message.Part, id string) rank {
 		return recalled
 	}
 	e := d.view.Span(at).Edit
-	for _, r := range d.index.Pieces(parts, id) {
+	for _, r := range shorten.Pieces(parts, id) {
 		if e != nil && (e.Middleware != layerName || digest.IsPlaceholder(r.Text)) {
 			return short
 		}
 	}
-	if d.index.Failed(parts, id) {
+	if shorten.Failed(parts, id) {
 		return failed
 	}
 	return plain
@@ -76,14 +76,14 @@ func clearing(of rank) func(*draft, int) {
 		for i, p := range parts {
 			r, _ := p.(message.ToolResult)
 			id := r.CallID
-			if d.done() || !d.index.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
+			if d.done() || !shorten.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			if was := d.index.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return core.Opaque(d.view, at, p) }) {
+			if was := shorten.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return core.Opaque(d.view, at, p) }) {
 				continue
 			}
-			h := d.archive(at, d.originals.Result(core.Original(d.view, at).Parts, id)...)
-			was, text := d.index.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
+			h := d.archive(at, shorten.Result(core.Original(d.view, at).Parts, id)...)
+			was, text := shorten.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
 			cleared := func(callID string) (string, bool) { return text, callID == id }
 			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
 			if frees <= 0 {
@@ -111,7 +111,7 @@ func (d *draft) shortenArguments(at int) {
 // shortCall returns a call with shorter arguments, if possible no larger than the limit: see [shorten.Values]. They are
 // cleared if they are no JSON object, and without keepLines also if nothing else is enough.
 func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, limit int) message.ToolCall {
-	h := d.archive(at, d.originals.Call(core.Original(d.view, at).Parts, c.ID))
+	h := d.archive(at, shorten.Call(core.Original(d.view, at).Parts, c.ID))
 	short := c
 	enough := func(arguments string) bool {
 		short.Arguments = arguments

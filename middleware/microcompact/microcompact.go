@@ -162,12 +162,7 @@ type survey struct {
 	cleared  []digest.Result
 
 	latest short // results of one size often follow one another
-
-	index
 }
-
-// index finds calls and results, in the view and before any rewrite.
-type index struct{ givenCalls, results, given shorten.Index }
 
 // short is a placeholder, with its tokens.
 type short struct {
@@ -213,11 +208,14 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 			begin, s.call = i, i
 		}
 		before := s.freed
-		s.shorten(i, m)
+		protected := s.view.Protected(i)
+		if !protected.Whole {
+			s.shorten(i, m)
+		}
 		if before == 0 && s.freed > 0 {
 			s.changes = i
 		}
-		if s.done.items() > 0 || s.view.Protected(i).Plan { // a plan is kept until there is a newer one
+		if s.done.items() > 0 || protected.Plan { // a plan is kept until there is a newer one
 			first = min(first, begin)
 		}
 	}
@@ -233,11 +231,8 @@ func (s *survey) settle() {
 	}
 }
 
-// shorten shortens the payloads of message i.
+// shorten shortens the payloads of message i, which is not protected as a whole.
 func (s *survey) shorten(i int, m message.Message) {
-	if s.view.Protected(i).Whole {
-		return
-	}
 	switch m.Role {
 	case message.RoleAssistant:
 		if m.HasCalls() && (s.Limit.Arguments > 0 || s.Limit.Text > 0) {

@@ -26,13 +26,12 @@ func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.P
 	var edits []middleware.Edit
 	var done Report
 	large, call := largeMessages(v, limit)
-	in := &index{}
 	watch := shorten.NewWatch(ctx)
 	for _, i := range large {
 		if watch.Done() {
 			return nil, ctx.Err()
 		}
-		if e, n := o.shortenNew(in, v, i, call, limit); n > 0 {
+		if e, n := o.shortenNew(v, i, call, limit); n > 0 {
 			edits = append(edits, e)
 			done.Results += n
 		}
@@ -88,14 +87,14 @@ func largeMessages(v *middleware.View, limit int) (large []int, call int) {
 // shortenNew returns the edit that shortens the large results of message i, and their
 // number. Recalled results are kept: the tool limits their size, and the handle in a
 // shortened one would only lead to itself.
-func (o *editor) shortenNew(in *index, v *middleware.View, i, call, limit int) (e middleware.Edit, n int) {
+func (o *editor) shortenNew(v *middleware.View, i, call, limit int) (e middleware.Edit, n int) {
 	parts := v.At(i).Parts
 	e = middleware.RewriteOf(i, slices.Clone(parts)...)
 	for id := range shorten.CallIDs(parts) {
-		if in.isProtected(v, i, id) || !o.asked(in, v, call, id).IsZero() {
+		if isProtected(v, i, id) || !o.asked(v, call, id).IsZero() {
 			continue
 		}
-		if shortenPieces(in, v, &e, id, limit) {
+		if shortenPieces(v, &e, id, limit) {
 			n++
 		}
 	}
@@ -104,10 +103,10 @@ func (o *editor) shortenNew(in *index, v *middleware.View, i, call, limit int) (
 
 // shortenPieces shortens the longest pieces of a result in an edit, until the texts of
 // all pieces have no more tokens than the limit. Media are kept.
-func shortenPieces(in *index, v *middleware.View, e *middleware.Edit, callID string, limit int) (shorter bool) {
+func shortenPieces(v *middleware.View, e *middleware.Edit, callID string, limit int) (shorter bool) {
 	var sizes []int
 	sum := 0
-	for _, r := range in.given.Pieces(e.Parts, callID) {
+	for _, r := range shorten.Pieces(e.Parts, callID) {
 		sizes = append(sizes, v.Meter().Counter.Count(r.Text))
 		sum += sizes[len(sizes)-1]
 	}
@@ -116,7 +115,7 @@ func shortenPieces(in *index, v *middleware.View, e *middleware.Edit, callID str
 		return false
 	}
 	most := shorten.Level(sizes, int(float64(limit)*float64(sum)/float64(charged)))
-	for k, r := range in.given.Pieces(e.Parts, callID) {
+	for k, r := range shorten.Pieces(e.Parts, callID) {
 		size := sizes[0]
 		if sizes = sizes[1:]; size <= most {
 			continue

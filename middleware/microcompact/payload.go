@@ -110,9 +110,9 @@ func (s *survey) shortenResults(i int, parts []message.Part) {
 		if s.watch.Done() {
 			break
 		}
-		was := s.given.Result(given, id)
-		unchanged := isNew || slices.Equal(was, s.results.Result(parts, id))
-		if unchanged && !s.isProtected(s.view, i, id) {
+		was := shorten.Result(given, id)
+		unchanged := isNew || slices.Equal(was, shorten.Result(parts, id))
+		if unchanged && !isProtected(s.view, i, id) {
 			s.shortenResult(i, parts, from, was, id, short)
 		}
 	}
@@ -196,7 +196,7 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 		return s.view.TokensOf(i) - meter.Message(message.Message{Name: s.view.At(i).Name}) - each
 	}
 	freed := 0
-	for k, r := range s.results.Pieces(parts, callID) {
+	for k, r := range shorten.Pieces(parts, callID) {
 		freed += meter.Part(r)
 		if !shorten.Joins(parts, k) {
 			freed -= each
@@ -209,7 +209,7 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 // placeholders in place of these, and the tokens that this frees. Each is archived by itself. What only the provider can read stays.
 func (s *survey) shortPieces(i int, parts []message.Part, callID string) (short map[int]message.Part, freed int) {
 	short = map[int]message.Part{}
-	for k, r := range s.results.Pieces(parts, callID) {
+	for k, r := range shorten.Pieces(parts, callID) {
 		before, n := s.view.Meter().Part(r), length(r.Text)
 		attached := r.Content != nil && !core.Opaque(s.view, i, r)
 		if n > s.Limit.Results {
@@ -233,7 +233,7 @@ func (s *survey) resultHandle(i int, was []message.Part, callID string) store.Ha
 	if s.archive == nil {
 		return store.Handle{}
 	}
-	if h := s.asked(&s.index, s.view, s.call, callID); shorten.Archived(s.ctx, s.archive, h) {
+	if h := s.asked(s.view, s.call, callID); shorten.Archived(s.ctx, s.archive, h) {
 		return h
 	}
 	return s.handle(i, was...)
@@ -241,17 +241,17 @@ func (s *survey) resultHandle(i int, was []message.Part, callID string) store.Ha
 
 // asked returns the handle that a call asks the archive for. call is the position of
 // its message or -1. The handle is zero for other tools.
-func (o *editor) asked(in *index, v *middleware.View, call int, callID string) store.Handle {
+func (o *editor) asked(v *middleware.View, call int, callID string) store.Handle {
 	if call < 0 {
 		return store.Handle{}
 	}
 	parts, _, _ := original(v, call)
-	return archived.Asked(in.givenCalls.Call(parts, callID))
+	return archived.Asked(shorten.Call(parts, callID))
 }
 
 // isProtected reports whether message i has a result of a protected tool for a call.
-func (in *index) isProtected(v *middleware.View, i int, callID string) bool {
-	for _, r := range in.results.Pieces(v.At(i).Parts, callID) {
+func isProtected(v *middleware.View, i int, callID string) bool {
+	for _, r := range shorten.Pieces(v.At(i).Parts, callID) {
 		if core.Protects(v, i, r) {
 			return true
 		}

@@ -244,6 +244,29 @@ func ExampleOptions_flush() {
 	// Output: remembered: Never open port 22, please.
 }
 
+// A fold waits until the agent has no order open.
+func ExampleOptions_before() {
+	open := true
+	before := func(context.Context, *summarize.Fold) summarize.Decision {
+		if open {
+			return summarize.Decision{Veto: "an order is open"}
+		}
+		return summarize.Decision{}
+	}
+	chain := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(500), Keep: 2, Before: before})
+	for range 2 {
+		req, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(len(support()), "messages become", len(req.Messages))
+		open = false
+	}
+	// Output:
+	// 12 messages become 12
+	// 12 messages become 5
+}
+
 // A model lists the standing orders of the user. It is shown only what the user said, and a line
 // that the user did not write does not count.
 func ExampleOptions_orders() {

@@ -34,10 +34,10 @@ func TestCallsKeepTheirReasoning(t *testing.T) {
 	c := &conversation{id: "three turns", messages: middlewaretest.ReAct{Rounds: 9, PerTurn: 3, Result: 700, Answered: true}.Messages()}
 	c.declare()
 	for _, ch := range []chain{
-		{"fit", 1_500, func() []middleware.Middleware { return []middleware.Middleware{fit.New(fit.Options{})} }, 0, 0},
+		{"fit", 1_500, func() []middleware.Middleware { return []middleware.Middleware{fit.New(fit.Options{})} }, 0, 0, 0},
 		{"ClearThinking", 0, func() []middleware.Middleware {
 			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, ClearThinking: true})}
-		}, 0, 0},
+		}, 0, 0, 0},
 	} {
 		for _, o := range others {
 			t.Run(ch.name+"/"+o.model, func(t *testing.T) {

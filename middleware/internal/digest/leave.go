@@ -28,17 +28,15 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 		now[e.At] = e.Parts
 	}
 	cleared := make([]Cleared, len(results))
-	var seen, given shorten.Index
 	for i, r := range results {
-		cleared[i] = clearedBy(v, r, &seen, &given)
+		cleared[i] = clearedBy(v, r)
 	}
 	counter := v.Meter().Counter
 	kept, uncleared := keptBy(v, now)
 	lines := Lines(cleared, kept, Options{Tokens: most, Counter: counter, Results: uncleared})
 	added := make([]int, len(results))
-	var index shorten.Index
 	for i, r := range results {
-		for k, piece := range index.Pieces(now[r.At], r.CallID) {
+		for k, piece := range shorten.Pieces(now[r.At], r.CallID) {
 			text := Placeholder(piece.Text, lines[i])
 			if more := counter.Count(text) - counter.Count(piece.Text); more < r.Frees {
 				piece.Text = text
@@ -51,22 +49,22 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 }
 
 // clearedBy returns the text of a result that is cleared. If a middleware replaced it before, a fact must be in the text
-// that the model has seen and in what the tool returned. The indexes find results in the view and in the history.
-func clearedBy(v *middleware.View, r Result, seen, given *shorten.Index) Cleared {
-	c := Cleared{Text: textOf(seen, v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
+// that the model has seen and in what the tool returned.
+func clearedBy(v *middleware.View, r Result) Cleared {
+	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
 	if s := v.Span(r.At); s.Edit != nil && s.Edit.Kind == journal.Rewrite {
-		c.Of = textOf(given, v.History()[s.First], r.CallID)
+		c.Of = textOf(v.History()[s.First], r.CallID)
 	}
 	return c
 }
 
 // textOf returns the text of a result.
-func textOf(index *shorten.Index, m message.Message, callID string) string {
+func textOf(m message.Message, callID string) string {
 	var texts []string
-	for _, piece := range index.Pieces(m.Parts, callID) {
+	for _, piece := range shorten.Pieces(m.Parts, callID) {
 		texts = append(texts, piece.Text)
 	}
 	return strings.Join(texts, "\n")

@@ -164,6 +164,9 @@ func failureIn(whole string) string {
 	read := shorten.Ends(legible(whole), ends, ends, func(string) string { return "\n" })
 	line, hint, _ := failure.In(read)
 	line = longestOf(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }))
+	if !strings.Contains(read, line) { // it was in escapes that are not read elsewhere
+		return ""
+	}
 	if line == "" || lex.HasFormat(line) || strings.IndexByte(":;,{([", line[len(line)-1]) >= 0 { // a part of a program
 		return ""
 	}

@@ -1,61 +1,72 @@
 package edit
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 )
 
-// instructing are the known tools whose results are instructions, as [IsOne] compares names.
-var instructing = []string{
-	"skill", "load_skill", "use_skill", "activate_skill", "invoke_skill", "run_skill", "read_skill", "get_skill", "open_skill",
-	"view_skill", "skill_view", "skill_load", "skill_read", "fetch_instructions", "fetch_rules", "load_instructions",
-}
+// instructing are the known tools whose results are instructions.
+var instructing = namesOf("skill", "load_skill", "use_skill", "activate_skill", "invoke_skill", "run_skill", "read_skill",
+	"get_skill", "open_skill", "view_skill", "skill_view", "skill_load", "skill_read", "fetch_instructions", "fetch_rules",
+	"load_instructions")
 
 // planning are the known tools of which each call has, or returns, the whole plan of the model.
-var planning = []string{
-	"update_plan", "set_plan", "write_plan", "todo_write", "write_todos", "todos_write", "write_todo", "update_todos",
-	"update_todo_list", "manage_todo_list", "set_todos", "task_list", "list_tasks",
+var planning = namesOf("update_plan", "set_plan", "write_plan", "todo_write", "write_todos", "todos_write", "write_todo",
+	"update_todos", "update_todo_list", "manage_todo_list", "set_todos", "task_list", "list_tasks")
+
+// names are those of tools, folded: every part of a view is looked up.
+type names map[string]bool
+
+func namesOf(list ...string) names {
+	n := names{}
+	for _, name := range list {
+		n[string(appendFolded(nil, name))] = true
+	}
+	return n
 }
 
-// IsOne reports whether the name of a tool is in a list. Case, joints such as _ and the server before the last __, as in
-// mcp__docs__load_skill, do not count.
-func IsOne(name string, list []string) bool {
+func (n names) has(name string) bool {
+	var room [64]byte
+	return n[string(appendFolded(room[:0], withoutServer(name)))]
+}
+
+// withoutServer returns the name of a tool without what is before the last __, as in mcp__docs__load_skill.
+func withoutServer(name string) string {
 	if k := strings.LastIndex(name, "__"); k >= 0 {
-		name = name[k+2:]
+		return name[k+2:]
 	}
-	for _, one := range list {
-		if alike(name, one) {
-			return true
-		}
-	}
-	return false
+	return name
 }
 
-// alike reports whether two names are equal apart from the case of ASCII letters, and from joints.
-func alike(a, b string) bool {
-	for {
-		a, b = strings.TrimLeft(a, "_- "), strings.TrimLeft(b, "_- ")
-		if a == "" || b == "" {
-			return a == b
+// appendFolded appends a name without the case of ASCII letters, and without joints such as _.
+func appendFolded(b []byte, name string) []byte {
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_' || c == '-' || c == ' ':
+		case 'A' <= c && c <= 'Z':
+			b = append(b, c|' ')
+		default:
+			b = append(b, c)
 		}
-		if a[0] != b[0] && (a[0]|' ' != b[0]|' ' || a[0] < 'A') {
-			return false
-		}
-		a, b = a[1:], b[1:]
 	}
+	return b
 }
 
-// Instructs reports whether the results of a tool are instructions, by a list; nil: that of known names.
+// Instructs reports whether the results of a tool are instructions, by a list of names; nil: by the known ones.
 func Instructs(name string, list []string) bool {
 	if list == nil {
-		list = instructing
+		return instructing.has(name)
 	}
-	return IsOne(name, list)
+	is := appendFolded(nil, withoutServer(name))
+	return slices.ContainsFunc(list, func(one string) bool { return bytes.Equal(is, appendFolded(nil, one)) })
 }
 
 // Plans reports whether the calls of a tool have, or return, the whole plan of the model.
-func Plans(name string) bool { return IsOne(name, planning) }
+func Plans(name string) bool { return planning.has(name) }
 
 // HasPlan reports whether a message has a call with the whole plan of the model.
 func HasPlan(m *message.Message) bool {

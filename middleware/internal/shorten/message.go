@@ -7,6 +7,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -46,13 +47,10 @@ func ReadsArchive(m message.Message) bool {
 	return false
 }
 
-// Index finds the calls and results of a message by their IDs.
-type Index struct{}
-
 // Pieces yields the pieces of one result with their positions.
-func (x *Index) Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
+func Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
 	return func(yield func(int, message.ToolResult) bool) {
-		for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+		for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
 			if r, _ := parts[i].(message.ToolResult); !yield(i, r) {
 				return
 			}
@@ -60,8 +58,8 @@ func (x *Index) Pieces(parts []message.Part, callID string) iter.Seq2[int, messa
 	}
 }
 
-// piece returns the position of the next piece of a result, as find does.
-func (x *Index) piece(parts []message.Part, callID string, i int) int {
+// piece returns the position of the next piece of a result from part i on; len(parts) if there is none.
+func piece(parts []message.Part, callID string, i int) int {
 	for ; i < len(parts); i++ {
 		if r, ok := parts[i].(message.ToolResult); ok && r.CallID == callID {
 			break
@@ -72,9 +70,9 @@ func (x *Index) piece(parts []message.Part, callID string, i int) int {
 
 // Result returns the pieces of one result as parts, for an archive and for comparison
 // with slices.Equal. The caller must not modify the result: it may be parts itself.
-func (x *Index) Result(parts []message.Part, callID string) []message.Part {
+func Result(parts []message.Part, callID string) []message.Part {
 	var found []message.Part
-	for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+	for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
 		if len(parts) == 1 {
 			return parts
 		}
@@ -84,8 +82,8 @@ func (x *Index) Result(parts []message.Part, callID string) []message.Part {
 }
 
 // Failed reports whether one of the pieces of a result is an error.
-func (x *Index) Failed(parts []message.Part, callID string) bool {
-	for i := x.piece(parts, callID, 0); i < len(parts); i = x.piece(parts, callID, i+1) {
+func Failed(parts []message.Part, callID string) bool {
+	for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
 		if r, _ := parts[i].(message.ToolResult); r.Error {
 			return true
 		}
@@ -94,14 +92,14 @@ func (x *Index) Failed(parts []message.Part, callID string) bool {
 }
 
 // Begins reports whether part i is the first piece of a result.
-func (x *Index) Begins(parts []message.Part, i int) bool {
+func Begins(parts []message.Part, i int) bool {
 	r, ok := parts[i].(message.ToolResult)
-	return ok && x.piece(parts, r.CallID, 0) == i
+	return ok && piece(parts, r.CallID, 0) == i
 }
 
 // Call returns the call with an ID among the parts of an assistant message, or the
 // zero ToolCall.
-func (x *Index) Call(parts []message.Part, id string) message.ToolCall {
+func Call(parts []message.Part, id string) message.ToolCall {
 	for _, p := range parts {
 		if c, ok := p.(message.ToolCall); ok && c.ID == id {
 			return c
@@ -113,9 +111,8 @@ func (x *Index) Call(parts []message.Part, id string) message.ToolCall {
 // CallIDs yields the call IDs of the results among the parts, each ID once.
 func CallIDs(parts []message.Part) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		var x Index
 		for i, p := range parts {
-			if r, ok := p.(message.ToolResult); ok && x.Begins(parts, i) && !yield(r.CallID) {
+			if r, ok := p.(message.ToolResult); ok && Begins(parts, i) && !yield(r.CallID) {
 				return
 			}
 		}
@@ -170,20 +167,14 @@ func Text(p message.Part) string {
 	return ""
 }
 
-// IsThinking reports whether a part is thinking.
-func IsThinking(p message.Part) bool {
-	_, ok := p.(message.Thinking)
-	return ok
-}
-
 // WithoutThinking returns the parts of a message without its thinking. It returns
 // false if there is no thinking, or if providers would reject the rest as an empty
 // message.
 func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
-	if !slices.ContainsFunc(m.Parts, IsThinking) {
+	if !slices.ContainsFunc(m.Parts, edit.IsThinking) {
 		return nil, false
 	}
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), IsThinking)
+	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), edit.IsThinking)
 	empty := slices.ContainsFunc(within.Content(m), func(v message.Violation) bool {
 		return v.Rule == "empty message"
 	})

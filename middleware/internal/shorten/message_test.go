@@ -29,7 +29,7 @@ var mixed = []message.Part{
 	message.ToolResult{CallID: "a", Name: "read", Text: "three", Error: true},
 }
 
-// many returns the parts with others after them, so that they are found by an index.
+// many returns the parts with others after them.
 func many(parts []message.Part) []message.Part {
 	out := slices.Clone(parts)
 	for i := range 20 {
@@ -40,35 +40,33 @@ func many(parts []message.Part) []message.Part {
 
 func TestPieces(t *testing.T) {
 	t.Parallel()
-	var x shorten.Index
 	for _, parts := range [][]message.Part{mixed, many(mixed), mixed} {
 		var at []int
-		for i, r := range x.Pieces(parts, "a") {
+		for i, r := range shorten.Pieces(parts, "a") {
 			require.Equal(t, mixed[i], message.Part(r))
 			at = append(at, i)
 		}
 		require.Equal(t, []int{0, 1, 4, 5}, at)
-		require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, x.Result(parts, "a"))
-		require.Equal(t, mixed[2:3], x.Result(parts, "b"))
+		require.Equal(t, []message.Part{mixed[0], mixed[1], mixed[4], mixed[5]}, shorten.Result(parts, "a"))
+		require.Equal(t, mixed[2:3], shorten.Result(parts, "b"))
 		require.Equal(t, []string{"a", "b"}, slices.Collect(shorten.CallIDs(parts))[:2])
-		require.True(t, x.Failed(parts, "a"))
-		require.False(t, x.Failed(parts, "b"))
-		require.Empty(t, x.Result(parts, "c"))
+		require.True(t, shorten.Failed(parts, "a"))
+		require.False(t, shorten.Failed(parts, "b"))
+		require.Empty(t, shorten.Result(parts, "c"))
 	}
 	require.Equal(t, []string{"a", "b"}, slices.Collect(shorten.CallIDs(mixed)))
 	require.Len(t, slices.Collect(shorten.CallIDs(many(mixed))), 22)
-	require.Equal(t, mixed[2:3], x.Result(mixed[2:3], "b"))
-	require.Empty(t, x.Result(mixed[2:3], "a"))
+	require.Equal(t, mixed[2:3], shorten.Result(mixed[2:3], "b"))
+	require.Empty(t, shorten.Result(mixed[2:3], "a"))
 }
 
 func TestCall(t *testing.T) {
 	t.Parallel()
-	var x shorten.Index
 	call := message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}
 	few := []message.Part{message.Text{Text: "b"}, message.ToolResult{CallID: "b"}, message.ToolCall{ID: "a"}, call, message.ToolCall{ID: "b"}}
 	for _, parts := range [][]message.Part{few, many(few)} {
-		require.Equal(t, call, x.Call(parts, "b"), "the first of two")
-		require.Zero(t, x.Call(parts, "c"))
+		require.Equal(t, call, shorten.Call(parts, "b"), "the first of two")
+		require.Zero(t, shorten.Call(parts, "c"))
 	}
 }
 
