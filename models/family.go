@@ -37,7 +37,7 @@ func (m Model) completed() Model {
 	f := familyOf(m.Name)
 	m.Provider, m.Thinking, m.System = cmp.Or(m.Provider, f.Provider), cmp.Or(m.Thinking, f.Thinking), cmp.Or(m.System, f.System)
 	m.NoPrefill, m.EndsAtWindow = m.NoPrefill || f.NoPrefill, m.EndsAtWindow || f.EndsAtWindow
-	if m.Window == 0 && f.Window >= m.Output {
+	if m.Window == 0 && m.Input == 0 && f.Window >= m.Output {
 		m.Window, m.Input = f.Window, f.Input
 	}
 	return m

@@ -99,6 +99,7 @@ const tiers = ">1 | 1 - - - 1\n>2 | 1 - - - 1\n>3 | 1 - - - 1\n>4 | 1 - - - 1"
 func FuzzParse(f *testing.F) {
 	f.Add("@provider p\n@cache auto min=1\na 9 - 3 | 1 - 2.5 - 1\n >5 | 1 - - - 1\nb = a")
 	f.Add("@provider p\na 9 - 3 | 1 - - - 1\nb - - - | - - - - -")
+	f.Add("@provider 0\na - 1 - | - - - - -")
 	f.Add("@family x 1.5\n@date 2026-11-21 # c\n\x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		rows, err := models.Parse(text)
