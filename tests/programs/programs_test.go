@@ -1,4 +1,4 @@
-// Package programs_test builds and runs the programs that the pages show.
+// Package programs_test builds and runs the programs that the pages show, and those of examples/start.
 package programs_test
 
 import (
@@ -24,7 +24,6 @@ import (
 // pages are the pages with programs. Those of a pair show the same programs.
 var pages = [][]string{
 	{"README.md", "README.zh-CN.md"},
-	{"docs/getting-started.md", "docs/getting-started.zh-CN.md"},
 	{"docs/production.md"},
 	{"docs/thinking.md"},
 }
@@ -113,10 +112,17 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// shown returns the programs on all pages by name.
+// shown returns the programs on all pages, and of examples/start, by name.
 func shown(t *testing.T) map[string]string {
 	t.Helper()
 	programs := map[string]string{}
+	first, err := filepath.Glob("../../examples/start/*/main.go")
+	require.NoError(t, err)
+	for _, file := range first {
+		code, err := os.ReadFile(file)
+		require.NoError(t, err)
+		programs[filepath.Base(filepath.Dir(file))] = string(code)
+	}
 	for _, pair := range pages {
 		for i, page := range pair {
 			text, err := os.ReadFile(filepath.Join("..", "..", page))
