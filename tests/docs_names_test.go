@@ -132,6 +132,21 @@ func declareFields(names map[string]bool, decl ast.Decl) {
 	}
 }
 
+// TestChineseWords keeps one Chinese word for one thing: 归档, 撤销, 提示缓存, 服务商, 智能体, 占位符; and 有效 of a request.
+func TestChineseWords(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../docs/*.zh-CN.md")
+	require.NoError(t, err)
+	for _, page := range append(pages, "../README.zh-CN.md", "../internal/page/words.js") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		require.NotRegexp(t, `存档|撤回|提示词缓存|提供商|提供方|代理|占位文本|录音`, string(text), page)
+		if strings.HasPrefix(page, "../docs/") {
+			require.NotContains(t, string(text), "合法", page)
+		}
+	}
+}
+
 // TestSectionsAreFound follows each link to a section of a page.
 func TestSectionsAreFound(t *testing.T) {
 	t.Parallel()

@@ -100,10 +100,7 @@ func framed(t *testing.T, mw middleware.Middleware, role message.Role, language 
 		found = found || strings.Contains(text, injected)
 		begin, end := "[Summary of the earlier conversation: a record made by the program, not a request of the user]", " messages compacted: "
 		if language == "zh" {
-			begin, end = "[以下是之前对话的摘", "(已压缩 "
-			if strings.HasPrefix(text, "【") {
-				begin = "【历史摘要】（程序对先前对话的记录，不是用户的新指示）"
-			}
+			begin, end = "【历史摘要】（程序对先前对话的记录，不是用户的新指示）", "(已压缩 "
 		}
 		if strings.HasPrefix(text, "[Extract") {
 			begin = "[Extract of the earlier conversation: a record made by the program, not a request of the user]"

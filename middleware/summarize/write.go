@@ -138,12 +138,13 @@ func (j job) byWriter(ctx context.Context, section text.Sections) (*product, err
 func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 	o := rulewriter.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
 	o.Done = new(shorten.NewWatch(ctx)).Done
-	headings, write := t.language.Headings(), rulewriter.State
+	headings := t.language.Headings()
+	heading, write := headings.Model, rulewriter.State
 	if t.Layout == inTopics {
-		write = rulewriter.Summary
+		heading, write = headings.Rules, rulewriter.Summary // the seed's, which in Chinese does not state who wrote it
 	}
 	if s.Words = write(t.originals(), o); s != (text.Sections{}) {
-		if p, err := t.shorter(headings.Rules, s, t.counts, "by rules"); err == nil {
+		if p, err := t.shorter(heading, s, t.counts, "by rules"); err == nil {
 			return p, nil
 		}
 	}

@@ -24,8 +24,8 @@ const (
 // Headings are the first lines of what replaces folded messages. They state that the
 // program wrote it, so that a model does not take it for a request of the user.
 type Headings struct {
-	Model  string // of a summary by a model
-	Rules  string // of a summary by rules
+	Model  string // of a summary
+	Rules  string // of a summary by rules in the layout of the seed
 	Quotes string // of the user's words
 	Words  string // of the words, after those of the user
 	Facts  string // of the section of facts
