@@ -27,7 +27,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: check
-check: tidy gofumpt lint test race clients browser otel interactive examples fuzz-short ## everything that a change must pass
+check: tidy gofumpt budget lint test race clients browser otel interactive examples fuzz-short ## everything that a change must pass
 	@echo "== all checks passed"
 
 .PHONY: fmt
@@ -40,6 +40,11 @@ lint: $(GOLANGCI) ## run the linters
 	@$(GOLANGCI) run ./...
 	@cd otel && $(GOLANGCI) run --config ../.golangci.yml --disable depguard,gomoddirectives ./...
 	@cd examples/interactive && $(GOLANGCI) run --config ../../.golangci.yml --disable depguard,gomoddirectives ./...
+
+.PHONY: budget
+budget: ## measure the weight of the tree, and fail above the ceilings in .ci/budget
+	@echo "== budget"
+	@$(GO) run .ci/budget.go
 
 .PHONY: bench
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it

@@ -195,19 +195,3 @@ func TestOfThinking(t *testing.T) {
 	}
 }
 
-func BenchmarkOf(b *testing.B) {
-	table := models.Default()
-	for name, model := range map[string]string{
-		"exact":   "claude-sonnet-5-5",
-		"bedrock": "us.anthropic.claude-opus-5-5-20260901-v1:0",
-		"newer":   "us.anthropic.claude-opus-6-20270101-v1:0",
-		"unknown": "my-very-own-house-model",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				table.Of(model)
-			}
-		})
-	}
-}

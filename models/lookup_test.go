@@ -192,19 +192,3 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-func BenchmarkLookup(b *testing.B) {
-	table := models.Default()
-	for name, model := range map[string]string{
-		"exact":   "claude-sonnet-4-5",
-		"dated":   "gpt-4o-2024-08-06",
-		"bedrock": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-		"unknown": "my-very-own-house-model",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				table.Lookup(model)
-			}
-		})
-	}
-}

@@ -18,12 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	exporter "go.opentelemetry.io/otel/exporters/prometheus"
-	noopmetric "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	oteltrace "go.opentelemetry.io/otel/trace"
-	nooptrace "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -321,33 +319,3 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-func BenchmarkIdle(b *testing.B) {
-	h := []message.Message{message.User("go")}
-	for i := range 1000 {
-		id := fmt.Sprint("c", i)
-		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{}`}), message.Result(id, "read", "a few words"))
-	}
-	metrics := metric.NewMeterProvider(metric.WithReader(metric.NewManualReader()))
-	for name, o := range map[string]*otel.Options{
-		"none":        nil,
-		"metrics":     {Meters: metrics, Tracers: nooptrace.NewTracerProvider()},
-		"not sampled": {Meters: metrics, Tracers: trace.NewTracerProvider(trace.WithSampler(trace.NeverSample()))},
-		"sampled":     {Meters: metrics, Tracers: trace.NewTracerProvider(trace.WithSyncer(tracetest.NewNoopExporter()))},
-		"nothing":     {Meters: noopmetric.NewMeterProvider(), Tracers: nooptrace.NewTracerProvider()},
-	} {
-		b.Run(name, func(b *testing.B) {
-			mws := []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 30)})}
-			if o != nil {
-				observe, err := otel.New(*o)
-				require.NoError(b, err)
-				mws = append([]middleware.Middleware{observe}, mws...)
-			}
-			run := middleware.Chain(mws...)(answer)
-			req := &middleware.Request{Messages: h, Model: "claude-sonnet-4-5"}
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = run(b.Context(), req, nil)
-			}
-		})
-	}
-}

@@ -741,19 +741,3 @@ func FuzzParseOverflow(f *testing.F) {
 	})
 }
 
-func BenchmarkParseOverflow(b *testing.B) {
-	for name, text := range map[string]string{
-		"first":     overflows[0].text,
-		"none":      "messages with role 'tool' must be a response to a message with 'tool_calls'",
-		"1 MB":      strings.Repeat("word ", 200_000),
-		"1 MB, bad": strings.Repeat("This model's maximum context length is 1 tokens. However, you requested 1 tokens (", 12_000),
-	} {
-		err := errors.New(text)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				middleware.ParseOverflow(err, nil)
-			}
-		})
-	}
-}

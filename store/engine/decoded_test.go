@@ -75,22 +75,3 @@ func TestDecodedIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode decodes a chain of 32 entries, for the first time and again.
-func BenchmarkDecode(b *testing.B) {
-	e, err := New(nil, Options{})
-	require.NoError(b, err)
-	defer e.codec.close() //nolint:errcheck // of a test
-	rows := folds(b, e, journal.Internals(inside.Key{}).MaxDepth())
-	for _, name := range []string{"first", "again"} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if name == "first" {
-					e.codec.known = newDecoded()
-				}
-				_, err := e.codec.toEntries("s", rows)
-				require.NoError(b, err)
-			}
-		})
-	}
-}

@@ -122,22 +122,6 @@ var each = []struct {
 	{"fit", func() middleware.Middleware { return fit.New(fit.Options{Rules: message.Portable}) }},
 }
 
-// BenchmarkGrowth shows how the time of a call grows: from n to 2n and 4n it should double each time, or little more.
-func BenchmarkGrowth(b *testing.B) {
-	for _, shape := range shapes {
-		for _, mw := range each {
-			for _, n := range []int{1000, 2000, 4000} {
-				b.Run(fmt.Sprintf("%s/%s/%d", strings.ReplaceAll(shape.name, " ", "_"), mw.name, n), func(b *testing.B) {
-					h := shape.build(n)
-					b.ReportAllocs()
-					for b.Loop() {
-						one(context.Background(), mw.new(), h, window*n/large)
-					}
-				})
-			}
-		}
-	}
-}
 
 // Sizes of the histories, and the window of the large one. Smaller ones have smaller windows, so that as large a share
 // of them has to be removed.

@@ -3,9 +3,7 @@ package digest_test
 import (
 	"fmt"
 	"strings"
-	"testing"
 
-	"github.com/laconic-go/laconic/middleware/internal/digest"
 )
 
 // texts are what tools return, as patterns that are written with a number as
@@ -39,39 +37,4 @@ func filled(pattern string, size int) string {
 	return b.String()
 }
 
-func BenchmarkLines(b *testing.B) {
-	for _, size := range []int{1_000, 100_000} {
-		for _, text := range texts {
-			b.Run(fmt.Sprintf("%s/%d", text.name, size), func(b *testing.B) {
-				cleared := []digest.Cleared{{Text: filled(text.pattern, size)}}
-				b.SetBytes(int64(len(cleared[0].Text)))
-				b.ReportAllocs()
-				for b.Loop() {
-					digest.Lines(cleared, nil, digest.Options{Tokens: 40})
-				}
-			})
-		}
-	}
-}
 
-// BenchmarkLinesOfMany clears many results of a long conversation at one time.
-func BenchmarkLinesOfMany(b *testing.B) {
-	for _, n := range []int{10, 100, 1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			var cleared []digest.Cleared
-			var kept []string
-			size := 0
-			for i := range n {
-				text := filled(strings.ReplaceAll(texts[i%10].pattern, "%", fmt.Sprint(i)+"%"), 2000)
-				size += len(text)
-				cleared = append(cleared, digest.Cleared{Text: text})
-				kept = append(kept, filled(texts[0].pattern, 400))
-			}
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				digest.Lines(cleared, kept, digest.Options{Tokens: 40})
-			}
-		})
-	}
-}

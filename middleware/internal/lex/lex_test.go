@@ -142,26 +142,3 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func BenchmarkRead(b *testing.B) {
-	for name, s := range map[string]string{
-		"log":     strings.Repeat("ok test 17 of the module 4, 3.25 s, see shop/refund_test.go:12\n", 100),
-		"prose":   strings.Repeat("The build of the shop fails since Tuesday, as the user has said. ", 100),
-		"chinese": strings.Repeat("用户要求三天之内退款一百二十元，订单号是AB-1234。", 100),
-	} {
-		b.Run("tokens/"+name, func(b *testing.B) {
-			b.SetBytes(int64(len(s)))
-			b.ReportAllocs()
-			var toks []lex.Token
-			for b.Loop() {
-				toks = lex.Tokens(toks[:0], lex.Fold(s))
-			}
-		})
-		b.Run("all/"+name, func(b *testing.B) {
-			b.SetBytes(int64(len(s)))
-			b.ReportAllocs()
-			for b.Loop() {
-				lex.Read(s)
-			}
-		})
-	}
-}

@@ -168,47 +168,6 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-func BenchmarkCheck(b *testing.B) {
-	h := histories(b)[0]
-	body := strings.Join(h.truths, "\n")
-	b.Run("source", func(b *testing.B) {
-		for _, size := range []int{10 << 10, 100 << 10, 1 << 20} {
-			var texts []string
-			for n := 0; n < size; {
-				for _, m := range h.msgs {
-					for r := range m.Results() {
-						texts = append(texts, r.Text)
-						n += len(r.Text)
-					}
-					texts = append(texts, m.Text())
-					n += len(m.Text())
-				}
-			}
-			b.Run(byteSize(size), func(b *testing.B) {
-				b.SetBytes(int64(size))
-				b.ReportAllocs()
-				for b.Loop() {
-					claims.NewSource(texts...)
-				}
-			})
-		}
-	})
-	b.Run("2000 messages", func(b *testing.B) {
-		msgs := long(2000)
-		b.ReportAllocs()
-		for b.Loop() {
-			claims.SourceOf(msgs, nil, nil).Check(body)
-		}
-	})
-	b.Run("check", func(b *testing.B) {
-		s := claims.SourceOf(h.msgs, nil, nil)
-		b.SetBytes(int64(len(body)))
-		b.ReportAllocs()
-		for b.Loop() {
-			s.Check(body)
-		}
-	})
-}
 
 // long returns a conversation with results of twelve lines each.
 func long(messages int) (h []message.Message) {
@@ -228,9 +187,3 @@ func long(messages int) (h []message.Message) {
 	return h[:messages]
 }
 
-func byteSize(n int) string {
-	if n >= 1<<20 {
-		return "1MB"
-	}
-	return map[int]string{10 << 10: "10kB", 100 << 10: "100kB"}[n]
-}

@@ -368,16 +368,3 @@ func TestCanceled(t *testing.T) {
 	require.Len(t, model.Requests(), 1, "a context that is done asks nothing")
 }
 
-func BenchmarkWrite(b *testing.B) {
-	for _, messages := range []int{100, 2000} {
-		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {
-			brief := modelwriter.Request{Folded: middlewaretest.ReAct{Rounds: messages / 2}.Messages()[1:], Writer: modelwriter.Author{Model: say(good)}}
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := ask(b.Context(), brief); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

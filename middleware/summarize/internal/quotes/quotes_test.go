@@ -255,20 +255,6 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// BenchmarkSet reads 200 messages of the user, and writes what is kept.
-func BenchmarkSet(b *testing.B) {
-	said := make([]string, 200)
-	n := 0
-	for i := range said {
-		said[i] = fmt.Sprintf("Look at file%d.go, since it fails again. Never touch the tests in it. I think that the cause is in line %d. %s",
-			i, i*7, strings.Repeat("It was fine on Monday, and then somebody changed the parser. ", 8))
-		n += len(said[i])
-	}
-	b.SetBytes(int64(n))
-	for b.Loop() {
-		of(said...).Text(quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}})
-	}
-}
 
 // What is marked as a standing order is found again by the line that is kept of it, with the same
 // result: the section is the same after any number of folds.

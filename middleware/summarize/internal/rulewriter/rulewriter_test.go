@@ -198,18 +198,6 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-func BenchmarkSummary(b *testing.B) {
-	var h []message.Message
-	for range 500 {
-		h = append(h, message.User("Why does the nightly build fail? It worked yesterday."),
-			message.Assistant(message.Text{Text: "I use the log, because it tells. Here is more to read, and more again."}, message.ToolCall{ID: "c1", Name: "read", Arguments: `{"path":"a.go"}`}),
-			message.Result("c1", "read", strings.Repeat("package a\n", 100)), message.Assistant(message.Text{Text: "- It is fixed\n- The tests pass"}))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		rulewriter.Summary(h, english)
-	}
-}
 
 // Words have the whole limit for themselves, and never exceed it.
 func TestLimit(t *testing.T) {
