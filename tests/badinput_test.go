@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -10,13 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/race"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -55,81 +50,6 @@ func eager() map[string]middleware.Middleware {
 
 func bigText(n int) string { return strings.Repeat("long text ", n/10) }
 
-// TestBadHistories passes broken histories through chains that edit whatever
-// they may: nothing that was sound may break.
-func TestBadHistories(t *testing.T) {
-	t.Parallel()
-	call := func(id, args string) message.Message {
-		return message.Assistant(message.ToolCall{ID: id, Name: "tool", Arguments: args})
-	}
-	result := func(id string) message.Message { return message.Result(id, "tool", bigText(300)) }
-	good := []message.Message{call("g", "{}"), result("g"), message.Assistant(message.Text{Text: bigText(300)})}
-	with := func(msgs ...message.Message) []message.Message {
-		h := []message.Message{message.System("system"), message.User("question")}
-		h = append(h, good...)
-		h = append(h, msgs...)
-		h = append(h, good...)
-		return append(h, message.User("another question"), call("last", "{}"), result("last"))
-	}
-	cases := map[string][]message.Message{
-		"no messages":                 {},
-		"nil messages":                nil,
-		"only system messages":        {message.System("a"), message.System(bigText(100))},
-		"one empty message":           {{}},
-		"orphaned result":             with(result("orphan")),
-		"missing result":              with(call("missing", "{}")),
-		"missing result of several":   with(message.Assistant(message.ToolCall{ID: "a", Arguments: "{}"}, message.ToolCall{ID: "b", Arguments: "{}"}), result("a")),
-		"result twice":                with(call("twice", "{}"), result("twice"), result("twice")),
-		"duplicate call ids":          with(message.Assistant(message.ToolCall{ID: "d", Arguments: "{}"}, message.ToolCall{ID: "d", Arguments: "{}"}), result("d"), result("d")),
-		"call ids used again":         with(call("c", "{}"), result("c"), call("c", "{}"), result("c")),
-		"displaced result":            with(call("c", "{}"), message.User("hold on"), result("c")),
-		"result before its call":      with(result("c"), call("c", "{}")),
-		"empty ids":                   with(call("", "{}"), result("")),
-		"empty messages":              with(message.User(""), message.Assistant(), message.Message{Role: message.RoleTool}),
-		"no role":                     with(message.Message{Parts: []message.Part{message.Text{Text: bigText(200)}}}),
-		"unknown role":                with(message.Message{Role: "developer", Parts: []message.Part{message.Text{Text: bigText(200)}}}),
-		"tool message first":          append([]message.Message{result("x")}, with()...),
-		"only tool messages":          {result("x"), result("y"), result("x")},
-		"assistant first":             append([]message.Message{call("x", "{}"), result("x")}, with()...),
-		"no user message":             {call("x", "{}"), result("x"), call("y", "{}"), result("y"), message.Assistant(message.Text{Text: bigText(100)})},
-		"arguments not JSON":          with(call("c", "not json "+bigText(300)), result("c")),
-		"arguments not an object":     with(call("c", "[1,2]"), result("c"), call("d", ""), result("d"), call("e", "null"), result("e")),
-		"invalid UTF-8":               with(message.User("\xff\xfe"+bigText(200)), call("\xc3\x28", "{\"a\":\"\xff\"}"), message.Result("\xc3\x28", "\xff", "\xf0\x28\x8c\x28"+bigText(100))),
-		"call in a user message":      with(message.Message{Role: message.RoleUser, Parts: []message.Part{message.ToolCall{ID: "u", Arguments: "{}"}}}, result("u")),
-		"result in a user message":    with(message.Message{Role: message.RoleUser, Parts: []message.Part{message.ToolResult{CallID: "u", Text: bigText(100)}}}),
-		"result inside a result":      with(call("c", "{}"), message.Message{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c", Content: message.ToolResult{CallID: "c", Text: bigText(100)}}}}),
-		"text in a tool message":      with(call("c", "{}"), message.Message{Role: message.RoleTool, Parts: []message.Part{message.Text{Text: bigText(100)}, message.ToolResult{CallID: "c", Text: bigText(100)}}}),
-		"system messages in between":  with(message.System(bigText(100)), message.System("b")),
-		"message above the window":    with(message.User(bigText(100_000))),
-		"result above the window":     with(call("c", "{}"), message.Result("c", "tool", bigText(100_000))),
-		"ends with calls":             append(with(), call("pending", "{}")),
-		"ends with half the results":  append(with(), message.Assistant(message.ToolCall{ID: "a", Arguments: "{}"}, message.ToolCall{ID: "b", Arguments: "{}"}), result("a")),
-		"all pinned":                  pinned(with()),
-		"the same message many times": {message.User("a"), message.User("a"), message.User("a"), message.User("a"), message.User("a"), message.User("a")},
-		"2,000 calls in one message":  many(2000),
-	}
-	for name, h := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for stack, mw := range eager() {
-				for _, budget := range []*middleware.Budget{nil, {Window: 500, Reserve: 100}} {
-					before := testkit.Clone(h)
-					req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: budget})
-					require.NoError(t, err, "%s: a broken history passes", stack)
-					require.Equal(t, before, h, "%s: the history stays as it was", stack)
-					requireNoWorse(t, h, req.Messages, stack)
-					require.Zero(t, count(events, middleware.Failed), "%s: no editor fails, got %v", stack, events)
-					if stack == "idle" {
-						requireSame(t, h, req.Messages, "nothing is dropped or repaired silently")
-					}
-					again, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: append(testkit.Clone(h), message.User("more")), Budget: budget})
-					require.NoError(t, err, "%s: and can be gone on with", stack)
-					require.NotEmpty(t, again.Messages)
-				}
-			}
-		})
-	}
-}
 
 // many is a round of many parallel calls.
 func many(n int) []message.Message {
@@ -210,28 +130,6 @@ func TestPartsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestManyMessages(t *testing.T) {
-	t.Parallel()
-	n := soak.Of(100_000, 5)
-	if race.Enabled {
-		n = 20_000
-	}
-	h := long("many", n/2)
-	mw := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1)})
-	shown, events := view(t, mw, h)
-	require.Len(t, shown, len(h))
-	require.Equal(t, []string{"contextedit: edited"}, told(events))
-	again, events := view(t, mw, append(h, message.Assistant(message.Text{Text: "done"})))
-	require.Empty(t, told(events), "nothing is left to clear")
-	requireSame(t, shown[:100], again[:100], "the view begins as before")
-	shown, _ = view(t, editor{name: "remove", plan: removes(n/2-10, false)}.middleware(), h)
-	require.Len(t, shown, 1+2*10)
-	for _, o := range []trim.Options{{Trigger: trigger.Messages(1)}, {Trigger: trigger.Messages(1), TargetTokens: 1, Strategy: "oldest"}} {
-		shown, events = view(t, trim.New(o), h)
-		require.Less(t, len(shown), len(h))
-		require.Equal(t, []string{"trim: edited"}, told(events))
-	}
-}
 
 func TestEmptyRequest(t *testing.T) {
 	t.Parallel()
@@ -269,96 +167,7 @@ func TestInvalidBudget(t *testing.T) {
 	}
 }
 
-// TestBadOptions makes middlewares with options that make no sense.
-func TestBadOptions(t *testing.T) {
-	t.Parallel()
-	none := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
-	trimming := func(o trim.Options) func() {
-		return func() {
-			require.Error(t, o.Validate())
-			trim.New(o)
-		}
-	}
-	compacting := func(o microcompact.Options) func() {
-		return func() {
-			require.Error(t, o.Validate())
-			microcompact.New(o)
-		}
-	}
-	clearing := func(o contextedit.Options) func() {
-		return func() {
-			require.Error(t, o.Validate(), "Validate tells what New would panic with")
-			contextedit.New(o)
-		}
-	}
-	for name, c := range map[string]struct {
-		do   func()
-		want []string
-	}{
-		"KeepRounds":         {clearing(contextedit.Options{KeepRounds: -1}), []string{"contextedit:", "KeepRounds", "-1", "want"}},
-		"KeepTokens":         {clearing(contextedit.Options{KeepTokens: -7}), []string{"contextedit:", "KeepTokens", "-7 tokens", "want"}},
-		"ClearAtLeast":       {clearing(contextedit.Options{ClearAtLeast: -7}), []string{"contextedit:", "ClearAtLeast", "-7 tokens", "want"}},
-		"StopAfter":          {clearing(contextedit.Options{StopAfter: -7}), []string{"contextedit:", "StopAfter", "-7 tokens", "want"}},
-		"floor above stop":   {clearing(contextedit.Options{StopAfter: 5, ClearAtLeast: 6}), []string{"contextedit:", "ClearAtLeast", "6", "StopAfter", "5", "want"}},
-		"empty tool":         {clearing(contextedit.Options{ExcludeTools: []string{"a", ""}}), []string{"contextedit:", "1", "empty", "want"}},
-		"empty tool of Only": {clearing(contextedit.Options{Only: []string{"a", ""}}), []string{"contextedit:", "Only[1]", "empty", "want"}},
-		"Only of nothing":    {clearing(contextedit.Options{Only: []string{}}), []string{"contextedit:", "Only is empty", "want", "nil for all"}},
-		"in both lists":      {clearing(contextedit.Options{Only: []string{"a"}, ExcludeTools: []string{"b", "a"}}), []string{"contextedit:", `"a"`, "Only", "ExcludeTools", "want"}},
-		"MinCalls":           {clearing(contextedit.Options{MinCalls: -2}), []string{"contextedit:", "MinCalls", "-2", "want"}},
-		"Tokens 0":           {clearing(contextedit.Options{Trigger: trigger.Tokens(0)}), []string{"Trigger", "0 tokens", "want"}},
-		"Messages -1":        {clearing(contextedit.Options{Trigger: trigger.Messages(-1)}), []string{"Trigger", "-1 messages", "want"}},
-		"Rounds -1":          {clearing(contextedit.Options{Trigger: trigger.Rounds(-1)}), []string{"Trigger", "-1 rounds", "want"}},
-		"ToolUses 0":         {clearing(contextedit.Options{Trigger: trigger.ToolUses(0)}), []string{"Trigger", "0 tool calls", "want"}},
-		"Reclaims -1":        {clearing(contextedit.Options{Trigger: trigger.Reclaims(-1)}), []string{"Trigger", "Reclaims(-1)", "want"}},
-		"Not of nil":         {clearing(contextedit.Options{Trigger: trigger.Not(nil)}), []string{"trigger.Not", "nil"}},
-		"inside Not":         {clearing(contextedit.Options{Trigger: trigger.Not(trigger.Fraction(75))}), []string{"Fraction(75)", "at most 1"}},
-		"Fraction 0":         {clearing(contextedit.Options{Trigger: trigger.Fraction(0)}), []string{"Fraction(0)", "want"}},
-		"Fraction 75":        {clearing(contextedit.Options{Trigger: trigger.Fraction(75)}), []string{"Fraction(75)", "at most 1"}},
-		"Fraction NaN":       {clearing(contextedit.Options{Trigger: trigger.Fraction(math.NaN())}), []string{"Fraction(NaN)", "want"}},
-		"Any of nothing":     {clearing(contextedit.Options{Trigger: trigger.Any()}), []string{"trigger.Any", "want"}},
-		"All of nil":         {clearing(contextedit.Options{Trigger: trigger.All(trigger.Tokens(1), nil)}), []string{"trigger.All", "nil"}},
-		"nested":             {clearing(contextedit.Options{Trigger: trigger.Any(trigger.Tokens(1), trigger.All(trigger.Fraction(2)))}), []string{"Fraction(2)", "want"}},
-		"FreshShare":         {compacting(microcompact.Options{FreshShare: 25}), []string{"microcompact:", "FreshShare", "25", "at most 1"}},
-		"FreshShare NaN":     {compacting(microcompact.Options{FreshShare: math.NaN()}), []string{"microcompact:", "FreshShare", "NaN", "at most 1"}},
-		"batch of results":   {compacting(microcompact.Options{Batch: microcompact.Batch{Results: -2}}), []string{"microcompact:", "Batch", "-2 results", "want"}},
-		"batch of tokens":    {compacting(microcompact.Options{Batch: microcompact.Batch{Tokens: -2}}), []string{"microcompact:", "Batch", "-2 tokens", "want"}},
-		"Protect":            {compacting(microcompact.Options{Protect: []string{"a", ""}}), []string{"microcompact:", "Protect[1]", "empty", "want"}},
-		"all limits off":     {compacting(microcompact.Options{Limit: microcompact.Limits{Results: -1}, FreshShare: -1}), []string{"microcompact:", "nothing", "Limit", "want"}},
-		"Strategy":           {trimming(trim.Options{Strategy: "newest"}), []string{"trim:", "Strategy", `"newest"`, `"hybrid", "middle" or "oldest"`}},
-		"Warning":            {trimming(trim.Options{Warning: 80}), []string{"trim:", "Warning", "80", "at most 1"}},
-		"Threshold NaN":      {trimming(trim.Options{Threshold: math.NaN()}), []string{"trim:", "Threshold", "NaN", "at most 1"}},
-		"target above":       {trimming(trim.Options{Target: 0.9}), []string{"trim:", "Target", "0.9", "below the threshold"}},
-		"warning too late":   {trimming(trim.Options{Warning: 0.95}), []string{"trim:", "Warning", "0.95", "no later"}},
-		"two targets":        {trimming(trim.Options{Target: 0.5, TargetTokens: 5}), []string{"trim:", "Target and TargetTokens", "one of them"}},
-		"TargetTokens":       {trimming(trim.Options{TargetTokens: -5}), []string{"trim:", "TargetTokens", "-5 tokens", "want"}},
-		"Note of spaces":     {trimming(trim.Options{Note: " "}), []string{"trim:", "Note", `" "`, "want"}},
-		"Interval":           {trimming(trim.Options{Interval: -5}), []string{"trim:", "Interval", "-5ns", "want"}},
-		"Func of nil":        {clearing(contextedit.Options{Trigger: trigger.Func(nil)}), []string{"trigger.Func"}},
-		"no name":            {func() { middleware.Editing("", none, middleware.Options{}) }, []string{"middleware: Editing", "name"}},
-		"no editor":          {func() { middleware.Editing("x", nil, middleware.Options{}) }, []string{"middleware: Editing", "editor"}},
-		"wrong option":       {func() { middleware.Editing("x", none, middleware.Options{MinCalls: -1}) }, []string{"middleware: Editing", "x", "MinCalls", "-1", "want"}},
-		"negative memory":    {func() { journal.NewMemory(-5) }, []string{"journal: NewMemory", "want"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			said := panicText(c.do)
-			require.NotEmpty(t, said, "options that make no sense panic")
-			for _, want := range c.want {
-				require.Contains(t, said, want, "the text names option, value, and what is right")
-			}
-		})
-	}
-}
 
-func panicText(fn func()) (text string) {
-	defer func() {
-		if p := recover(); p != nil {
-			text = fmt.Sprint(p)
-		}
-	}()
-	fn()
-	return ""
-}
 
 // TestMisfits gives options that do not fit the request: one event a
 // conversation, and an error under Strict.
@@ -431,35 +240,3 @@ func TestPanics(t *testing.T) {
 	require.ErrorContains(t, err, "boom", "under Strict the call fails")
 }
 
-// TestCanceled cancels at each point at which the chain hands over control.
-func TestCanceled(t *testing.T) {
-	t.Parallel()
-	history, _ := turns(2, 4)
-	gone := errors.New("gone")
-	for name, build := range map[string]func(cancel func()) middleware.Middleware{
-		"editor": func(cancel func()) middleware.Middleware {
-			return middleware.Editing("x", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-				cancel()
-				return &middleware.Plan{Edits: clears(2)(lookAt(v))}, nil
-			}, middleware.Options{})
-		},
-		"fold": func(cancel func()) middleware.Middleware {
-			return middleware.Editing("x", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-				e := folds(2)(lookAt(v))[0]
-				e.Make = func(context.Context) ([]message.Message, error) {
-					cancel()
-					return []message.Message{message.User("s")}, nil
-				}
-				return &middleware.Plan{Edits: []middleware.Edit{e}}, nil
-			}, middleware.Options{})
-		},
-	} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		journal := journal.NewMemory(0)
-		mw := middleware.With(middleware.Env{Journal: journal}, build(func() { cancel(gone) }))
-		_, _, err := middleware.Apply(ctx, mw, &middleware.Request{Messages: history})
-		require.ErrorIs(t, err, context.Canceled, "%s: the error keeps its identity", name)
-		require.Equal(t, middleware.Canceled, middleware.KindOf(err), name)
-		require.Zero(t, held(journal), "%s: a call that is cancelled while planning leaves the journal as it was", name)
-	}
-}

@@ -60,34 +60,6 @@ func long(name string, rounds int) []message.Message {
 
 // The tests of memory are not parallel: they measure the heap of the process.
 
-func TestMemoryOfOneConversation(t *testing.T) { //nolint:paralleltest // measures the heap
-	rounds := soak.Of(2000, 4)
-	if race.Enabled {
-		rounds = 500
-	}
-	history := long("one", rounds)
-	text := 0
-	for _, m := range history {
-		for r := range m.Results() {
-			text += len(r.Text)
-		}
-	}
-	before := heap(t)
-	memory := journal.NewMemory(0)
-	chain := middleware.With(middleware.Env{Journal: memory}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
-	edited := 0
-	for i := range rounds {
-		_, events := view(t, chain, history[:1+2*(i+1)])
-		edited += len(events)
-	}
-	kept := heap(t) - before
-	t.Logf("%d rounds, %d edits, %d kB of results: journal %d kB by its own count, heap %d kB", rounds, edited, text>>10, held(memory)>>10, kept>>10)
-	require.Greater(t, edited, rounds-10, "there is an edit in each round, or this test shows nothing")
-	require.LessOrEqual(t, held(memory), 64*mega, "the journal keeps its bound")
-	require.Less(t, kept, 8*mega, "one conversation with an edit in each round keeps a few megabytes beside the history")
-	runtime.KeepAlive(chain)
-	runtime.KeepAlive(history)
-}
 
 func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
 	const limit = mega / 2 // more than the newest entry with those that it builds on
@@ -106,65 +78,7 @@ func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
 	runtime.KeepAlive(history)
 }
 
-func TestMemoryOfManyConversations(t *testing.T) { //nolint:paralleltest // measures the heap
-	before := heap(t)
-	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 3}))
-	text := 0
-	for k := range 300 {
-		h := long(fmt.Sprint("conversation ", k), 400) // about 300 kB each
-		for _, m := range h {
-			for r := range m.Results() {
-				text += len(r.Text)
-			}
-		}
-		view(t, chain, h)
-	}
-	kept := heap(t) - before
-	t.Logf("300 conversations, %d MB of results: heap %d MB", text/mega, kept/mega)
-	require.Less(t, kept, 160*mega, "a chain keeps 64 MB of histories and 64 MB of edits, about, however many conversations it has seen")
-	runtime.KeepAlive(chain)
-}
 
-func TestMemoryCountsAllText(t *testing.T) { //nolint:paralleltest // measures the heap
-	const size = 4 * mega
-	for name, big := range soak.Some(map[string]func(s string) []message.Message{
-		"URL of media": func(s string) []message.Message {
-			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{URL: s}}}}
-		},
-		"data of media": func(s string) []message.Message {
-			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Data: s}}}}
-		},
-		"name of message": func(s string) []message.Message {
-			return []message.Message{{Role: message.RoleUser, Name: s, Parts: []message.Part{message.Text{Text: "x"}}}}
-		},
-		"id of a call": func(s string) []message.Message {
-			return []message.Message{message.Assistant(message.ToolCall{ID: s, Arguments: "{}"})}
-		},
-		"name of a result": func(s string) []message.Message { return []message.Message{message.Result("c", s, "x")} },
-		"kind of opaque":   func(s string) []message.Message { return []message.Message{message.Assistant(message.Opaque{Kind: s})} },
-		"type of media": func(s string) []message.Message {
-			return []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: s}}}}
-		},
-		"content of result": func(s string) []message.Message {
-			return []message.Message{{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c", Content: message.Media{URL: s}}}}}
-		},
-		"system prompt": func(s string) []message.Message {
-			return []message.Message{message.System(s), message.User("x" + s[:20])}
-		},
-	}, 3) {
-		if race.Enabled && !strings.Contains(name, "URL") && !strings.Contains(name, "system") {
-			continue
-		}
-		before := heap(t)
-		chain := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware()
-		for k := range 24 {
-			view(t, chain, big(fmt.Sprintf("%20d%s", k, strings.Repeat("A", size))))
-		}
-		kept := heap(t) - before
-		runtime.KeepAlive(chain)
-		require.Less(t, kept, 80*mega, "%s: 24 conversations of 4 MB each are more than the 64 MB that a chain keeps, heap is %d MB", name, kept/mega)
-	}
-}
 
 // TestHugeResults lets a tool give 10 MB, as lines, as one line, and as bytes that
 // are no text; 100 MB with LACONIC_SOAK. Each editor takes it out and archives it,

@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // summarizer folds what lies before the newest question once the view is
@@ -76,117 +74,9 @@ func turns(n, rounds int) (history []message.Message, calls []int) {
 	return history, calls
 }
 
-func TestEachViewExtendsTheOneBefore(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(8, 6)
-	stacks := map[string][]middleware.Middleware{
-		"clearing": {contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 3})},
-		"clearing and folding": {
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1500), Keep: 3, ClearToolInputs: true}),
-			(&summarizer{limit: 1200, reach: 2}).middleware(),
-		},
-		"always": layers(editor{name: "clear", plan: clears(2)}, editor{name: "pairs", plan: foldsInPairs}, editor{name: "retell", plan: retells}),
-	}
-	for name, stack := range stacks {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			chain := middleware.Chain(stack...)
-			var before []message.Message
-			edits := 0
-			for _, n := range calls {
-				shown, events := view(t, chain, history[:n])
-				edited := count(events, middleware.Edited)
-				require.Equal(t, len(events), edited+count(events, middleware.Refused)+count(events, middleware.Skipped), "edits and refusals alone are told, got %v", events)
-				if edited == 0 && before != nil {
-					requireExtension(t, before, shown, "a call that edits nothing extends the view before it, at %d", n)
-				}
-				edits += edited
-				repeated, events := view(t, chain, history[:n])
-				if count(events, middleware.Edited) == 0 {
-					requireSame(t, shown, repeated, "the same call again gives the same view, at %d", n)
-				}
-				before = repeated
-			}
-			require.Greater(t, edits, 2, "the chain has edited several times, or this test shows nothing")
-		})
-	}
-}
 
-func TestRestart(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(6, 5)
-	for name, newJournal := range map[string]func() journal.Journal{
-		"memory": func() journal.Journal { return journal.NewMemory(0) },
-		"store":  func() journal.Journal { return newTexts() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			chainOn := func(j journal.Journal) middleware.Middleware {
-				return middleware.With(middleware.Env{Journal: j},
-					contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1500), Keep: 3}),
-					(&summarizer{limit: 1000, reach: 2}).middleware())
-			}
-			one, other := newJournal(), newJournal()
-			lasting := chainOn(one)
-			for _, n := range calls {
-				want, wantEvents := view(t, lasting, history[:n])
-				got, events := view(t, chainOn(other), history[:n])
-				requireSame(t, want, got, "a chain that begins anew on the journal gives the same view, at %d", n)
-				require.Equal(t, told(wantEvents), told(events), "and the same edits, at %d", n)
-			}
-		})
-	}
-}
 
-// TestFork branches off at each position and compares with what the trunk had
-// when it was there.
-func TestFork(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(6, 4)
-	journal := journal.NewMemory(0)
-	editing := layers(editor{name: "clear", plan: clears(2), when: func(l look) bool { return len(l.msgs)%3 == 0 }},
-		editor{name: "fold", plan: folds(3), when: func(l look) bool { return len(l.msgs) > 9 }})
-	idle := func() middleware.Middleware {
-		return middleware.With(middleware.Env{Journal: journal}, layers(editor{name: "none", plan: func(look) []middleware.Edit { return nil }})...)
-	}
-	chain := middleware.With(middleware.Env{Journal: journal}, editing...)
-	trunk := map[int][]message.Message{}
-	for _, n := range calls {
-		trunk[n], _ = view(t, chain, history[:n])
-	}
-	for _, n := range calls {
-		fork := append(testkit.Clone(history[:n]), message.Assistant(message.Text{Text: "another way"}), message.User("and now?"))
-		for name, mw := range map[string]middleware.Middleware{"same chain": middleware.Chain(idle()), "new chain": idle()} {
-			shown, _ := view(t, mw, fork)
-			require.Greater(t, len(shown), 2, name)
-			requireExtension(t, trunk[n], shown, "%s: a fork at %d has the edits made up to there", name, n)
-		}
-	}
-}
 
-func TestChangedOldMessage(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(5, 4)
-	journal := journal.NewMemory(0)
-	chain := middleware.With(middleware.Env{Journal: journal}, contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1}))
-	for _, n := range calls {
-		view(t, chain, history[:n])
-	}
-	idle := middleware.With(middleware.Env{Journal: journal}, layers(editor{name: "none", plan: func(look) []middleware.Edit { return nil }})...)
-	for at := range history {
-		changed := testkit.Clone(history)
-		changed[at].Name = "changed"
-		req, _, err := middleware.Apply(t.Context(), idle, &middleware.Request{Messages: changed})
-		require.NoError(t, err)
-		for i := range req.Messages {
-			s := req.View().Span(i)
-			if s.Edit != nil {
-				require.Less(t, s.Last, at, "an edit behind the changed message %d must not be taken over", at)
-			}
-		}
-		requireSame(t, changed[at:], req.Messages[len(req.Messages)-(len(changed)-at):], "all from the changed message %d on is as the caller has it", at)
-	}
-}
 
 func TestSystemPromptVoidsNothing(t *testing.T) {
 	t.Parallel()
@@ -207,35 +97,6 @@ func TestSystemPromptVoidsNothing(t *testing.T) {
 	}
 }
 
-// TestViewAsHistory passes each view back as the history of the next call.
-func TestViewAsHistory(t *testing.T) {
-	t.Parallel()
-	whole, calls := turns(6, 4)
-	for _, adopts := range []bool{false, true} {
-		t.Run(fmt.Sprintf("adopts %t", adopts), func(t *testing.T) {
-			t.Parallel()
-			s := &summarizer{limit: 400, reach: 1}
-			chain := middleware.With(middleware.Env{HistoryIsView: adopts},
-				contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())
-			var history []message.Message
-			done := 0
-			for _, n := range calls {
-				history = append(slices.Clone(history), whole[done:n]...)
-				done = n
-				shown, _ := view(t, chain, history)
-				require.NoError(t, message.Check(shown), "the view is valid, at %d", n)
-				again, events := view(t, chain, shown)
-				require.Zero(t, count(events, middleware.Edited), "a view passed back is edited no further, at %d: %v", n, events)
-				requireSame(t, shown, again, "a view passed back stays as it is, at %d", n)
-				for _, m := range again {
-					require.LessOrEqual(t, strings.Count(m.Text(), "Summary"), 1, "no summary of summaries")
-				}
-				history = shown
-			}
-			require.Positive(t, s.made.Load(), "something was folded, or this test shows nothing")
-		})
-	}
-}
 
 // TestAdoptedPlaceholders shows what Adopts is for: an edit made by a
 // middleware is known as one when the view comes back.
@@ -317,61 +178,7 @@ func TestUnstableEnds(t *testing.T) {
 	}
 }
 
-// TestOtherTrack finds edits that the same chain made for a shorter history
-// in between.
-func TestOtherTrack(t *testing.T) {
-	t.Parallel()
-	history, _ := turns(3, 4)
-	long := history[:12]
-	journal := journal.NewMemory(0)
-	on := false
-	switched := editor{name: "clear", plan: clears(1), when: func(look) bool { return on }}
-	chain := middleware.With(middleware.Env{Journal: journal}, switched.middleware())
-	on = true
-	view(t, chain, history[:8])
-	on = false
-	before, _ := view(t, chain, long)
-	on = true
-	short, _ := view(t, chain, history[:10])
-	on = false
-	after, _ := view(t, chain, long)
-	requireExtension(t, short, after, "an edit made for the beginning of a known history is found")
-	require.NotEqual(t, lines(t, before), lines(t, after), "the view has changed with it")
-	fresh, _ := view(t, middleware.With(middleware.Env{Journal: journal}, switched.middleware()), long)
-	requireSame(t, fresh, after, "as a new chain would find it")
-}
 
-// TestRetry lets the model fail: what was folded is kept, so that the next try
-// neither pays again nor sees another beginning.
-func TestRetry(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(4, 5)
-	s := &summarizer{limit: 350, reach: 1}
-	fails := errors.New("the provider is down")
-	var seen [][]message.Message
-	fourBytes := middleware.Env{Counter: tokens.Chars4} // by which the summaries, which hold hashes, are short
-	model := middleware.With(fourBytes, contextedit.New(contextedit.Options{Trigger: trigger.Messages(8), Keep: 2}), s.middleware())(
-		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			seen = append(seen, slices.Clone(req.Messages))
-			return nil, fails
-		})
-	for _, n := range calls {
-		seen = nil
-		made := int64(-1)
-		for range 3 {
-			resp, err := model(t.Context(), &middleware.Request{Messages: history[:n]}, nil)
-			require.ErrorIs(t, err, fails, "the error of the model is passed on, at %d", n)
-			require.Nil(t, resp, "exactly one of response and error")
-			if made < 0 {
-				made = s.made.Load()
-			}
-		}
-		require.Equal(t, made, s.made.Load(), "no try after the first folds again, at %d", n)
-		requireSame(t, seen[0], seen[1], "the second try sees what the first saw, at %d", n)
-		requireSame(t, seen[0], seen[2], "and the third, at %d", n)
-	}
-	require.Positive(t, s.made.Load(), "something was folded, or this test shows nothing")
-}
 
 // TestBetweenEditors lets a middleware of the host add a message in front of,
 // behind and between two editors.

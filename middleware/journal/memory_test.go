@@ -26,53 +26,8 @@ func entry(rev byte) journal.Entry {
 	}}}
 }
 
-func TestMemoryFindsTheNewestEntry(t *testing.T) {
-	t.Parallel()
-	m, ctx := journal.NewMemory(0), t.Context()
-	found, err := m.Find(ctx, "", message.ID{}, []message.ID{id(1)})
-	require.NoError(t, err)
-	require.Equal(t, journal.Found{At: -1}, found, "an empty journal has nothing")
 
-	for n := byte(1); n <= 3; n++ {
-		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: entry(10 + n)}})
-		require.NoError(t, err)
-	}
-	found, err = m.Find(ctx, "", message.ID{}, []message.ID{id(1), id(2), id(9)})
-	require.NoError(t, err)
-	require.Equal(t, 1, found.At, "the last id that has an entry")
-	require.Equal(t, id(12), found.Entries[0].Rev)
-}
 
-func TestMemoryPutComparesAndSwaps(t *testing.T) {
-	t.Parallel()
-	m, ctx := journal.NewMemory(0), t.Context()
-	put := func(over, e byte) message.ID {
-		winner, err := m.Put(ctx, "", []journal.Write{{ID: id(1), Over: message.ID{over}, Entry: entry(e)}})
-		require.NoError(t, err)
-		return winner.Rev
-	}
-	require.Equal(t, id(10), put(0, 10), "nothing is there")
-	require.Equal(t, id(10), put(0, 11), "something is there: the first stays")
-	require.Equal(t, id(11), put(10, 11), "over what is there")
-	require.Equal(t, id(11), put(10, 12), "over what was there: the second stays")
-}
-
-func TestMemoryScopesDoNotMeet(t *testing.T) {
-	t.Parallel()
-	m, ctx := journal.NewMemory(0), t.Context()
-	_, err := m.Put(ctx, "tenant a", []journal.Write{{ID: id(1), Entry: entry(10)}})
-	require.NoError(t, err)
-	found, err := m.Find(ctx, "tenant b", message.ID{}, []message.ID{id(1)})
-	require.NoError(t, err)
-	require.Empty(t, found.Entries, "an entry of another scope")
-	require.NoError(t, m.Delete(ctx, "tenant a"))
-	found, err = m.Find(ctx, "tenant a", message.ID{}, []message.ID{id(1)})
-	require.NoError(t, err)
-	require.Empty(t, found.Entries, "a deleted scope")
-	bytes, memory := within.InMemory(m)
-	require.True(t, memory)
-	require.Zero(t, bytes)
-}
 
 func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 	t.Parallel()

@@ -69,20 +69,6 @@ func has(t *testing.T, b engine.Backend, bounds engine.Bounds, name string) bool
 	return true
 }
 
-func TestContents(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	require.False(t, has(t, b, forever, "a"))
-	putContents(t, b, forever, 1, "a", "b")
-	putContents(t, b, forever, 2, "b", "b")
-	require.True(t, has(t, b, forever, "a"))
-	require.True(t, has(t, b, forever, "b"))
-	other := content("a")
-	other.Key[5] = 1
-	err := b.PutContents(t.Context(), "s", id(1), []engine.Content{other}, forever)
-	require.ErrorIs(t, err, store.ErrConflict)
-	require.True(t, has(t, b, forever, "a"), "what was there first stays")
-}
 
 func TestUnusedConversationsExpireAsAWhole(t *testing.T) {
 	t.Parallel()

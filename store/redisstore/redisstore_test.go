@@ -93,59 +93,8 @@ func find(tb testing.TB, b engine.Backend, bounds engine.Bounds, ids ...byte) (i
 
 var forever engine.Bounds
 
-func TestFindReturnsAnEntryAndItsBases(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	at, rows := find(t, b, forever, 1, 2)
-	require.Equal(t, -1, at)
-	require.Empty(t, rows)
 
-	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
-	put(t, b, forever, engine.Write{ID: id(2), Row: row(12, 11)}, engine.Write{ID: id(3), Row: row(12, 11)})
-	put(t, b, forever, engine.Write{ID: id(2), Over: id(12), Row: row(13, 12)})
-	at, rows = find(t, b, forever, 1, 2, 9)
-	require.Equal(t, 1, at)
-	require.Equal(t, []engine.Row{row(13, 12), row(12, 11), row(11, 0)}, rows, "a replaced entry is still a base")
-	at, rows = find(t, b, forever, 3)
-	require.Zero(t, at)
-	require.Equal(t, []engine.Row{row(12, 11), row(11, 0)}, rows)
-	all, err := b.Entries(t.Context(), "s", id(100))
-	require.NoError(t, err)
-	require.Equal(t, []engine.Row{row(11, 0), row(12, 11), row(13, 12)}, all, "in the order of their writes")
-}
 
-func TestFindAmongThousandsOfIDs(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	ids := make([]message.ID, 4321)
-	for i := range ids {
-		ids[i] = message.ID{1, byte(i), byte(i >> 8)}
-	}
-	for _, at := range []int{0, 999, 1000, 3320, 3321, 4320} {
-		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[at], Row: row(byte(at|1), 0)}}, forever)
-		require.NoError(t, err)
-		got, rows, err := b.Find(t.Context(), "s", message.ID{}, ids, forever)
-		require.NoError(t, err)
-		require.Equal(t, at, got)
-		require.Len(t, rows, 1)
-	}
-}
-
-func TestPutComparesAndSwapsInOneStep(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
-	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)}) // a retry after a lost answer
-	winner, err := b.Put(t.Context(), "s", []engine.Write{{ID: id(1), Over: id(77), Row: row(12, 0)}, {ID: id(2), Row: row(13, 0)}}, forever)
-	require.NoError(t, err)
-	require.Equal(t, row(11, 0), winner)
-	at, _ := find(t, b, forever, 2)
-	require.Equal(t, -1, at, "nothing of a call that came second is stored")
-	put(t, b, forever, engine.Write{ID: id(1), Over: id(11), Row: row(12, 11)}, engine.Write{ID: id(2), Over: id(5), Row: row(13, 0)})
-	put(t, b, forever, engine.Write{ID: id(3), Row: row(14, 0)}, engine.Write{ID: id(2), Over: id(5), Row: row(15, 0)})
-	_, rows := find(t, b, forever, 2)
-	require.Equal(t, id(13), rows[0].Rev, "another write is skipped if its condition does not hold")
-}
 
 // TestConversationIsBounded writes more entries of one conversation than it keeps. The newest
 // ones are there, each with all that it builds on.

@@ -54,52 +54,7 @@ func content(n byte) engine.Content {
 	return engine.Content{Handle: strings.Repeat(string('a'+rune(n)), 12), Key: [32]byte{n}, Data: []byte(fmt.Sprintf("content %d", n))}
 }
 
-func TestFindReturnsTheChain(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		b := d.backend(t)
-		at, revs := find(t, b, engine.Bounds{}, 1, 2)
-		require.Equal(t, -1, at, "an empty database has nothing")
-		require.Empty(t, revs)
-		put(t, b, 1, 0, entryRow(11, 0, 1), engine.Bounds{})
-		put(t, b, 2, 0, entryRow(12, 11, 1), engine.Bounds{})
-		require.Equal(t, byte(13), put(t, b, 2, 12, entryRow(13, 12, 1), engine.Bounds{}).Rev[0])
 
-		at, revs = find(t, b, engine.Bounds{}, 1, 2, 9)
-		require.Equal(t, 1, at, "the last ID that has an entry")
-		require.Equal(t, []byte{13, 12, 11}, revs, "a replaced entry is found by those that build on it")
-		_, revs = find(t, b, engine.Bounds{}, 1)
-		require.Equal(t, []byte{11}, revs)
-		at, _ = find(t, b, engine.Bounds{})
-		require.Equal(t, -1, at)
-
-		loser := put(t, b, 2, 12, entryRow(15, 0, 1), engine.Bounds{})
-		require.Equal(t, "entry 13", string(loser.Data), "the entry that is kept")
-		require.Equal(t, message.ID{12}, loser.Base)
-		all, err := b.Entries(t.Context(), "s", message.ID{1})
-		require.NoError(t, err)
-		require.Len(t, all, 3)
-	})
-}
-
-func TestManyIDs(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		b := d.backend(t)
-		ids := make([]message.ID, 5000)
-		for i := range ids {
-			ids[i] = message.ID{byte(i >> 8), byte(i), 7}
-		}
-		_, err := b.Put(t.Context(), "s", []engine.Write{{ID: ids[17], Row: entryRow(1, 0, 1)}}, engine.Bounds{})
-		require.NoError(t, err)
-		for end, want := range map[int]int{len(ids): 17, 18: 17, 49: 17, 50: 17, 177: 17, 178: 17, 17: -1} {
-			at, rows, err := b.Find(t.Context(), "s", message.ID{}, ids[:end], engine.Bounds{})
-			require.NoError(t, err)
-			require.Equal(t, want, at, "among the first %d", end)
-			require.Equal(t, want >= 0, len(rows) == 1)
-		}
-	})
-}
 
 func TestTimeToLive(t *testing.T) {
 	t.Parallel()
@@ -224,26 +179,6 @@ func (d *database) use(tb testing.TB) (n int64) {
 	return n
 }
 
-func TestContents(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		b, ctx := d.backend(t), t.Context()
-		require.NoError(t, b.PutContents(ctx, "s", message.ID{1}, []engine.Content{content(1), content(2)}, engine.Bounds{}))
-		require.NoError(t, b.PutContents(ctx, "s", message.ID{2}, []engine.Content{content(2), content(3)}, engine.Bounds{}))
-		for n := byte(1); n <= 3; n++ {
-			c, err := b.Get(ctx, "s", content(n).Handle, engine.Bounds{})
-			require.NoError(t, err)
-			require.Equal(t, content(n), c)
-		}
-		_, err := b.Get(ctx, "t", content(1).Handle, engine.Bounds{})
-		require.ErrorIs(t, err, store.ErrNotFound, "another scope")
-		other := content(1)
-		other.Key[1] = 1
-		err = b.PutContents(ctx, "s", message.ID{1}, []engine.Content{other}, engine.Bounds{})
-		require.ErrorIs(t, err, store.ErrConflict)
-		require.NoError(t, b.PutContents(ctx, "s", message.ID{1}, nil, engine.Bounds{}))
-	})
-}
 
 func TestDelete(t *testing.T) {
 	t.Parallel()
