@@ -73,11 +73,11 @@ func (m *Model) list(height int) (out []string) {
 		r, mark := m.now.rows[i], ""
 		switch {
 		case r.plan >= 0:
-			mark = "will change: " + plain(m.now.draft.Edits[r.plan].By, " ") + " "
+			mark = "will change: " + plain(m.now.draft.Edits[r.plan].By, " ") + " · "
 		case r.pinned:
-			mark = "pinned "
+			mark = "pinned · "
 		case r.fate != "":
-			mark = r.fate + " by " + r.by + " "
+			mark = r.fate + " by " + r.by + " · "
 		}
 		name := ansi.Truncate(label(r), 9, "…")
 		line := fmt.Sprintf("%3d %s %s%s %6s  %s%s", i, colored(kindOf[r.Role], look[kindOf[r.Role]].glyph), name,
@@ -109,19 +109,19 @@ func (m *Model) foot() (out []string) {
 // paged has the page that covers the screen.
 func (m *Model) paged() []string {
 	height := max(1, m.height-2)
-	body := strings.Split(ansi.Hardwrap(m.page.text, max(1, m.width), true), "\n")
+	body := strings.Split(ansi.Wrap(m.page.text, max(1, m.width), ""), "\n")
 	body = append(body, make([]string, max(0, height-len(body)))...)
 	m.page.top = max(0, min(m.page.top, len(body)-height))
 	return append(append([]string{m.page.title}, body[m.page.top:m.page.top+height]...), "↑↓ scroll  esc back")
 }
 
-// flow puts pieces into lines of at most a number of columns, if each fits.
+// flow puts pieces into lines of at most a number of columns. A longer piece is broken between words.
 func flow(width int, pieces []string) (out []string) {
 	for _, p := range pieces {
 		if n := len(out); n > 0 && ansi.StringWidth(out[n-1])+2+ansi.StringWidth(p) <= width {
 			out[n-1] += "  " + p
 		} else {
-			out = append(out, p)
+			out = append(out, strings.Split(ansi.Wrap(p, max(1, width), ""), "\n")...)
 		}
 	}
 	return out

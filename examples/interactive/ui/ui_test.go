@@ -172,7 +172,7 @@ func TestRemoved(t *testing.T) {
 	m := newModel(t, conversation(12, strings.Repeat("a line of the log\n", 100)), trim.New(trim.Options{Threshold: 0.3, Target: 0.2}))
 	require.Contains(t, screen(m), "trim: ")
 	keys(t, m, "y", "home", "down", "down")
-	require.Regexp(t, `> +2 ▒ assistant +0  (removed by the chain|folded by trim) read_log`, screen(m))
+	require.Regexp(t, `> +2 ▒ assistant +0  (removed by the chain|folded by trim) · read_log`, screen(m))
 }
 
 // TestEdit changes texts of a draft by a command in place of an editor. The command is run as Bubble Tea would.
@@ -239,7 +239,7 @@ func TestOddInput(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, conversation(1, strings.Join(odd[:7], "|")), clearing())
 	keys(t, m, "enter")
-	require.Contains(t, strings.ReplaceAll(screen(m), "\n", ""), `\x1b[31mred\x1b[2J|\u202eright to left|nul\x00|bell\a|\r|\u2028|\xff\xfe`)
+	require.Contains(t, strings.ReplaceAll(screen(m), "\n", " "), `\x1b[31mred\x1b[2J|\u202eright to left|nul\x00|bell\a|\r|\u2028|\xff\xfe`)
 }
 
 // TestLinesFit draws random conversations in terminals of many sizes: no line is wider than the screen, and there are never
