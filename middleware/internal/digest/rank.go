@@ -151,17 +151,18 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 		}
 		facts = append(facts, fact{text: w, kind: k, key: key, worth: worthOf(w, k, keyed), mark: n, seq: len(facts)})
 	}
-	if line := failureIn(c.Text); line != "" {
+	read := legible(c.Text)
+	if line := failureIn(read); line != "" {
 		take(line, failed, "", 0)
 	}
-	scan(c.Text, take)
+	scanLegible(read, take)
 	return facts
 }
 
-// failureIn returns the line of a text that shows what failed, of a long one the beginning, or "".
+// failureIn returns the line of a legible text that shows what failed, of a long one the beginning, or "".
 func failureIn(whole string) string {
 	const ends, longest = 16 << 10, 80 // bytes
-	read := shorten.Ends(legible(whole), ends, ends, func(string) string { return "\n" })
+	read := shorten.Ends(whole, ends, ends, func(string) string { return "\n" })
 	line, hint, _ := failure.In(read)
 	line = longestOf(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }))
 	if !strings.Contains(read, line) { // it was in escapes that are not read elsewhere

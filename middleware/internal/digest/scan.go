@@ -57,8 +57,10 @@ type scanner struct {
 
 // scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs
 // again is passed again.
-func scan(text string, found func(w string, k kind, key string, keyed int)) {
-	s := scanner{text: legible(text), found: found}
+func scan(text string, found func(w string, k kind, key string, keyed int)) { scanLegible(legible(text), found) }
+
+func scanLegible(text string, found func(w string, k kind, key string, keyed int)) {
+	s := scanner{text: text, found: found}
 	for from := 0; from < len(s.text); from = s.end + 1 {
 		s.end = lineEnd(s.text, from)
 		s.line(s.takeGutter(from))

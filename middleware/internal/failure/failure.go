@@ -37,13 +37,28 @@ var patterns = func() map[string][]*pattern {
 // matches reports whether a text matches the only pattern of a kind.
 func matches(kind, said string) bool { return patterns[kind][0].line.MatchString(said) }
 
-// pairs are the pairs of bytes that a text has: most stems are not in most outputs.
+// index returns where the stem is in a text, or -1. Its first letter may be a capital.
+func (p *pattern) index(text string) int {
+	for i := 1; i < len(text); i++ {
+		k := strings.Index(text[i:], p.stem[1:])
+		if k < 0 {
+			break
+		}
+		i += k
+		if b := text[i-1]; b == p.stem[0] || b|0x20 == p.stem[0] {
+			return i - 1
+		}
+	}
+	return -1
+}
+
+// pairs are the pairs of bytes that a text has, in lower case: most stems are not in most outputs.
 type pairs [1 << 12]bool
 
 // have reports whether the pairs of a text are there. If it is to add them, they are.
 func (p *pairs) have(said string, add bool) bool {
 	for i := 1; i < len(said); i++ {
-		pair := (int(said[i-1])<<5 ^ int(said[i])) % len(p)
+		pair := (uint(said[i-1]|0x20)<<5 ^ uint(said[i]|0x20)) % uint(len(p))
 		if add {
 			p[pair] = true
 		} else if !p[pair] {
@@ -53,23 +68,28 @@ func (p *pairs) have(said string, add bool) bool {
 	return true
 }
 
-// shows returns a line of an output with these pairs that matches a pattern of a kind, or "".
+// shows returns a line of an output with these pairs that matches a pattern of a kind, or "". A line that is repeated at once is
+// compared once.
 func (p *pairs) shows(kind, output string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
 	for _, by := range patterns[kind] {
-		rest := output
+		rest, last := output, ""
 		for n := 0; n < most && (n > 0 || p.have(by.stem, false)); n++ {
-			at := strings.Index(rest, by.stem)
+			at := by.index(rest)
 			if at < 0 {
 				break
 			}
 			from := max(strings.LastIndexByte(rest[:at], '\n')+1, at-longest)
 			line, after, _ := strings.Cut(rest[from:], "\n")
+			rest = after
+			if line == last {
+				continue
+			}
+			last = line
 			line = strings.TrimSpace(shorten.Head(line, 2*longest))
 			if by.line.MatchString(line) && !by.isWhole(line) && (kind != "failed" || !matches("one", line)) {
 				return line
 			}
-			rest = after
 		}
 	}
 	return ""

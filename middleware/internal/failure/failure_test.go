@@ -17,7 +17,7 @@ func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for kind, all := range patterns {
 		for _, p := range all {
-			require.Contains(t, p.example, p.stem, "the stem is in the example of %s", p.line)
+			require.True(t, p.stem == "" || p.index(p.example) >= 0, "the stem is in the example of %s", p.line)
 			if kind == "one" || kind == "test" {
 				require.Regexp(t, p.line, p.example)
 			} else {
