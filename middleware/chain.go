@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
-	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
@@ -34,7 +33,6 @@ type chain struct {
 	histories history.Cache[state]
 	windows   calibrate.Windows
 	prompts   calibrate.Prompts
-	recent    entries.Recent
 	model     atomic.Pointer[namedModel] // looked up last
 	binding   sync.Map                   // names of models that have refused thinking after a change: true
 	warned    conversation               // has the events of kind Misconfigured that were reported

@@ -362,7 +362,6 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	then := st.Stored
 	s.chain = c
 	s.log.Journal = c.env.Journal
-	s.log.Recent = &c.recent
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)
@@ -488,7 +487,6 @@ func forkChain(c, origin *chain) *chain {
 		origin: origin,
 	}
 	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
-	c.recent.Fork(&f.recent)
 	c.windows.Fork(&f.windows)
 	c.prompts.Fork(&f.prompts)
 	c.histories.Fork(&f.histories, func(st state) state {

@@ -197,7 +197,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 		History: &t.History, track: t, opened: t, chain: c, all: all, reported: unchanged,
 		model: m, budget: budget,
 		log: entries.Log{
-			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil, Recent: &c.recent,
+			History: &t.History, Journal: c.env.Journal, Scope: c.env.Scope, Shared: c.given.Journal != nil,
 			Name: name, Conversation: conversation,
 		},
 	}, ch, nil

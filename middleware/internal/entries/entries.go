@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
@@ -29,8 +28,6 @@ type Log struct {
 
 	Conversation message.ID // to which what is written belongs
 	Name         message.ID // the same, if that has a name; else zero
-
-	Recent *Recent // what the chain has written and answered
 }
 
 // Borrows reports whether the newest entry belongs to another conversation with the same messages, and was found before
@@ -48,8 +45,6 @@ type Known struct {
 
 	early Stored // the entry under the ID before the newest question, if known
 	tried bool   // the journal was asked
-	asked int    // the journal was read for the first asked IDs
-	seen  uint64 // number of writes of the chain at that time
 }
 
 // Unknown is what is known before the first read.
@@ -57,12 +52,11 @@ func Unknown() Known { return Known{Stored: None, early: None} }
 
 // Cut forgets what is not known of a history that has only some first messages in common.
 func (k *Known) Cut(common int) {
-	k.asked = min(k.asked, common)
 	if k.early.At >= common {
 		k.early = None
 	}
 	if k.At >= common {
-		k.Stored, k.asked = None, 0
+		k.Stored = None
 	}
 }
 
@@ -78,43 +72,26 @@ type Stored struct {
 // None is no entry.
 var None = Stored{At: -1}
 
-// Refresh returns what is known after a read of the journal. Without others who write, only
-// those IDs are read that are new, or under which the chain has written since. Otherwise all
-// are read from the newest known entry on, since those before it do not matter: in each call, since
-// another process may have undone an edit.
+// Refresh returns what is known after a read of the journal, from the newest known entry on: those before it do not matter. That
+// one is read in each call, since another call may have written in its place, or a person may have undone an edit.
 //
 // The first read may take longer and is repeated once if it fails: without the edits that were
 // sent before, the provider reads the whole prompt again.
 func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
-	from, seen := l.Recent.Since(k.seen, l.IDs)
-	if from <= k.early.At {
-		k.early = None
-	}
-	switch {
-	case !l.Shared && seen == 0: // nothing has been written yet
-		k.asked = len(l.IDs)
-		return k, nil
-	case !l.Shared:
-		from = min(from, max(k.asked-1, 0))
-	default:
-		from = max(k.At, 0)
-	}
 	var err error
-	before, first := k.Stored, !k.tried && l.Shared
+	before, from, first := k.Stored, max(k.At, 0), !k.tried && l.Shared
 	k.tried = true
 	if first {
 		ctx = guard.Patient(ctx)
 	}
-	k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
+	k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, before, from)
 	if err != nil && first && ctx.Err() == nil {
-		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, k.Stored, from)
+		k.Stored, k.Skipped, err = l.Read(ctx, l.IDs, before, from)
 	}
 	if err == nil {
-		k.asked = len(l.IDs)
-		k.seen = seen
 		k.Gone = before.At >= 0 && k.At < 0
 	}
-	if k.Entry.Rev != before.Entry.Rev && k.ByPerson() != nil {
+	if k.Entry.Rev != before.Entry.Rev {
 		k.early = None
 	}
 	return k, err
@@ -242,7 +219,6 @@ func (l Log) Write(
 			return known, nil, err
 		}
 		if winner.Rev == writes[0].Entry.Rev {
-			known.seen = l.Recent.add(known.seen, l.IDs, at, early.At)
 			known.Stored, known.early = known.with(writes[0].Entry, all), early
 			known.At = at
 			return known, all, nil
@@ -369,64 +345,4 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, 
 		w.Over = base.Entry.Rev
 	}
 	return w, true
-}
-
-// Recent has the places where a chain has written lately, which must be read again. It is safe for concurrent use.
-type Recent struct {
-	mu     sync.Mutex
-	recent []written // the newest last
-	count  uint64    // of all writes
-}
-
-type written struct {
-	at int // position
-	id message.ID
-}
-
-// add notes writes at positions of a history; negative ones are ignored. It returns the number
-// of writes that are known to one who knew the first seen ones and has made these.
-func (r *Recent) add(seen uint64, ids []message.ID, positions ...int) uint64 {
-	const most = 64
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	alone := seen == r.count
-	for _, at := range positions {
-		if at < 0 {
-			continue
-		}
-		if len(r.recent) == most {
-			r.recent = slices.Delete(r.recent, 0, 1)
-		}
-		r.recent = append(r.recent, written{at, ids[at]})
-		r.count++
-	}
-	if alone {
-		return r.count
-	}
-	return seen
-}
-
-// Fork makes another one know the same.
-func (r *Recent) Fork(to *Recent) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	to.recent, to.count = slices.Clone(r.recent), r.count
-}
-
-// Since returns the smallest position of the history under which the chain has written
-// after the first seen writes, or the length of the history, and the number of all writes.
-func (r *Recent) Since(seen uint64, ids []message.ID) (from int, count uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	fresh := r.count - seen
-	if fresh > uint64(len(r.recent)) {
-		return 0, r.count
-	}
-	from = len(ids)
-	for _, p := range r.recent[len(r.recent)-int(fresh):] {
-		if p.at < from && ids[p.at] == p.id {
-			from = p.at
-		}
-	}
-	return from, r.count
 }
