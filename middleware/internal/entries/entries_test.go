@@ -13,16 +13,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/tokens"
 )
-
-func TestOverlayIsAJournal(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Journal(t, func(*testing.T) journal.Journal {
-		return &entries.Overlay{Below: journal.NewMemory(0), Top: journal.NewMemory(0)}
-	})
-}
 
 // of returns the log of a history of n messages.
 func of(j journal.Journal, n int) entries.Log {

@@ -2,7 +2,7 @@ package entries
 
 import (
 	"context"
-	"sync"
+	"slices"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -13,8 +13,6 @@ import (
 type Overlay struct {
 	Below journal.Journal
 	Top   journal.Journal
-
-	mu sync.Mutex // between the reads and the write of a Put
 }
 
 // Find implements [journal.Journal].
@@ -33,46 +31,22 @@ func (o *Overlay) Find(ctx context.Context, scope string, first message.ID, ids 
 	return below, nil
 }
 
-// Put implements [journal.Journal].
+// Put implements [journal.Journal]. Others do not write to it, and what they write below is noticed when the draft is committed.
 func (o *Overlay) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	own := make([]journal.Write, 0, len(writes))
-	for i, w := range writes {
-		there, err := o.at(ctx, scope, w.First, w.ID)
+	own := slices.Clone(writes)
+	for i := range own {
+		w := &own[i]
+		w.Head = journal.Head{} // it may be below
+		w.Over = message.ID{}
+		there, err := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID})
 		if err != nil {
 			return journal.Entry{}, err
 		}
-		free := there.Rev.IsZero() || there.Rev == w.Over
-		if w.Head != (journal.Head{}) && there.Rev != w.Entry.Rev {
-			head, err := o.at(ctx, scope, w.First, w.Head.ID)
-			if err != nil {
-				return journal.Entry{}, err
-			}
-			free = free && head.Rev == w.Head.Rev
+		if there.At >= 0 {
+			w.Over = there.Entries[0].Rev
 		}
-		if !free && there.Rev != w.Entry.Rev {
-			if i == 0 {
-				return there, nil
-			}
-			continue
-		}
-		w.Head = journal.Head{}
-		if mine, _ := o.Top.Find(ctx, scope, w.First, []message.ID{w.ID}); mine.At >= 0 {
-			w.Over = mine.Entries[0].Rev
-		}
-		own = append(own, w)
 	}
 	return o.Top.Put(ctx, scope, own)
-}
-
-// at returns the entry under an ID, or the zero Entry.
-func (o *Overlay) at(ctx context.Context, scope string, first, id message.ID) (journal.Entry, error) {
-	found, err := o.Find(ctx, scope, first, []message.ID{id})
-	if err != nil || found.At < 0 {
-		return journal.Entry{}, err
-	}
-	return found.Entries[0], nil
 }
 
 // Delete implements [journal.Journal]. The journal below keeps its entries.
