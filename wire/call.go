@@ -203,6 +203,9 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	if err != nil {
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: err}
 	}
+	if c.opts.Audit {
+		return c.answered(text)
+	}
 	c.compacted.Store(c.body.Format == codec.Messages && slices.ContainsFunc(req.Messages, message.Internals(inside.Key{}).IsCompaction))
 	resp, err := c.send(text) //nolint:bodyclose // the client closes it
 	if err != nil {

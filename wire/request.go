@@ -69,6 +69,10 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		engine: e, req: req, next: next, body: body, text: text, past: past, removed: d.Edited, decision: d, start: start, force: force,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
+	if e.opts.Audit {
+		c.text, c.removed = came, false
+		return c.audit()
+	}
 	return c.answer() //nolint:contextcheck // that of the request
 }
 

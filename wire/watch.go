@@ -118,6 +118,9 @@ func (w *watcher) end() {
 	}
 	w.over = true
 	close(w.done)
+	if w.call.opts.Audit && w.err == nil {
+		w.call.audits.add(w.call)
+	}
 }
 
 // settle waits until the chain has returned.

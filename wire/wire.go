@@ -84,6 +84,12 @@ type Options struct {
 	// that was edited before, the edits in force are made, and no others. nil: no request.
 	Bypass func(*http.Request) bool
 
+	// Audit sends each request as it came, and runs the chain when the answer has ended, beside the client, to report what it would
+	// have done: it neither delays a request nor changes one. Events and reports of the chain are as if its edits had been sent, with
+	// the reported usage reduced as the bytes are. Observe is called with the Reason "audit" when the answer begins, and once more
+	// with Audit when the chain has run, which it does only for answers that end well.
+	Audit bool
+
 	// Observe gets what was done with each POST with a JSON body, when its answer begins. It must be fast and safe for
 	// concurrent use. nil: nothing is observed.
 	Observe func(ctx context.Context, d Decision)
@@ -91,6 +97,7 @@ type Options struct {
 
 // Decision is what was done with a request.
 type Decision struct {
+	Audit    bool          // it tells what would have been done, after the answer; what was sent is what came
 	Format   string        // chat, responses, messages, gemini or ollama; "": the path is of none
 	Reason   string        // why it passed untouched, or after a chain that failed, with the edits in force; "": it went through the chain
 	Native   string        // what the provider edits by itself, as middleware.Native has it; "": nothing
@@ -162,7 +169,8 @@ type engine struct {
 	memo  *codec.Memo
 	seen  atomic.Int64
 
-	known atomic.Pointer[named] // the model of the last request
+	known  atomic.Pointer[named] // the model of the last request
+	audits audits
 
 	mu     sync.Mutex
 	clock  int64

@@ -48,6 +48,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` of the scope, not the credential")
 		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` of the conversation")
 		fs.BoolVar(&o.RemoveClientLines, "remove-client-lines", false, "remove Claude Code's billing line, except for Anthropic")
+		fs.BoolVar(&o.Audit, "audit", false, "send requests as they came, and log what the chain would have done")
 		fs.Func("fail", "if the chain fails: `open` sends it with the edits so far", func(how string) error {
 			o.FailClosed = how == "closed"
 			if how != "open" && how != "closed" {
@@ -62,6 +63,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` of the certificate")
 		fs.StringVar(&o.TLSKey, "tls-key", "", "`FILE` of its key")
 		fs.StringVar(&s.log, "log", "json", "`FORMAT` of the log: json, text or off")
+		fs.BoolVar(&s.probe, "probe", false, "ask the gateway at --listen whether it is ready, and end")
 		fs.BoolVar(&s.check, "check", false, "check chain, stores and upstreams, and end")
 		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind it")
 		return s.run
@@ -72,10 +74,13 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 type serving struct {
 	opts                                  gateway.Options
 	upstream, routes, listen, secret, log string
-	check, demo                           bool
+	check, demo, probe                    bool
 }
 
 func (s *serving) run(ctx context.Context, args []string, std stdio) (err error) {
+	if s.probe {
+		return ready(ctx, s.listen)
+	}
 	if err := s.validate(args); err != nil {
 		return err
 	}
@@ -126,6 +131,29 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		}
 	}()
 	return g.Serve(ctx, l)
+}
+
+// ready asks a gateway on this machine whether it takes requests: for images that have no other program.
+func ready(ctx context.Context, listen string) error {
+	_, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return usagef("--listen is %q, want HOST:PORT", listen)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+port+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the gateway at port %s is not ready: %s", port, resp.Status)
+	}
+	return nil
 }
 
 // validate checks the command line.

@@ -109,7 +109,14 @@ func (g *Gateway) newTransport(c *chain) http.RoundTripper {
 		MaxBody: g.opts.MaxBody,
 		Strict:  g.opts.FailClosed,
 		Bypass:  func(req *http.Request) bool { return exchangeOf(req.Context()).bypass },
-		Observe: func(ctx context.Context, d wire.Decision) { exchangeOf(ctx).decided(d) },
+		Audit:   g.opts.Audit,
+		Observe: func(ctx context.Context, d wire.Decision) {
+			if d.Audit {
+				g.audited(ctx, d)
+				return
+			}
+			exchangeOf(ctx).decided(d)
+		},
 	}
 	if c.archives != nil {
 		opts.Archive = func(scope string) store.Store { return countedArchive{c.archives(scope), g.metrics} }

@@ -262,6 +262,25 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))
 }
 
+// audited counts and logs what the chain would have done with a request that was sent as it came.
+func (g *Gateway) audited(ctx context.Context, d wire.Decision) {
+	x := exchangeOf(ctx)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	result := "unchanged"
+	switch {
+	case d.Reason != "":
+		result = "failed"
+	case d.Edited:
+		result = "edited"
+	}
+	g.metrics.audits.add(1, result)
+	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "audit",
+		slog.String("route", x.route.Name), slog.String("format", d.Format), slog.String("result", result), slog.String("scope", x.scope),
+		slog.String("failed", d.Failed), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
+		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut), slog.Int64("took_us", d.Added.Microseconds()))
+}
+
 // credentials are the headers that may have one, to which the parameter key of Gemini is added.
 var credentials = []string{"Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key"}
 

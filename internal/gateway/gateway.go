@@ -41,6 +41,7 @@ type Options struct {
 	ConversationHeader string // a header whose value names the conversation; "": none
 
 	RemoveClientLines bool // as in wire.Options
+	Audit             bool // as in wire.Options; the log and laconic_audits_total tell what would have been done
 
 	FailClosed bool          // a chain that fails is an error of the request; false: the request is sent as it came
 	MaxBody    int64         // a longer body passes untouched, in bytes; 0: 32 MB

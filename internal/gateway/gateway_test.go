@@ -76,6 +76,22 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestAudit checks that an audit passes requests as they came, and tells in log and metrics what would have been done.
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	p := provider(t, fakeprovider.Text("ok"))
+	s := listen(t, clears, p.Root, gateway.Options{Audit: true})
+	body := rounds(5, "")
+	a := post(t.Context(), t, s.url+chatPath, body)
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, "audit", a.header.Get("X-Laconic-Passed"))
+	require.Equal(t, body, string(p.Requests()[0].Body))
+	log := <-s.log + <-s.log
+	require.Contains(t, log, "msg=audit route=\"\" format=chat result=edited")
+	require.Contains(t, log, "msg=request route=\"\" format=chat result=passed")
+	require.Contains(t, get(t, s.url+"/metrics").body, `laconic_audits_total{result="edited"} 1`)
+}
+
 // Ollama cuts a prompt above num_ctx and says nothing. Behind a gateway it has nothing to cut, since num_ctx is the window.
 func TestOllama(t *testing.T) {
 	t.Parallel()

@@ -35,6 +35,7 @@ var (
 	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
 	FailuresSeries     = Series{"laconic_failures_total", "counter", "Requests in which a layer failed, by what.", []string{"failed"}}
 	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
+	AuditsSeries       = Series{"laconic_audits_total", "counter", "Audits by result: edited, unchanged, failed.", []string{"result"}}
 	ReloadsSeries      = Series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}
 	ActiveSeries       = Series{"laconic_active_requests", "gauge", "Requests that are being answered.", nil}
 )
@@ -57,6 +58,7 @@ var reasons = []struct{ begins, label string }{
 	{"background", "background"},
 	{"codec: ", "unreadable"},
 	{"the chain failed", chainFailed},
+	{"audit", "audit"},
 }
 
 // reasonOf returns the label of a reason; "" of none.
@@ -83,7 +85,7 @@ func outcome(err error) string {
 type metrics struct {
 	all []interface{ write(w *strings.Builder) }
 
-	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions, storeErrors, failures, warnings, reloads, active *counter
+	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions, storeErrors, failures, warnings, audits, reloads, active *counter
 
 	added *histogram
 }
@@ -104,6 +106,7 @@ func newMetrics() *metrics {
 		{&m.storeErrors, StoreErrorsSeries},
 		{&m.failures, FailuresSeries},
 		{&m.warnings, WarningsSeries},
+		{&m.audits, AuditsSeries},
 		{&m.reloads, ReloadsSeries},
 		{&m.active, ActiveSeries},
 	} {
