@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -139,7 +140,7 @@ type player struct {
 
 // play replays the conversation once. Only with full it measures what is kept, and records events and changes.
 func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full bool) (pass, error) {
-	p := &player{tape: t, full: full, cache: newCache(o), archive: store.NewMemory(1 << 40)}
+	p := &player{tape: t, full: full, cache: newCache(o), archive: store.NewMemory(math.MaxInt)}
 	p.recorder.Meter = p.cache.meter
 	env := middleware.Env{Archive: p.archive}
 	call := 0
