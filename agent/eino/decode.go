@@ -30,13 +30,25 @@ const (
 	PriorityKey = "laconic.priority" // a message.Priority, or a number from 1 (low) to 4 (critical); see package trim
 )
 
-func hintsOf(f *schema.Message) (h message.Hints) {
-	if len(f.Extra) == 0 {
+// idKey is the key of the ID that ADK gives to each message.
+const idKey = "_eino_msg_id"
+
+// extraOf returns the Extra of a message; nil if it has only the ID of ADK. Each message is looked at in each call: so it is one
+// look into the map, and not four, which were half of the time of a call with nothing to do.
+func extraOf(f *schema.Message) map[string]any {
+	if len(f.Extra) == 1 && f.Extra[idKey] != nil {
+		return nil
+	}
+	return f.Extra
+}
+
+func hintsOf(extra map[string]any) (h message.Hints) {
+	if len(extra) == 0 {
 		return h
 	}
-	h.Pinned, _ = f.Extra[PinnedKey].(bool)
-	h.Memory, _ = f.Extra[MemoryKey].(bool)
-	switch p := f.Extra[PriorityKey].(type) {
+	h.Pinned, _ = extra[PinnedKey].(bool)
+	h.Memory, _ = extra[MemoryKey].(bool)
+	switch p := extra[PriorityKey].(type) {
 	case message.Priority:
 		h.Priority = p
 	case int:
@@ -69,7 +81,7 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 	if f == nil {
 		return message.Message{}, errors.New("nil, want a message")
 	}
-	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: hintsOf(f)}
+	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: hintsOf(f.Extra)}
 	var ok bool
 	if m.Role, ok = roleOf(f.Role); !ok {
 		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
@@ -89,7 +101,7 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 
 // inResult returns the content of a tool message as a piece of its result.
 func inResult(f *schema.Message, p message.Part) message.Part {
-	r := message.ToolResult{CallID: f.ToolCallID, Name: f.ToolName, Error: hasFailed(f)}
+	r := message.ToolResult{CallID: f.ToolCallID, Name: f.ToolName, Error: hasFailed(f.Role, f.Extra)}
 	switch p := p.(type) {
 	case message.Text:
 		r.Text = p.Text
@@ -107,12 +119,15 @@ func (c codec) Same(f *schema.Message, m *message.Message) (same, whole bool) {
 }
 
 func (c codec) same(f *schema.Message, m *message.Message) bool {
-	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) ||
-		hintsOf(f) != m.Hints {
+	if f == nil || !equal(f.Name, m.Name) || !equal(string(f.Role), string(m.Role)) || !sameUsage(f, m.Usage) {
+		return false
+	}
+	extra := extraOf(f)
+	if hintsOf(extra) != m.Hints {
 		return false
 	}
 	if !hasLists(f) {
-		return samePlain(f, m.Parts)
+		return samePlain(f, extra, m.Parts)
 	}
 	again, err := c.Import(f, nil)
 	return err == nil && slices.Equal(again.Parts, m.Parts)
@@ -123,9 +138,9 @@ func hasLists(f *schema.Message) bool {
 }
 
 // samePlain is Same for messages without lists, as nearly all are. It allocates nothing.
-func samePlain(f *schema.Message, parts []message.Part) bool {
+func samePlain(f *schema.Message, extra map[string]any, parts []message.Part) bool {
 	content, n := f.Content != "" || f.Role == schema.Tool, len(f.ToolCalls)
-	thinking := thinkingOf(f)
+	thinking := thinkingIn(f, extra)
 	thinks := thinking != message.Thinking{}
 	if thinks {
 		n++
@@ -143,7 +158,7 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 		parts = parts[1:]
 	}
 	if content {
-		if !sameContent(f, parts[0]) {
+		if r, _ := parts[0].(message.ToolResult); !sameContent(f, parts[0]) || r.Error != hasFailed(f.Role, extra) {
 			return false
 		}
 		parts = parts[1:]
@@ -156,14 +171,15 @@ func samePlain(f *schema.Message, parts []message.Part) bool {
 	return true
 }
 
-// sameContent and sameCall have type switches, which copy less than assertions.
+// sameContent reports whether a part is the content of a message, but for the mark of a failed result. It and sameCall have type
+// switches, which copy less than assertions.
 func sameContent(f *schema.Message, p message.Part) bool {
 	switch p := p.(type) {
 	case message.Text:
 		return equal(p.Text, f.Content) && f.Role != schema.Tool
 	case message.ToolResult:
 		return equal(p.Text, f.Content) && equal(p.CallID, f.ToolCallID) && equal(p.Name, f.ToolName) && p.Content == nil &&
-			p.Error == hasFailed(f) && f.Role == schema.Tool
+			f.Role == schema.Tool
 	case message.Thinking, message.Media, message.ToolCall, message.Opaque:
 	}
 	return false
@@ -184,23 +200,25 @@ func equal(a, b string) bool {
 	return len(a) == len(b) && (same || a == b)
 }
 
-func hasFailed(f *schema.Message) bool {
-	if len(f.Extra) == 0 || f.Role != schema.Tool {
+func hasFailed(role schema.RoleType, extra map[string]any) bool {
+	if len(extra) == 0 || role != schema.Tool {
 		return false
 	}
-	failed, _ := f.Extra[ErrorKey].(bool)
+	failed, _ := extra[ErrorKey].(bool)
 	return failed
 }
 
 // thinkingOf returns the thinking in the plain fields of a message; the zero value: there is none. Without
 // ReasoningContent, a signature still is thinking, since providers omit the text.
-func thinkingOf(f *schema.Message) message.Thinking {
+func thinkingOf(f *schema.Message) message.Thinking { return thinkingIn(f, f.Extra) }
+
+func thinkingIn(f *schema.Message, extra map[string]any) message.Thinking {
 	t := message.Thinking{Text: f.ReasoningContent}
-	if len(f.Extra) == 0 || f.Role != schema.Assistant {
+	if len(extra) == 0 || f.Role != schema.Assistant {
 		return t
 	}
-	if t.Signature, _ = f.Extra[signatureKey].(string); t.Signature != "" && t.Text == "" {
-		t.Text, _ = f.Extra[thinkingKey].(string)
+	if t.Signature, _ = extra[signatureKey].(string); t.Signature != "" && t.Text == "" {
+		t.Text, _ = extra[thinkingKey].(string)
 	}
 	return t
 }

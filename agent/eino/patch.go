@@ -61,7 +61,7 @@ func (c codec) copyOf(f *schema.Message) *schema.Message {
 
 // Kept reports whether a copy that an edit made still has everything else of its origin: the
 // meta and the Extra, which [codec.Import] does not take. The copy shares them with the
-// origin, unless the edit changed them.
+// origin, unless the edit changed them. What the Extra says of a failure is what [codec.Same] has compared.
 func (codec) Kept(out *schema.Message, m *message.Message, from *foreign.Origin[*schema.Message]) bool {
 	f := from.Foreign
 	if hasLists(f) || len(m.Parts) == 1 && f.Role == schema.Tool && !sameContent(out, m.Parts[0]) {
@@ -92,7 +92,7 @@ func replaceText(out *schema.Message, m, before *message.Message) bool {
 		return false
 	}
 	now, ok := m.Parts[0].(message.ToolResult)
-	if !ok || now.Content != nil || now.CallID != out.ToolCallID || now.Name != out.ToolName || now.Error != hasFailed(out) {
+	if !ok || now.Content != nil || now.CallID != out.ToolCallID || now.Name != out.ToolName || now.Error != hasFailed(out.Role, out.Extra) {
 		return false
 	}
 	out.Content = now.Text
@@ -236,7 +236,7 @@ func (e *patch) encode() (*schema.Message, error) {
 			f.ToolCalls[i] = t
 		}
 	}
-	failed := hasFailed(f)
+	failed := hasFailed(f.Role, f.Extra)
 	e.thinking = thinkingOf(f)
 	f.ResponseMeta, f.Extra = e.out.ResponseMeta, e.out.Extra
 	e.out = f
@@ -257,7 +257,7 @@ func (e *patch) setThinking() {
 // setFailed marks a result as an error, or removes that mark.
 func (e *patch) setFailed(failed bool) {
 	switch {
-	case failed == hasFailed(e.out):
+	case failed == hasFailed(e.out.Role, e.out.Extra):
 	case !failed:
 		e.ownExtra()
 		delete(e.out.Extra, ErrorKey)
