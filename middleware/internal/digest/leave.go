@@ -28,19 +28,21 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 		now[e.At] = e.Parts
 	}
 	cleared := make([]Cleared, len(results))
+	var find, before shorten.Finder
 	for i, r := range results {
-		cleared[i] = clearedBy(v, r)
+		cleared[i] = clearedBy(v, r, &find, &before)
 	}
 	counter := v.Meter().Counter
 	kept, uncleared := keptBy(v, now)
 	lines := Lines(cleared, kept, Options{Tokens: most, Counter: counter, Results: uncleared})
 	added := make([]int, len(results))
 	for i, r := range results {
-		for k, piece := range shorten.Pieces(now[r.At], r.CallID) {
+		parts := find.Among(now[r.At], r.CallID)
+		for k, piece := range shorten.Pieces(parts, r.CallID) {
 			text := Placeholder(piece.Text, lines[i])
 			if more := counter.Count(text) - counter.Count(piece.Text); more < r.Frees {
 				piece.Text = text
-				now[r.At][k], added[i] = piece, more
+				parts[k], added[i] = piece, more
 			}
 			break
 		}
@@ -50,22 +52,26 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 
 // clearedBy returns the text of a result that is cleared. If a middleware replaced it before, a fact must be in the text
 // that the model has seen and in what the tool returned.
-func clearedBy(v *middleware.View, r Result) Cleared {
-	c := Cleared{Text: textOf(v.At(r.At), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
+func clearedBy(v *middleware.View, r Result, find, before *shorten.Finder) Cleared {
+	c := Cleared{Text: textOf(find.Among(v.At(r.At).Parts, r.CallID), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
 	if s := v.Span(r.At); s.Edit != nil && s.Edit.Kind == journal.Rewrite {
-		c.Of = textOf(v.History()[s.First], r.CallID)
+		c.Of = textOf(before.Among(v.History()[s.First].Parts, r.CallID), r.CallID)
 	}
 	return c
 }
 
 // textOf returns the text of a result.
-func textOf(m message.Message, callID string) string {
+func textOf(parts []message.Part, callID string) string {
+	pieces := shorten.Result(parts, callID)
+	if len(pieces) == 1 {
+		return shorten.Text(pieces[0])
+	}
 	var texts []string
-	for _, piece := range shorten.Pieces(m.Parts, callID) {
-		texts = append(texts, piece.Text)
+	for _, p := range pieces {
+		texts = append(texts, shorten.Text(p))
 	}
 	return strings.Join(texts, "\n")
 }

@@ -57,7 +57,9 @@ type scanner struct {
 
 // scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs
 // again is passed again.
-func scan(text string, found func(w string, k kind, key string, keyed int)) { scanLegible(legible(text), found) }
+func scan(text string, found func(w string, k kind, key string, keyed int)) {
+	scanLegible(legible(text), found)
+}
 
 func scanLegible(text string, found func(w string, k kind, key string, keyed int)) {
 	s := scanner{text: text, found: found}
