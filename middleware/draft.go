@@ -370,8 +370,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 			w.turn.steps[i].Actor = entries.ByUser
 		}
 	}
-	same := st.At == then.At && st.Entry.Rev == then.Entry.Rev
-	if !same && outdated(v, &s, then, st.Stored) || editedAfter(c, s.IDs, v.list) {
+	if outdated(v, &s, then, st.Stored) || editedAfter(c, s.IDs, v.list) {
 		return errOutdated
 	}
 	if st.pending == nil && v.list.Equal(st.list) {
@@ -405,9 +404,14 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 
 // outdated reports whether the journal has other edits or pins than when a draft was made, besides those inside what it folds.
 func outdated(v *View, s *session, then, now entries.Stored) bool {
+	if !slices.Equal(then.Pins, now.Pins) {
+		return true
+	}
+	if now.At == then.At && now.Entry.Rev == then.Entry.Rev {
+		return false
+	}
 	undone := func(it edit.Item) bool { return now.At >= 0 && then.All.Has(it) && !now.All.Has(it) }
-	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone) ||
-		!slices.Equal(then.Pins, now.Pins)
+	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone)
 }
 
 var errOutdated = &Error{

@@ -220,14 +220,15 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	s.overtaken = !same && ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking)
 	s.unread = err != nil
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
-	if !slices.Equal(found.Pins, st.Pins) {
+	repinned := !slices.Equal(found.Pins, st.Pins)
+	if repinned {
 		st.result = edit.Result{}
 	}
 	if len(found.Steps)+len(found.Pins) > 0 {
 		s.heed(found.Stored)
 	}
 	s.recallThinking(found)
-	holds := n > 0 && same && s.stillHold(known, ch)
+	holds := n > 0 && same && !repinned && s.stillHold(known, ch)
 	st.Known = found
 	st.wholeCount = s.WholeCount
 	st.question = s.LastUser
@@ -250,6 +251,8 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		st.result, st.once = edit.Result{}, holdsOnce(st.list)
 	}
 	switch {
+	case repinned && n > 0 && ch.Common > 0 && s.unreported(known.Differs(st.list)):
+		s.reported = s.reportTaken(ctx, req, known, st.list, "a person has pinned messages, or taken pins back")
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
@@ -276,33 +279,10 @@ func (s *session) reportRead(ctx context.Context, req *Request, found *entries.K
 // heed takes what a person has done about the history: which edits were undone, and what was pinned.
 func (s *session) heed(found entries.Stored) {
 	s.held = found.Held(s.log.Question())
-	if len(found.Pins) > 0 {
-		s.pin(found.Pins)
+	if len(found.Pins) > 0 { // the track remains as it is: others may have it
+		s.History = s.Pinned(found.Pins)
+		s.all = s.AppendMessages(slices.Clone(s.Lead), message.Run{Last: len(s.Body) - 1})
 	}
-}
-
-// pin pins messages of this session that a person has pinned. The track remains as it is: others may have it.
-func (s *session) pin(ids []message.ID) {
-	pinned := slices.DeleteFunc(slices.Clone(ids), func(id message.ID) bool { return !slices.Contains(s.IDs, id) })
-	if len(pinned) == 0 {
-		return
-	}
-	h, lead := *s.History, len(s.Lead)
-	h.Body = slices.Clone(h.Body)
-	h.Whole = slices.Clone(h.Whole)
-	s.all = slices.Clone(s.all)
-	for _, id := range pinned {
-		i := slices.Index(h.IDs, id)
-		if !h.Whole[i] {
-			h.WholeCount++
-		}
-		m := *h.Body[i]
-		m.Hints.Pinned = true
-		h.Body[i] = &m
-		h.Whole[i] = true
-		s.all[lead+i] = m
-	}
-	s.History = &h
 }
 
 // unreported returns whether no event has reported what changes from a position on, if there is a change.
@@ -321,7 +301,7 @@ func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Kn
 
 // whyChanged returns why the edits are others than in the call before, by what the journal has.
 func whyChanged(found entries.Stored) string {
-	if p := found.ByPerson(); p != nil {
+	if p := found.ByPerson(); p != nil && p.By != "" {
 		return p.Kind + " of edits of " + p.By + ": " + p.Why
 	}
 	return "another call or process has changed the edits of this conversation since the call before; its edits are used"

@@ -100,7 +100,7 @@ type Entry struct {
 	Thinking *Thinking `json:"thinking,omitempty"`
 
 	Steps []Step       `json:"steps,omitempty"` // that have led to it from its base, oldest first; without a base, the last ten or more
-	Pins  []message.ID `json:"pins,omitempty"`  // of messages that a person has pinned; those of an entry with a base are those of the base
+	Pins  []message.ID `json:"pins,omitempty"`  // of messages that a person has pinned, in an entry of their own
 }
 
 // Thinking is which thinking of a conversation its model still accepts after a request: that of the answers in Kept, and that of

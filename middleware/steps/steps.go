@@ -69,6 +69,7 @@ func Undo(ctx context.Context, env middleware.Env, history []message.Message) (S
 		var edited Step
 		return entries.Amendment{
 			Choose: func(s entries.Stored) (Step, error) {
+				s.All = l.InForce(s)
 				e, err := newest(s)
 				if err != nil {
 					return Step{}, err
@@ -79,10 +80,11 @@ func Undo(ctx context.Context, env middleware.Env, history []message.Message) (S
 					Why: "takes back: " + e.Why, Change: journal.Change{Question: l.Question()},
 				}, nil
 			},
-			Apply: func(s entries.Stored, step *Step, at int) (edit.List, []message.ID, bool) {
+			Apply: func(s entries.Stored, step *Step, at int) (edit.List, bool) {
+				s.All = l.InForce(s)
 				all, removed := l.WithoutStep(s, &edited, at)
 				step.Change.Removed = removed
-				return all, s.Pins, len(removed) > 0
+				return all, len(removed) > 0
 			},
 		}
 	})
@@ -114,20 +116,26 @@ func Redo(ctx context.Context, env middleware.Env, history []message.Message) (S
 					return Step{}, ErrNothing
 				}
 				undo = *u
+				again, made := l.WithRecords(s, undo.Change.Removed, len(l.IDs)-1)
+				s.All = again
+				if s.All = l.InForce(s); !slices.ContainsFunc(s.All, func(it edit.Item) bool { return slices.Contains(made, it.ID) }) {
+					return Step{}, ErrNothing
+				}
 				why := "makes again: " + strings.TrimPrefix(u.Why, "takes back: ")
 				return Step{Kind: entries.StepRedo, By: u.By, Of: u.Of, Before: u.After, After: u.Before, Why: why}, nil
 			},
-			Apply: func(s entries.Stored, step *Step, at int) (edit.List, []message.ID, bool) {
+			Apply: func(s entries.Stored, step *Step, at int) (edit.List, bool) {
 				all, made := l.WithRecords(s, undo.Change.Removed, at)
 				step.Change.Made = made
-				return all, s.Pins, len(made) > 0
+				return all, len(made) > 0
 			},
 		}
 	})
 }
 
 // Pin pins messages by their IDs, which message.IDs returns for the messages after the leading system messages. The next call
-// and all later ones send them as they are; an edit that has changed one ends. It has no effect on messages that are pinned.
+// and all later ones send them as they are, also those of other histories that have the messages; an edit that has changed one
+// ends. It has no effect on messages that are pinned.
 // The error is of kind [middleware.Invalid] if the history does not have one of them.
 func Pin(ctx context.Context, env middleware.Env, history []message.Message, ids ...message.ID) error {
 	return pin(ctx, env, history, entries.StepPin, ids)
@@ -140,53 +148,31 @@ func Unpin(ctx context.Context, env middleware.Env, history []message.Message, i
 
 // Pinned returns the IDs of the messages of a history that [Pin] has pinned, in the order of the history.
 func Pinned(ctx context.Context, env middleware.Env, history []message.Message) ([]message.ID, error) {
-	l, err := open(ctx, env, history)
-	if err != nil {
-		return nil, err
-	}
-	s, err := stored(ctx, l)
-	var out []message.ID
-	for _, id := range l.IDs {
-		if slices.Contains(s.Pins, id) {
-			out = append(out, id)
-		}
-	}
-	return out, err
+	s, err := read(ctx, env, history)
+	return s.Pins, err
 }
 
-var errSame = errors.New("nothing changes")
-
 func pin(ctx context.Context, env middleware.Env, history []message.Message, kind string, ids []message.ID) error {
-	_, err := amend(ctx, env, history, func(l entries.Log) entries.Amendment {
-		next := func(s entries.Stored) []message.ID {
-			others := slices.DeleteFunc(slices.Clone(s.Pins), func(id message.ID) bool { return slices.Contains(ids, id) })
-			if kind == entries.StepUnpin {
-				return others
-			}
-			for _, id := range ids {
-				if !slices.Contains(others, id) {
-					others = append(others, id)
-				}
-			}
-			return others
-		}
+	l, err := open(ctx, env, history)
+	if err != nil {
+		return err
+	}
+	if k := slices.IndexFunc(ids, func(id message.ID) bool { return !slices.Contains(l.IDs, id) }); k >= 0 {
+		err := fmt.Errorf("the history has no message with the ID %s", ids[k])
+		return &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
+	}
+	changes, err := l.Pin(ctx, ids, kind == entries.StepPin)
+	if err != nil || !changes {
+		return outdated(err)
+	}
+	_, err = amend(ctx, env, history, func(entries.Log) entries.Amendment { // so that a call that runs now notices it
 		return entries.Amendment{
-			Choose: func(s entries.Stored) (Step, error) {
-				if k := slices.IndexFunc(ids, func(id message.ID) bool { return !slices.Contains(l.IDs, id) }); k >= 0 {
-					err := fmt.Errorf("the history has no message with the ID %s", ids[k])
-					return Step{}, &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
-				}
-				if len(next(s)) == len(s.Pins) {
-					return Step{}, errSame
-				}
+			Choose: func(entries.Stored) (Step, error) {
 				return Step{Kind: kind, Why: fmt.Sprintf("%d messages", len(ids)), Change: journal.Change{Pins: ids}}, nil
 			},
-			Apply: func(s entries.Stored, _ *Step, _ int) (edit.List, []message.ID, bool) { return s.All, next(s), true },
+			Apply: func(s entries.Stored, _ *Step, _ int) (edit.List, bool) { return s.All, true },
 		}
 	})
-	if errors.Is(err, errSame) {
-		return nil
-	}
 	return err
 }
 
@@ -210,13 +196,18 @@ func amend(
 		return step, err
 	}
 	step, err := l.Amend(ctx, a)
-	switch {
-	case errors.Is(err, entries.ErrFirst):
-		return Step{}, &middleware.Error{Kind: middleware.Outdated, Op: "steps", Err: err}
-	case err != nil:
-		return Step{}, err
+	if err != nil {
+		return Step{}, outdated(err)
 	}
 	return step, nil
+}
+
+// outdated returns an error with the kind of one that others were first.
+func outdated(err error) error {
+	if errors.Is(err, entries.ErrFirst) {
+		return &middleware.Error{Kind: middleware.Outdated, Op: "steps", Err: err}
+	}
+	return err
 }
 
 func open(ctx context.Context, env middleware.Env, history []message.Message) (entries.Log, error) {

@@ -87,6 +87,30 @@ func (h *History) Bound(from int) {
 	}
 }
 
+// Pinned returns the history with some of its messages pinned.
+func (h *History) Pinned(ids []message.ID) *History {
+	if len(ids) == 0 {
+		return h
+	}
+	p := *h
+	p.Body = slices.Clone(h.Body)
+	p.Whole = slices.Clone(h.Whole)
+	for _, id := range ids {
+		i := slices.Index(h.IDs, id)
+		if i < 0 {
+			continue
+		}
+		if !p.Whole[i] {
+			p.WholeCount++
+		}
+		m := *h.Body[i]
+		m.Hints.Pinned = true
+		p.Body[i] = &m
+		p.Whole[i] = true
+	}
+	return &p
+}
+
 // AppendMessages appends the messages of a run to some others.
 func (h *History) AppendMessages(msgs []message.Message, r message.Run) []message.Message {
 	for _, m := range h.Body[r.First : r.Last+1] {

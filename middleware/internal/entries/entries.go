@@ -66,7 +66,9 @@ type Stored struct {
 	Entry journal.Entry
 	All   edit.List
 	Steps []journal.Step // that have led to it, as far as they are kept, oldest first
-	Pins  []message.ID   // messages that a person has pinned
+
+	Pins   []message.ID  // messages of the history that a person has pinned, in its order
+	pinned journal.Entry // of the pins of all histories that begin with the same message
 }
 
 // None is no entry.
@@ -98,12 +100,17 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 }
 
 // Read returns the newest valid entry under one of the first IDs, from the given one on, or
-// the one known before. Entries that cannot be read are skipped, and broken names them.
+// the one known before, with the pins. Entries that cannot be read are skipped, and broken names them.
+//
+// Pins have an ID of their own, which comes last: only where there are some, a second find looks for the entry.
 func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (_ Stored, broken, err error) {
-	for end := len(ids); end > from; {
-		found, err := l.find(ctx, ids[from:end])
+	wanted, pins := ids[from:], journal.Entry{}
+	if l.Shared {
+		wanted = append(slices.Clip(wanted), pinsOf(l.IDs[0]))
+	}
+	for len(wanted) > 0 {
+		found, err := l.find(ctx, wanted)
 		broken = errors.Join(broken, found.Skipped)
-		at := from + found.At
 		switch {
 		case err != nil:
 			return before, broken, err
@@ -111,23 +118,42 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 			if before.At >= from && l.Shared { // the journal has lost it
 				before = None
 			}
-			return before, broken, nil
-		case at >= end:
-			return before, broken, fmt.Errorf("read journal: index %d of %d ids", found.At, end-from)
+			return l.withPins(before, pins), broken, nil
+		case found.At >= len(wanted):
+			return before, broken, fmt.Errorf("read journal: index %d of %d ids", found.At, len(wanted))
+		}
+		wanted = wanted[:found.At]
+		end, newest := from+found.At, found.Entries[0]
+		switch {
+		case end == len(ids):
+			err = inJournal.Check(&newest)
+			pins = newest
+		case end == before.At && newest.Rev == before.Entry.Rev:
+			return l.withPins(before, pins), broken, nil
 		default:
-			end = at
+			var is Stored
+			is, err = l.expand(found.Entries, before)
+			if err == nil {
+				is.At = end
+				return l.withPins(is, pins), broken, nil
+			}
 		}
-		if end == before.At && found.Entries[0].Rev == before.Entry.Rev {
-			return before, broken, nil
+		if err != nil {
+			broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(l.Lead)+end, err))
 		}
-		is, err := l.expand(found.Entries, before)
-		if err == nil {
-			is.At = end
-			return is, broken, nil
-		}
-		broken = errors.Join(broken, fmt.Errorf("entry of message %d: %w", len(l.Lead)+end, err))
 	}
-	return before, broken, nil
+	return l.withPins(before, pins), broken, nil
+}
+
+// withPins returns what is stored with the pins of an entry.
+func (l Log) withPins(s Stored, e journal.Entry) Stored {
+	s.pinned, s.Pins = e, nil
+	for _, id := range l.IDs {
+		if slices.Contains(e.Pins, id) {
+			s.Pins = append(s.Pins, id)
+		}
+	}
+	return s
 }
 
 // expand returns an entry with the edits of all that it builds on.
@@ -166,7 +192,7 @@ func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 func (s Stored) with(e journal.Entry, all edit.List) Stored {
 	s.Entry, s.All = e, all
 	if e.Base.IsZero() {
-		s.Steps, s.Pins = e.Steps, e.Pins
+		s.Steps = e.Steps
 	} else {
 		s.Steps = append(slices.Clip(s.Steps), e.Steps...)
 	}
@@ -329,13 +355,12 @@ func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, 
 	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || inJournal.SameThinking(thinking, base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
-	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made), Pins: base.Pins}
+	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made)}
 	_, dry := l.Journal.(*Overlay)
 	if ok && own && base.At >= 0 && base.Entry.Depth+1 < inJournal.MaxDepth() && !dry {
 		e.Base = base.Entry.Rev
 		e.Depth = base.Entry.Depth + 1
 		e.Edits = delta.Records()
-		e.Pins = nil
 	} else {
 		e.Steps = l.latest(append(slices.Clip(base.Steps), e.Steps...))
 	}

@@ -2,6 +2,7 @@ package entries
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	"github.com/laconic-go/laconic/internal/inside"
@@ -243,9 +244,74 @@ func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.
 type Amendment struct {
 	// Choose returns the step for what is stored.
 	Choose func(s Stored) (journal.Step, error)
-	// Apply returns the edits and the pins that the step leaves of an entry at a position, and sets its Change. changes
-	// is false if the step has no effect there.
-	Apply func(s Stored, step *journal.Step, at int) (all edit.List, pins []message.ID, changes bool)
+	// Apply returns the edits that the step leaves of an entry at a position, and sets its Change. changes is false if the
+	// step has no effect there.
+	Apply func(s Stored, step *journal.Step, at int) (all edit.List, changes bool)
+}
+
+// InForce returns the edits without those that a pin has ended, since they have changed its message. What they cover is in
+// force again.
+func (l Log) InForce(s Stored) (all edit.List) {
+	at := make([]message.Run, len(s.Pins)) // in order, as the pins are
+	for i, id := range s.Pins {
+		p := slices.Index(l.IDs, id)
+		at[i] = message.Run{First: p, Last: p}
+	}
+	var add func(some edit.List)
+	add = func(some edit.List) {
+		for _, it := range some {
+			if _, ended := edit.Cover(it.Runs, at); ended {
+				add(l.WeighAll(it.Covered))
+			} else {
+				all = append(all, it)
+			}
+		}
+	}
+	add(s.All)
+	all.Sort()
+	return all
+}
+
+// maxPins is how many messages are pinned at most in all histories of a scope that begin with the same message.
+const maxPins = 1000
+
+// pinsOf returns the ID under which the journal has the pins of all histories with a first message: a pin belongs to a
+// message, wherever that is.
+func pinsOf(first message.ID) message.ID {
+	sum := sha256.Sum256(append([]byte("laconic pins\x00"), first[:]...))
+	return message.ID(sum[:len(first)])
+}
+
+// Pin pins messages, or takes their pins back, and reports whether that changes anything.
+func (l Log) Pin(ctx context.Context, ids []message.ID, pin bool) (changes bool, err error) {
+	for range tries {
+		s, _, err := l.Read(ctx, nil, None, 0)
+		if err != nil {
+			return false, err
+		}
+		pins := slices.Clone(s.pinned.Pins)
+		for _, id := range ids {
+			k := slices.Index(pins, id)
+			switch {
+			case pin && k < 0:
+				pins = append(pins, id)
+			case !pin && k >= 0:
+				pins = slices.Delete(pins, k, k+1)
+			}
+		}
+		if len(pins) == len(s.pinned.Pins) {
+			return false, nil
+		}
+		e := journal.Entry{Pins: pins[max(0, len(pins)-maxPins):]}
+		e.Rev = inJournal.RevisionOf(&e)
+		winner, err := l.put(ctx, []journal.Write{
+			{ID: pinsOf(l.IDs[0]), First: l.IDs[0], Conversation: l.IDs[0], Over: s.pinned.Rev, Entry: e},
+		})
+		if err != nil || winner.Rev == e.Rev {
+			return true, err
+		}
+	}
+	return false, ErrFirst
 }
 
 // Amend writes what a person does: one entry without a base under the newest ID and under that of the entry so far, so that a
@@ -324,12 +390,12 @@ func (l Log) own(name message.ID) Log {
 
 // amended returns the write of an amended entry at a position, without a base. The step gets an ID if it has none.
 func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
-	all, pins, changes := a.Apply(s, step, at)
+	all, changes := a.Apply(s, step, at)
 	if step.ID.IsZero() {
 		step.ID = inJournal.StepID(step, s.Entry.Rev, nil)
 	}
 	e := journal.Entry{
-		Edits: all.Records(), Conversation: l.Name, Pins: pins, Thinking: bound.Within(s.Entry.Thinking, s.At),
+		Edits: all.Records(), Conversation: l.Name, Thinking: bound.Within(s.Entry.Thinking, s.At),
 		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
 	}
 	e.Rev = inJournal.RevisionOf(&e)

@@ -1,4 +1,4 @@
-package tests
+package persons
 
 import (
 	"context"
@@ -431,4 +431,66 @@ func TestUndoOfWhatTheModelAskedFor(t *testing.T) {
 	}
 	a.call(middleware.Request{Params: []int{3}, Force: []string{"clear"}})
 	require.Equal(t, []int{3}, a.cleared(), "the program forces it")
+}
+
+// A pin belongs to its message: it holds in all histories that have it, whether they fork before or behind the place where it was
+// set, also where another branch has been edited since.
+func TestPinInForks(t *testing.T) {
+	t.Parallel()
+	stEach(t, func(t *testing.T, env middleware.Env) {
+		t.Helper()
+		a := newStAgent(t, env, stClear("clear", nil))
+		for range 6 {
+			a.call(at())
+		}
+		a.call(at(3))
+		whole, id := a.history, message.IDs(a.history)[5]
+		b := newStAgent(t, env, stClear("clear", nil))
+		b.history = append(slices.Clip(whole[:9]), message.User("Another way."))
+		b.call(at(3, 5))
+		require.Equal(t, []int{3, 5}, b.cleared())
+		require.NoError(t, steps.Pin(t.Context(), env, whole, id))
+		for _, n := range []int{6, 8, 9, 11, len(whole)} {
+			c := newStAgent(t, env, stClear("clear", nil))
+			c.history = append(slices.Clip(whole[:n]), message.User("Try something else."))
+			c.call(at(5))
+			require.NotContains(t, c.cleared(), 5, "a fork at message %d", n)
+		}
+		b.call(at(5))
+		require.Equal(t, []int{3}, b.cleared(), "the pin ends the edit of a branch that others have not seen")
+		told := b.events.Events(middleware.Notice)
+		require.Contains(t, told[len(told)-1].Why, "a person has pinned messages")
+		require.NoError(t, steps.Unpin(t.Context(), env, whole, id))
+		b.call(at(5))
+		require.Equal(t, []int{3, 5}, b.cleared())
+	})
+}
+
+// Undo takes back what is in force: not what a pin has ended.
+func TestUndoBehindAPin(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	a := newStAgent(t, env, stClear("clear", nil), stClear("other", nil))
+	for range 4 {
+		a.call(at())
+	}
+	a.call(middleware.Request{Params: []int{3}, Force: []string{"other"}})
+	a.call(middleware.Request{Params: []int{5}})
+	require.Equal(t, []int{3, 5}, a.cleared())
+	require.NoError(t, steps.Pin(t.Context(), env, a.history, message.IDs(a.history)[5]))
+	a.call(at())
+	require.Equal(t, []int{3}, a.cleared())
+	a.undo()
+	a.call(at())
+	require.Empty(t, a.cleared(), "the edit that was in force")
+	_, err := steps.Undo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrNothing)
+	_, err = steps.Redo(t.Context(), env, a.history)
+	require.NoError(t, err)
+	a.call(at())
+	require.Equal(t, []int{3}, a.cleared())
+	a.undo()
+	require.NoError(t, steps.Pin(t.Context(), env, a.history, message.IDs(a.history)[3]))
+	_, err = steps.Redo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrNothing, "a pin holds it off")
 }

@@ -1,4 +1,4 @@
-package tests
+package persons
 
 import (
 	"context"
@@ -154,7 +154,7 @@ func (w *stWorld) step() {
 		w.same(want, got, err)
 	case what < 11:
 		id, unpin := h.ids[w.roll("message", len(h.ids))], what == 10
-		if pins := w.truth.find(h.ids).pins; unpin && len(pins) > 0 {
+		if pins := w.truth.pins(h); unpin && len(pins) > 0 {
 			id = pins[0]
 		}
 		do := steps.Pin
@@ -182,7 +182,7 @@ func (w *stWorld) step() {
 		require.NoError(w, err, w.told())
 		w.sayf("draft %d of process %d in history %d: %v", len(w.drafts), i, n, p)
 		w.drafts = append(w.drafts, d)
-		w.sent(d.real.After.Messages(), h, d.draft.list, d.draft.known.pins)
+		w.sent(d.real.After.Messages(), h, d.draft.list, d.draft.pins)
 	case len(w.drafts) > 0:
 		k := w.roll("draft", len(w.drafts))
 		d := w.drafts[k]
@@ -230,7 +230,7 @@ func (w *stWorld) call(i, n int) {
 		return &middleware.Response{Message: answer}, nil
 	})(context.Background(), &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force}, nil)
 	require.NoError(w, err, w.told())
-	w.sent(sent, h, list, w.truth.find(h.ids).pins)
+	w.sent(sent, h, list, w.truth.pins(h))
 	for _, s := range made.steps {
 		w.done["edit"]++
 		if slices.Contains(held, s.by) && !slices.Contains(p.force, s.by) {
@@ -264,15 +264,9 @@ func (w *stWorld) history(n int) {
 		got = append(got, strings.TrimSpace(fmt.Sprint(s.Kind, " ", s.By, " ", s.Undone)))
 	}
 	require.Equal(w, e.history(), got, w.told())
-	var want []message.ID
-	for _, id := range h.ids {
-		if slices.Contains(e.pins, id) {
-			want = append(want, id)
-		}
-	}
 	pins, err := steps.Pinned(context.Background(), w.env, w.tree[n])
 	require.NoError(w, err)
-	require.Equal(w, want, pins, w.told())
+	require.Equal(w, w.truth.pins(h), pins, w.told())
 }
 
 // TestSteps compares calls, drafts, undo, redo, pins, forks and restarts of two processes, in any order, with the reference
@@ -284,7 +278,7 @@ func TestSteps(t *testing.T) {
 			t.Parallel()
 			again, runs, done := 0, 0, map[string]int{}
 			check := func(t *rapid.T) {
-				w := &stWorld{T: t, env: middleware.Env{Journal: j, Scope: rand.Text()}, truth: stJournal{}, done: done}
+				w := &stWorld{T: t, env: middleware.Env{Journal: j, Scope: rand.Text()}, truth: stJournal{map[message.ID]*stEntry{}, map[message.ID]bool{}}, done: done}
 				if name == "memory" {
 					w.env.Journal = journal.NewMemory(0)
 				}

@@ -1,4 +1,4 @@
-package tests
+package persons
 
 import (
 	"fmt"
@@ -31,7 +31,6 @@ type stStep struct {
 type stEntry struct {
 	edits []*stEdit
 	steps []*stStep
-	pins  []message.ID
 	depth int
 }
 
@@ -42,11 +41,15 @@ type stFound struct {
 	at int
 }
 
-type stJournal map[message.ID]*stEntry
+// stJournal has entries by the messages that they were made for, and the messages that are pinned, wherever they are.
+type stJournal struct {
+	entries map[message.ID]*stEntry
+	pinned  map[message.ID]bool
+}
 
 func (j stJournal) find(ids []message.ID) stFound {
 	for i, id := range slices.Backward(ids) {
-		if e := j[id]; e != nil {
+		if e := j.entries[id]; e != nil {
 			return stFound{e, i}
 		}
 	}
@@ -55,9 +58,19 @@ func (j stJournal) find(ids []message.ID) stFound {
 
 // put stores an entry over a known one.
 func (j stJournal) put(id message.ID, over, e *stEntry) {
-	if there := j[id]; there == nil || there == over {
-		j[id] = e
+	if there := j.entries[id]; there == nil || there == over {
+		j.entries[id] = e
 	}
+}
+
+// pins returns the pinned messages of a history.
+func (j stJournal) pins(h stHistory) (out []message.ID) {
+	for _, id := range h.ids {
+		if j.pinned[id] {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // stTrack is what a process knows of a history.
@@ -321,10 +334,10 @@ func (e *stEntry) undone() map[string]bool {
 }
 
 // newest returns the newest edit in force.
-func (e *stEntry) newest() *stStep {
+func (e *stEntry) newest(inForce []*stEdit) *stStep {
 	undone := e.undone()
 	for _, s := range slices.Backward(e.steps) {
-		there := slices.ContainsFunc(s.made, func(m *stEdit) bool { return slices.Contains(e.edits, m) })
+		there := slices.ContainsFunc(s.made, func(m *stEdit) bool { return slices.Contains(inForce, m) })
 		if s.kind == "edit" && !undone[s.name] && there {
 			return s
 		}
@@ -351,9 +364,9 @@ func (e *stEntry) redoable() *stStep {
 }
 
 // full returns an entry that builds on none.
-func (h stHistory) full(edits []*stEdit, pins []message.ID, steps []*stStep) *stEntry {
+func (h stHistory) full(edits []*stEdit, steps []*stStep) *stEntry {
 	const kept = 10
-	e := &stEntry{edits: edits, pins: pins}
+	e := &stEntry{edits: edits}
 	for i, s := range steps {
 		newer, later := 0, false // edits after it; whether a step after it undoes the same edit, or makes it again
 		for _, o := range steps[i+1:] {
@@ -403,9 +416,9 @@ func (h stHistory) on(base stFound, at int, list []*stEdit, steps []*stStep) *st
 	const most = 32
 	steps = append(slices.Clip(base.steps), stUpTo(at, steps)...)
 	if builds && base.at >= 0 && base.depth+1 < most {
-		return &stEntry{edits: list, pins: base.pins, steps: steps, depth: base.depth + 1}
+		return &stEntry{edits: list, steps: steps, depth: base.depth + 1}
 	}
-	return h.full(list, base.pins, steps)
+	return h.full(list, steps)
 }
 
 // write stores the edits of a call.
@@ -456,9 +469,9 @@ func (p *stProcess) write(j stJournal, h stHistory, t *stTrack, list []*stEdit, 
 // call returns the edits that a process sends. It makes a draft instead if dry is true.
 func (p *stProcess) call(j stJournal, h stHistory, plan stPlan, dry bool) (list []*stEdit, d *stDraft) {
 	t, parent, common := p.follow(j, h.ids)
-	pins := t.known.pins
+	pins := j.pins(h)
 	list = h.holding(t.known.edits, pins)
-	d = &stDraft{track: t, opened: list, known: t.known}
+	d = &stDraft{track: t, opened: list, known: t.known, pins: pins}
 	held := t.known.held(h.ids[h.lastUser])
 	taken := !dry && t.known.at == len(h.ids)-1 && common < len(h.ids) && !t.known.byPerson()
 	for _, name := range []string{"one", "two", "fold"} {
@@ -489,13 +502,17 @@ type stDraft struct {
 	known        stFound
 	opened, list []*stEdit
 	steps        []*stStep
+	pins         []message.ID
 }
 
 // commit returns false if the draft is outdated.
 func (p *stProcess) commit(j stJournal, h stHistory, d *stDraft) bool {
 	now := j.find(h.ids)
+	if !slices.Equal(j.pins(h), d.pins) {
+		return false
+	}
 	if now.stEntry != d.known.stEntry {
-		for _, o := range h.holding(now.edits, d.known.pins) {
+		for _, o := range h.holding(now.edits, d.pins) {
 			larger := func(e *stEdit) bool {
 				return e.fold() && e.first <= o.first && o.last <= e.last && (e.first != o.first || e.last != o.last)
 			}
@@ -507,9 +524,6 @@ func (p *stProcess) commit(j stJournal, h stHistory, d *stDraft) bool {
 			if now.at >= 0 && slices.Contains(d.known.edits, e) && !slices.Contains(now.edits, e) {
 				return false
 			}
-		}
-		if !slices.Equal(now.pins, d.known.pins) {
-			return false
 		}
 	}
 	n := len(h.ids)
@@ -532,37 +546,38 @@ func (p *stProcess) commit(j stJournal, h stHistory, d *stDraft) bool {
 }
 
 // amend writes a step of a person, which apply makes of an entry at a position.
-func (j stJournal) amend(h stHistory, apply func(e stFound, at int) (edits []*stEdit, pins []message.ID, s *stStep, changes bool)) {
+func (j stJournal) amend(h stHistory, apply func(e stFound, at int) (edits []*stEdit, s *stStep, changes bool)) {
 	at, q, known := len(h.ids)-1, h.lastUser-1, j.find(h.ids)
 	of := func(e stFound, at int) (*stEntry, bool) {
-		edits, pins, step, changes := apply(e, at)
-		return h.full(edits, pins, append(slices.Clip(e.steps), step)), changes
+		edits, step, changes := apply(e, at)
+		return h.full(edits, append(slices.Clip(e.steps), step)), changes
 	}
 	main, _ := of(known, at)
 	early, changes := main, true
 	if known.at > q && q >= 0 {
 		early, changes = of(j.find(h.ids[:q+1]), q)
 	}
-	j[h.ids[at]] = main
+	j.entries[h.ids[at]] = main
 	if known.at >= 0 {
-		j[h.ids[known.at]] = main
+		j.entries[h.ids[known.at]] = main
 	}
 	if q >= 0 && q != known.at && changes {
-		j[h.ids[q]] = early
+		j.entries[h.ids[q]] = early
 	}
 }
 
 // undo returns the middleware whose edit it takes back; "": there is none.
 func (j stJournal) undo(h stHistory) string {
-	s := j.find(h.ids).newest()
+	known := j.find(h.ids)
+	s := known.newest(h.holding(known.edits, j.pins(h)))
 	if s == nil {
 		return ""
 	}
-	j.amend(h, func(e stFound, at int) ([]*stEdit, []message.ID, *stStep, bool) {
+	j.amend(h, func(e stFound, at int) ([]*stEdit, *stStep, bool) {
 		back := stFirst(at, s.removed)
 		step := &stStep{kind: "undo", by: s.by, of: s.name, question: h.ids[h.lastUser]}
 		var left []*stEdit
-		for _, x := range e.edits {
+		for _, x := range h.holding(e.edits, j.pins(h)) {
 			if !slices.Contains(s.made, x) {
 				left = append(left, x)
 				continue
@@ -573,18 +588,23 @@ func (j stJournal) undo(h stHistory) string {
 		if len(step.removed) > 0 {
 			left = append(left, back...)
 		}
-		return stSorted(left), e.pins, step, len(step.removed) > 0
+		return stSorted(left), step, len(step.removed) > 0
 	})
 	return s.by
 }
 
 // redo returns the middleware whose edit it makes again; "": there is none.
 func (j stJournal) redo(h stHistory) string {
-	u := j.find(h.ids).redoable()
+	known := j.find(h.ids)
+	u := known.redoable()
 	if u == nil {
 		return ""
 	}
-	j.amend(h, func(e stFound, at int) ([]*stEdit, []message.ID, *stStep, bool) {
+	made, _ := over(known.edits, u.removed)
+	if held := h.holding(made, j.pins(h)); !slices.ContainsFunc(u.removed, func(e *stEdit) bool { return slices.Contains(held, e) }) {
+		return ""
+	}
+	j.amend(h, func(e stFound, at int) ([]*stEdit, *stStep, bool) {
 		back := stFirst(at, u.removed)
 		edits, _ := over(e.edits, back)
 		for _, b := range back {
@@ -593,23 +613,21 @@ func (j stJournal) redo(h stHistory) string {
 				break
 			}
 		}
-		return edits, e.pins, &stStep{kind: "redo", by: u.by, of: u.of, made: back}, len(back) > 0
+		return edits, &stStep{kind: "redo", by: u.by, of: u.of, made: back}, len(back) > 0
 	})
 	return u.by
 }
 
 func (j stJournal) pin(h stHistory, id message.ID, unpin bool) {
-	if slices.Contains(j.find(h.ids).pins, id) != unpin {
+	if j.pinned[id] != unpin {
 		return
 	}
-	j.amend(h, func(e stFound, _ int) ([]*stEdit, []message.ID, *stStep, bool) {
-		pins := slices.DeleteFunc(slices.Clone(e.pins), func(p message.ID) bool { return p == id })
-		step := &stStep{kind: "unpin"}
-		if !unpin {
-			pins, step.kind = append(pins, id), "pin"
-		}
-		return e.edits, pins, step, true
-	})
+	j.pinned[id] = !unpin
+	step := &stStep{kind: "pin"}
+	if unpin {
+		step.kind = "unpin"
+	}
+	j.amend(h, func(e stFound, _ int) ([]*stEdit, *stStep, bool) { return e.edits, step, true })
 }
 
 // history returns the steps in words, the newest first.
