@@ -1,4 +1,4 @@
-// Package programs_test builds and runs the programs that the pages show, and those of examples/start.
+// Package programs_test builds and runs the program of the README, and those of examples/start.
 package programs_test
 
 import (
@@ -21,15 +21,11 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
-// pages are the pages with programs. Those of a pair show the same programs.
-var pages = [][]string{
-	{"README.md", "README.zh-CN.md"},
-	{"docs/production.md"},
-	{"docs/thinking.md"},
-}
+// pages show the same program.
+var pages = []string{"README.md", "README.zh-CN.md"}
 
-// block is a program on a page, with the name in the comment before it.
-var block = regexp.MustCompile("(?s)<!-- program (\\w+) -->\n```go\n(.*?)```\n")
+// block is the program on a page.
+var block = regexp.MustCompile("(?s)<!-- program readme -->\n```go\n(.*?)```\n")
 
 // wants are the programs with what they print, in part.
 var wants = map[string]string{
@@ -41,7 +37,7 @@ var wants = map[string]string{
 	"strict":      "contextedit: ",
 	"provider":    "contextedit: ",
 	"thinking":    "refused requests: 0",
-	"production":  "process 1 edits made: 0 | first result: [cleared: recall ",
+	"restart":     "process 1 edits made: 0 | first result: [cleared: recall ",
 }
 
 const rounds = 30
@@ -96,12 +92,12 @@ func TestPrograms(t *testing.T) {
 			require.NotContains(t, stdout.String(), "WARNING")
 			switch name {
 			case "readme":
-				for _, page := range pages[0] {
+				for _, page := range pages {
 					text, err := os.ReadFile(filepath.Join("..", "..", page))
 					require.NoError(t, err)
 					require.Contains(t, string(text), "```\n"+stdout.String()+"```\n", "%s shows what its program prints", page)
 				}
-			case "production", "thinking":
+			case "restart", "thinking":
 			case "plain":
 				require.Len(t, server.Requests(), 1)
 			default:
@@ -112,7 +108,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// shown returns the programs on all pages, and of examples/start, by name.
+// shown returns the programs by name.
 func shown(t *testing.T) map[string]string {
 	t.Helper()
 	programs := map[string]string{}
@@ -123,23 +119,19 @@ func shown(t *testing.T) map[string]string {
 		require.NoError(t, err)
 		programs[filepath.Base(filepath.Dir(file))] = string(code)
 	}
-	for _, pair := range pages {
-		for i, page := range pair {
-			text, err := os.ReadFile(filepath.Join("..", "..", page))
-			require.NoError(t, err)
-			found := block.FindAllStringSubmatch(string(text), -1)
-			require.NotEmpty(t, found, page)
-			for _, m := range found {
-				name, code := m[1], m[2]
-				formatted, err := format.Source([]byte(code))
-				require.NoError(t, err, "%s: %s", page, name)
-				require.Equal(t, string(formatted), code, "%s: %s is formatted by gofmt", page, name)
-				if i > 0 {
-					require.Equal(t, programs[name], code, "%s shows another %s than %s", page, name, pair[0])
-				}
-				programs[name] = code
-			}
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join("..", "..", page))
+		require.NoError(t, err)
+		found := block.FindStringSubmatch(string(text))
+		require.Len(t, found, 2, page)
+		code := found[1]
+		formatted, err := format.Source([]byte(code))
+		require.NoError(t, err, page)
+		require.Equal(t, string(formatted), code, "%s: the program is formatted by gofmt", page)
+		if earlier, ok := programs["readme"]; ok {
+			require.Equal(t, earlier, code, "%s shows another program than %s", page, pages[0])
 		}
+		programs["readme"] = code
 	}
 	return programs
 }
