@@ -17,12 +17,10 @@ package claims
 import (
 	"cmp"
 	_ "embed" // for words.txt
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -39,9 +37,9 @@ var (
 	subjects, endings, outcomes = lists["subject"], lists["ending"], lists["outcome"]
 	negations, joints, refusal  = lists["negation"], lists["joint"], lists["refusal"]
 	sums, assent, plain, ago    = lists["sum"], lists["assent"], lists["plain"], lists["ago"]
-	condition, runners, light   = lists["condition"], lists["runner"], lists["light"]
+	condition, runners          = lists["condition"], lists["runner"]
 	opening, past, present      = lists["open"], lists["past"], lists["present"]
-	searching, actions          = lists["search"], lists["action"]
+	searching                   = lists["search"]
 )
 
 // Finding is a sentence with claims that its source does not support.
@@ -230,15 +228,6 @@ func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(
 
 func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
 
-// hasBy reports whether words are next to each other in a part of one of some roles.
-func (s *Source) hasBy(words []string, roles ...role) bool {
-	const most = 1000
-	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
-		k, _ := slices.BinarySearchFunc(s.parts, at+1, func(p part, at int) int { return cmp.Compare(p.from, at) })
-		return slices.Contains(roles, s.parts[k-1].by)
-	})
-}
-
 // hasPart reports whether a text is in the words, as refund in RefundTotal.
 func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
 
@@ -274,22 +263,12 @@ func (s *Source) hasAmount(dimension string, v, step float64) bool {
 	return k < len(all) && all[k] <= v+step*0.95+exact
 }
 
-// hasMonth reports whether a month without a day is in the source, also as 12/06/26, 12.06.26 or 6 月.
-func (s *Source) hasMonth(v *lex.Value) bool {
-	return s.dates[v.Date] || s.hasPart("\x00"+v.Literal) || slices.ContainsFunc([]string{"%d", "%02d"}, func(format string) bool {
-		n := fmt.Sprintf(format, v.Date.Month)
-		return s.has([]string{n, "/"}) || s.has([]string{"/", n}) || s.has([]string{n, "月"}) || s.hasPart("."+n+".")
-	})
-}
-
 // hasValue reports whether a value is in the source.
 func (s *Source) hasValue(v *lex.Value) bool {
 	d := v.Date
 	switch {
 	case v.Clock != "":
 		return s.clocks[v.Clock]
-	case d == lex.Day{Month: d.Month} && d.Month > 0:
-		return s.hasMonth(v)
 	case d != lex.Day{}:
 		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
 		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
@@ -297,11 +276,6 @@ func (s *Source) hasValue(v *lex.Value) bool {
 		return s.digits[plainDigits(v.Literal)] || s.hasPart("\x00"+v.Literal+".")
 	}
 	m := v.Precision()
-	if v.Units != nil && !slices.ContainsFunc(v.Units, func(u lex.Unit) bool {
-		return s.measured[lex.Unit{Dimension: u.Dimension}] || u.Dimension == "ratio" || u.Dimension == "bytes" || u.Dimension == lex.Money
-	}) {
-		return false
-	}
 	if v.Units == nil {
 		return s.digits[plainDigits(v.Literal)] || s.hasAmount(asWritten, v.Value, m)
 	}
@@ -312,8 +286,7 @@ func (s *Source) hasValue(v *lex.Value) bool {
 			return true
 		}
 	}
-	u := v.Units[0] // a mile is not a number in a record of kilometres
-	return (u.Dimension != "length" && u.Dimension != "mass" || u.Size == 1 || s.measured[u]) && s.hasAmount(bare, v.Value, m)
+	return s.hasAmount(bare, v.Value, m)
 }
 
 // sentence is a sentence, or a part of one.
@@ -322,17 +295,8 @@ type sentence struct{ *lex.Text }
 func read(body string) sentence {
 	t := lex.Read(body)
 	t.Items = slices.DeleteFunc(t.Items, func(it lex.Item) bool { return it.Kind == lex.Number && !counts(t.Tokens, &it.Value) })
-	for _, m := range inMonth.FindAllStringSubmatchIndex(t.Folded, -1) {
-		name := t.Folded[m[2]:m[3]]
-		if month, err := time.Parse("January", name); err == nil {
-			v := lex.Value{Date: lex.Day{Month: int(month.Month())}, Literal: strings.ToLower(name[:min(4, len(name))])}
-			t.Items = append(t.Items, lex.Item{Kind: lex.Date, Span: lex.Span{From: m[0], To: m[1]}, Text: t.Folded[m[0]:m[1]], Value: v})
-		}
-	}
 	return sentence{t}
 }
-
-var inMonth = regexp.MustCompile(`\b(?:in|of|until|since|from|by|during|last|next|early|late|mid|before|after)[ -](\p{Lu}\p{Ll}{2,})\b`)
 
 // counts reports whether a number is a claim: not a small one, an ordinal, a factor, or a time from now.
 func counts(toks []lex.Token, v *lex.Value) bool {

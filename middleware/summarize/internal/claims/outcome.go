@@ -139,9 +139,7 @@ func (s *Source) contradicted(sen sentence) (items []string) {
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
-		// In a quotation, it may be anything.
-		never := c.state != "" && !s.tested && len(sen.Spans) == 0 && c.subjects()["test"] &&
-			!s.hasBy(sen.WordsIn(c.Tokens[0].From, c.last().To()), said, shown, other)
+		never := c.state != "" && !s.tested && len(sen.Spans) == 0 && c.subjects()["test"] // in a quotation, it may be anything
 		if never || c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
 			items = append(items, c.String())
 		}

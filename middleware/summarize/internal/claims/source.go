@@ -20,14 +20,12 @@ import (
 type Source struct {
 	stream []byte // the normalised tokens, each between two zero bytes
 	words  *suffixarray.Index
-	parts  []part // of the stream, in order
 
-	digits   map[string]bool      // digits of all numbers, also in names
-	amounts  map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
-	measured map[lex.Unit]bool    // units, also without a number; with size 0, dimensions of which there is one
-	dates    map[lex.Day]bool     // also without year or day; weekdays have a negative day
-	clocks   map[string]bool
-	sums     [][]float64 // amounts of one text each
+	digits  map[string]bool      // digits of all numbers, also in names
+	amounts map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
+	dates   map[lex.Day]bool     // also without year or day; weekdays have a negative day
+	clocks  map[string]bool
+	sums    [][]float64 // amounts of one text each
 
 	commands   map[string]*command
 	tested     bool // a text, not of the assistant, reports how tests ended
@@ -36,16 +34,10 @@ type Source struct {
 	with       map[string][]int // statements by word
 	users      int              // texts of the user
 	assents    bool             // the user has agreed to something
-	told       [2]int           // statements of the newest text of the assistant, while the source is built
+	wide       bool             // statements are in Chinese
+	asked      statement        // the newest text of the assistant, while the source is built
 	seen       map[string]bool  // lines of results, while the source is built
 	toks       []lex.Token
-	keys       map[string][]lex.Unit // at the end of keys
-}
-
-// part begins at a byte of the stream, and ends where the next one begins.
-type part struct {
-	from int
-	by   role
 }
 
 const (
@@ -58,9 +50,9 @@ const (
 // what else the writer was shown. The outcomes of commands are those that package facts records.
 func SourceOf(covered, view []message.Message, earlier []string, others ...string) *Source {
 	s := &Source{
-		digits: map[string]bool{}, amounts: map[string][]float64{}, measured: map[lex.Unit]bool{}, dates: map[lex.Day]bool{},
+		digits: map[string]bool{}, amounts: map[string][]float64{}, dates: map[lex.Day]bool{},
 		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
-		seen: map[string]bool{}, keys: map[string][]lex.Unit{},
+		seen: map[string]bool{},
 	}
 	answers := s.addRuns(covered, view)
 	texts := map[string]bool{}
@@ -68,7 +60,7 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 		for _, p := range m.Parts {
 			all, by := textsOf(m.Role, p)
 			for _, t := range all {
-				if key := string(m.Role) + t; !texts[key] || by == said && s.told[1] > 0 { // another answer
+				if key := string(m.Role) + t; !texts[key] || by == said && s.asked.words != nil { // another answer
 					texts[key] = true
 					s.addText(t, by)
 				}
@@ -147,7 +139,6 @@ func (s *Source) addText(t string, by role) {
 	if t == "" {
 		return
 	}
-	s.parts = append(s.parts, part{len(s.stream), by})
 	s.sums = append(s.sums, nil)
 	switch by {
 	case said, told, other, quoted:
@@ -221,27 +212,18 @@ func unescape(s string) string {
 }
 
 func (s *Source) add(toks []lex.Token, by role) {
-	for i, t := range toks {
+	for _, t := range toks {
 		if t.Counts() {
 			s.stream = append(append(s.stream, t.Text...), 0)
 		}
-		switch {
-		case t.Kind == lex.Digits || t.Amount.Has || strings.ContainsAny(t.Text, "0123456789"):
+		if strings.ContainsAny(t.Text, "0123456789") {
 			s.addDigits(t.Text)
-			if t.Amount.Has && strings.Contains(t.Raw, ",") { // 101,102 may be two
-				s.addDigits(t.Raw)
-			}
-		case t.Kind == lex.Han:
-			if !s.measures(t.Text + lex.At(toks, i+1).Text) {
-				s.measures(t.Text)
-			}
-		case len(t.Text) > 1 || t.Kind == lex.Mark:
-			s.measures(t.Text)
+			s.addDigits(t.Raw) // 101,102 may be two
 		}
 	}
 	s.tested = s.tested || by != told && tellsOfTests(toks)
 	for _, v := range lex.Values(toks) {
-		s.addValue(toks, &v, by)
+		s.addValue(&v, by)
 	}
 }
 
@@ -257,15 +239,6 @@ func tellsOfTests(toks []lex.Token) bool {
 		}
 	}
 	return false
-}
-
-// measures notes the dimension of a unit that may have no number.
-func (s *Source) measures(name string) bool {
-	all := lex.UnitsOf(name)
-	for _, u := range all {
-		s.measured[lex.Unit{Dimension: u.Dimension}], s.measured[u] = true, true
-	}
-	return all != nil
 }
 
 // addDigits adds the digits in a word, and of 1.2.3 also 1.2 and 1.
@@ -286,7 +259,7 @@ func plainDigits(d string) string {
 	return d
 }
 
-func (s *Source) addValue(toks []lex.Token, v *lex.Value, by role) {
+func (s *Source) addValue(v *lex.Value, by role) {
 	switch {
 	case v.Clock != "":
 		s.clocks[v.Clock], s.clocks[v.Clock[:len("00:00")]] = true, true
@@ -315,29 +288,11 @@ func (s *Source) addValue(toks []lex.Token, v *lex.Value, by role) {
 	if by == said || by == told {
 		s.sums[0] = append(s.sums[0], v.Value*size)
 	}
-	if v.Units != nil {
-		return
-	}
-	s.put(bare, v, lex.Unit{Size: 1})
-	for k := v.From - 1; k >= max(0, v.From-3); k-- {
-		if t := toks[k]; t.Kind == lex.Word { // "timeout_ms": 30000
-			all, ok := s.keys[t.Raw]
-			if !ok {
-				all = lex.UnitsOf(keyEnd.FindString(t.Raw))
-				s.keys[t.Raw] = all
-			}
-			for _, u := range all {
-				s.put(u.Dimension, v, u)
-			}
-			break
-		}
+	if v.Units == nil {
+		s.put(bare, v, lex.Unit{Size: 1})
 	}
 }
 
-// keyEnd matches the unit at the end of a key, as in timeout_ms and sizeMB.
-var keyEnd = regexp.MustCompile(`[A-Z]?[a-z]+$|[A-Z]+$`)
-
 func (s *Source) put(dimension string, v *lex.Value, u lex.Unit) {
-	s.measured[lex.Unit{Dimension: dimension}], s.measured[u] = true, true
 	s.amounts[dimension] = append(s.amounts[dimension], v.Value*u.Size)
 }
