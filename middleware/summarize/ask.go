@@ -15,7 +15,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/models"
 )
 
 // ask asks the writer for the words of a summary with some sections.
@@ -71,7 +70,7 @@ func (j job) request(ctx context.Context, folded []message.Message, most int, or
 	v := j.fold.View
 	return modelwriter.Request{
 		Folded: folded, MaxTokens: most, Orders: orders, Language: j.language, Markers: j.markers(),
-		Live:     &middleware.Request{Params: v.Request().Params},
+		Params:   v.Request().Params,
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
 		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a, orders) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
@@ -85,31 +84,20 @@ func (j job) request(ctx context.Context, folded []message.Message, most int, or
 func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	w, v := j.writer, j.fold.View
 	live := v.Request()
-	r.Live.Messages, r.Live.Tools, r.Live.Model = v.Messages(), live.Tools, live.Model
 	r.First, r.Focus = j.fold.First, j.fold.Question
 	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
 	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.Structured
-	if w.record != nil {
-		r.Writer = j.author(w.record)
+	if r.Writer = j.author(w.model); !w.live {
+		return r
 	}
-	if w.live != nil {
-		r.Main = j.author(w.live)
-		if r.Main.Name == "" {
-			r.Main.Name, r.Main.Known = live.Model, core.Model(v)
-		}
-		if budget, ok := v.Budget(); ok {
-			r.Main.Window = budget.Window
-		}
-		r.Cold = cold(v, r.Main.Known)
+	if r.Writer.Name == "" {
+		r.Writer.Name, r.Writer.Known = live.Model, core.Model(v)
 	}
-	if w.liveFirst {
-		r.Prefer = modelwriter.Suffix
+	if budget, ok := v.Budget(); ok {
+		r.Writer.Window = budget.Window
 	}
-	if j.block.dropped > 0 || j.Strategy.BySystem || j.Strategy.Chunks > 0 { // not of all that is old
-		if w.record == nil {
-			r.Writer = r.Main
-		}
-		r.Main = modelwriter.Author{}
+	if j.block.dropped == 0 && !j.Strategy.BySystem && j.Strategy.Chunks == 0 { // otherwise it is not of all that is old
+		r.Live = &middleware.Request{Messages: v.Messages(), Tools: live.Tools, Model: live.Model}
 	}
 	return r
 }
@@ -129,31 +117,14 @@ func (j job) author(a *author) modelwriter.Author {
 	return out
 }
 
-// cold reports whether the provider's prompt cache no longer holds the conversation:
-// the newest answer is older than the cache of the model, or there is none.
-func cold(v *middleware.View, m models.Model) bool {
-	ttl := m.Cache.TTL
-	if ttl <= 0 {
-		return false
-	}
-	for _, m := range slices.Backward(v.History()) {
-		if m.Role == message.RoleAssistant {
-			return !m.Time.IsZero() && v.Env().Clock().Sub(m.Time) > ttl
-		}
-	}
-	return true
-}
-
 // inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
 // summary covers, and those that remain in the view.
 func (j job) inventions(section text.Sections) modelwriter.Inventions {
 	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
 		f := j.fold
 		others := []string{f.First, f.Question, section.Quotes}
-		for _, a := range []*author{j.writer.record, j.writer.live} {
-			if a != nil {
-				others = append(append(others, a.Task), a.Sections...)
-			}
+		if a := j.writer.model; a != nil {
+			others = append(append(others, a.Task), a.Sections...)
 		}
 		for _, c := range j.Strategy.Facts {
 			others = append(others, c.Keyword, c.Description)
@@ -211,7 +182,7 @@ func (j job) withOrders(ctx context.Context) (section text.Sections, ruled error
 			f := Fold{Messages: turns, Originals: turns, Language: j.fold.Language, Tokens: r.MaxTokens, View: j.fold.View}
 			return j.askFunc(ctx, j.Orders, f, r, "function for standing orders")
 		}
-		r.Writer = j.author(j.Orders.record)
+		r.Writer = j.author(j.Orders.model)
 		return modelwriter.Write(ctx, r)
 	})
 	if err != nil || found == "" {

@@ -1,7 +1,6 @@
 package summarize_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,61 +41,6 @@ func reasons(events []middleware.Event) (out []string) {
 }
 
 // TestModeByTablePrices asks at the prices of the built-in table: the model of the
-// conversation, which has nearly all of it in its cache, or another one.
-func TestModeByTablePrices(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_000_000, 0)
-	for name, c := range map[string]struct {
-		live, small string
-		rounds      int
-		said        time.Time // when the newest answer came
-		suffix      bool
-		named       string // what the writer calls the model of the conversation
-		first       bool   // the conversation is named first
-	}{
-		"a model at a third of the price":      {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, suffix: true},
-		"the same, a short conversation":       {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 20},
-		"the same, however they are named":     {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 20, first: true},
-		"a model at a sixtieth":                {live: "claude-sonnet-4-5", small: "gpt-5-nano", rounds: 120},
-		"the same model":                       {live: "gpt-5", small: "gpt-5", rounds: 40, suffix: true},
-		"a model of which nothing is known":    {live: "gpt-5", small: "in-house-7", rounds: 40},
-		"the same, behind the conversation":    {live: "gpt-5", small: "in-house-7", rounds: 40, first: true, suffix: true},
-		"a conversation of which nothing is":   {live: "in-house-70", small: "gpt-5", rounds: 40},
-		"the same, named by the writer":        {live: "in-house-70", small: "gpt-5", rounds: 40, named: "gpt-5", suffix: true},
-		"nothing is known":                     {live: "in-house-70", rounds: 40},
-		"nothing is known, conversation first": {live: "in-house-70", rounds: 40, first: true, suffix: true},
-		"while the cache is warm":              {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, said: now.Add(-time.Minute), suffix: true},
-		"once the cache is cold":               {live: "claude-sonnet-4-5", small: "claude-haiku-4-5", rounds: 120, said: now.Add(-time.Hour)},
-		"cold, and nothing known of the other": {live: "claude-sonnet-4-5", rounds: 120, said: now.Add(-time.Hour), first: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := history(c.rounds)
-			h[len(h)-1].Time = c.said
-			big, small := writer(good), writer(good)
-			record := summarize.By(small.Model, summarize.Ask{Model: c.small})
-			conversation := summarize.InConversation(big.Model, summarize.Ask{Model: c.named})
-			w := summarize.Cheaper(record, conversation)
-			if c.first {
-				w = summarize.Cheaper(conversation, record)
-			}
-			mw := middleware.With(middleware.Env{Clock: func() time.Time { return now }}, summarize.New(w, summarize.Options{}))
-			_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}, Model: c.live})
-			require.NoError(t, err)
-			require.Equal(t, c.suffix, len(big.Requests()) == 1, "asked in the conversation itself: %v", events)
-			require.Equal(t, !c.suffix, len(small.Requests()) == 1, "asked with a record: %v", events)
-			asked := c.small
-			if c.suffix {
-				asked = cmp.Or(c.named, c.live)
-				require.Equal(t, asked, big.Requests()[0].Model)
-			}
-			m, _ := models.Default().Lookup(asked)
-			cost, _ := m.Price.Cost(message.Usage{Input: 1000, Output: 100})
-			require.Equal(t, cost, costOf(events, summarize.Attempted), "at the price of who is asked")
-		})
-	}
-}
-
 func costOf(events []middleware.Event, kind middleware.EventKind) (sum models.Cost) {
 	for _, e := range events {
 		if e.Kind == kind {

@@ -139,31 +139,6 @@ func ExampleStrategy() {
 	// user What is left to do?
 }
 
-// Two models may write: a cheap one, which is given a record, and that of the
-// conversation, which has most of it in its cache. The prices decide.
-func ExampleCheaper() {
-	asked := func(name string) middleware.Model {
-		return func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			fmt.Println(name, "is sent", len(req.Messages), "messages")
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "They want a server in Rust; axum fits."}), Stop: middleware.StopEnd}, nil
-		}
-	}
-	inAFewWords := []string{} // no headings
-	w := summarize.Cheaper(
-		summarize.By(asked("the small model"), summarize.Ask{Model: "gpt-4.1-mini", Sections: inAFewWords}),
-		summarize.InConversation(asked("the model of the conversation"), summarize.Ask{Sections: inAFewWords}),
-	)
-	for _, model := range []string{"gpt-4.1", "gpt-4.1-nano"} {
-		chain := summarize.New(w, summarize.Options{Trigger: trigger.Tokens(500), Keep: 2})
-		if _, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support(), Model: model}); err != nil {
-			log.Fatal(err)
-		}
-	}
-	// Output:
-	// the small model is sent 2 messages
-	// the model of the conversation is sent 12 messages
-}
-
 // A function of the caller writes the words; the facts beside them are collected all
 // the same.
 func ExampleByFunc() {

@@ -46,9 +46,6 @@ func TestFrame(t *testing.T) {
 		"rules":        func(string) summarize.Writer { return summarize.ByRules() },
 		"By":           func(text string) summarize.Writer { return summarize.By(answer(text), asks) },
 		"conversation": func(text string) summarize.Writer { return summarize.InConversation(answer(text), asks) },
-		"Cheaper": func(text string) summarize.Writer {
-			return summarize.Cheaper(summarize.By(answer(text), asks), summarize.InConversation(answer(text), asks))
-		},
 		"ByFunc": func(text string) summarize.Writer {
 			return summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return text, nil })
 		},

@@ -182,7 +182,7 @@ func (o Options) Validate() error {
 		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
 	switch {
-	case o.Orders.live != nil:
+	case o.Orders.live:
 		errs = append(errs, errors.New("the Orders are asked for in the conversation, want By or ByFunc"))
 	case o.Orders.asks() && o.QuoteTokens < 0:
 		errs = append(errs, fmt.Errorf("the QuoteTokens are %d, so the Orders would have no room, want 0 or more", o.QuoteTokens))

@@ -11,16 +11,15 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Writer writes the words of summaries: [ByRules], [By], [InConversation], [Cheaper] or
+// Writer writes the words of summaries: [ByRules], [By], [InConversation] or
 // [ByFunc] makes one. The zero value is [ByRules]. Writers are values and safe for
 // concurrent use. Their texts are checked, and if none is accepted, rules write; see
 // [Options.NoFallback].
 type Writer struct {
-	err       error // why it is invalid, or nil
-	write     func(ctx context.Context, f *Fold) (string, error)
-	record    *author // is given a record
-	live      *author // is asked in the conversation
-	liveFirst bool    // live writes if a price is not known
+	err   error // why it is invalid, or nil
+	write func(ctx context.Context, f *Fold) (string, error)
+	model *author // is asked
+	live  bool    // in the conversation, rather than given a record
 }
 
 type author struct {
@@ -37,7 +36,7 @@ func ByRules() Writer { return Writer{} }
 // larger than the model's window is given in parts.
 func By(model middleware.Model, ask Ask) Writer {
 	a, err := newAuthor("By", model, ask)
-	return Writer{err: err, record: a}
+	return Writer{err: err, model: a}
 }
 
 // InConversation asks the model of the conversation, which is the one after the chain,
@@ -48,33 +47,7 @@ func By(model middleware.Model, ask Ask) Writer {
 // message, and if no answer is accepted.
 func InConversation(model middleware.Model, ask Ask) Writer {
 	a, err := newAuthor("InConversation", model, ask)
-	return Writer{err: err, live: a}
-}
-
-// Cheaper asks the one of two writers that costs less by the table of models: one [By]
-// and one [InConversation], of the same model or of two.
-//
-//	summarize.Cheaper(
-//		summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}),
-//		summarize.InConversation(big, summarize.Ask{}),
-//	)
-//
-// The prompt cache counts as cold once the newest answer is older, by its Time, than the
-// provider keeps a prefix. If a price is not known, the first of the two writes, in the
-// conversation only while the cache is warm. The other one is given the record if the
-// conversation is not possible or gives no accepted answer.
-func Cheaper(first, second Writer) Writer {
-	by := func(w Writer) bool { return w.record != nil && w.live == nil }
-	inConversation := func(w Writer) bool { return w.live != nil && w.record == nil }
-	switch err := errors.Join(first.err, second.err); {
-	case err != nil:
-		return Writer{err: err}
-	case by(first) && inConversation(second):
-		return Writer{record: first.record, live: second.live}
-	case inConversation(first) && by(second):
-		return Writer{record: second.record, live: first.live, liveFirst: true}
-	}
-	return Writer{err: errors.New("Cheaper is not of one By and one InConversation")}
+	return Writer{err: err, model: a, live: true}
 }
 
 // ByFunc calls a function for the words of a summary. Its text is not accepted if it is
@@ -104,8 +77,7 @@ type Ask struct {
 	Sections []string
 
 	// Retries is the number of requests for one summary that may fail, or give no
-	// accepted text, before the last one. 0: 2; negative: none. Of [Cheaper], those of
-	// [By] count.
+	// accepted text, before the last one. 0: 2; negative: none.
 	Retries int
 
 	// Params returns the provider's call options for an answer of at most the given
@@ -119,7 +91,7 @@ type Ask struct {
 func (w Writer) Validate() error { return w.err }
 
 // asks reports whether a model or a function is asked for words.
-func (w Writer) asks() bool { return w.write != nil || w.record != nil || w.live != nil }
+func (w Writer) asks() bool { return w.write != nil || w.model != nil }
 
 func newAuthor(how string, model middleware.Model, ask Ask) (*author, error) {
 	var errs []error

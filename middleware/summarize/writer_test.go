@@ -37,24 +37,16 @@ func TestValidateWriter(t *testing.T) {
 			summarize.By(model, summarize.Ask{PassParams: true, Params: func(int) any { return nil }}),
 			"both Params and PassParams are given, want one of them",
 		},
-		{summarize.Cheaper(summarize.ByRules(), within), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(by, summarize.ByRules()), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(by, by), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(within, within), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(by, summarize.ByFunc(write)), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(summarize.Cheaper(by, within), within), "Cheaper is not of one By and one InConversation"},
-		{summarize.Cheaper(summarize.By(nil, summarize.Ask{}), summarize.InConversation(nil, summarize.Ask{})), "InConversation has no model"},
 	} {
 		require.ErrorContains(t, c.w.Validate(), c.wrong)
 		require.PanicsWithValue(t, "summarize: "+c.w.Validate().Error(), func() { summarize.New(c.w, summarize.Options{}) })
 	}
 	for name, w := range map[string]summarize.Writer{
-		"rules":                             {},
-		"function":                          summarize.ByFunc(write),
-		"model":                             by,
-		"model gpt-5-mini":                  summarize.By(model, summarize.Ask{Model: "gpt-5-mini"}),
-		"conversation":                      within,
-		"cheaper of model and conversation": summarize.Cheaper(within, by),
+		"rules":            {},
+		"function":         summarize.ByFunc(write),
+		"model":            by,
+		"model gpt-5-mini": summarize.By(model, summarize.Ask{Model: "gpt-5-mini"}),
+		"conversation":     within,
 	} {
 		require.NoError(t, w.Validate(), name)
 		require.NotPanics(t, func() { summarize.New(w, summarize.Options{}) })
@@ -93,28 +85,6 @@ func TestInConversationByName(t *testing.T) {
 		}
 		require.Positive(t, costOf(events, summarize.Summarized))
 	}
-}
-
-// Each of two is asked in its own way, with options of its own: they may be of two
-// providers.
-func TestCheaperAsksEachInItsWay(t *testing.T) {
-	t.Parallel()
-	type options struct{ of string }
-	params := func(of string) func(int) any { return func(int) any { return options{of} } }
-	big, small := writer("No section."), writer("Open: all of it.")
-	w := summarize.Cheaper(
-		summarize.InConversation(big.Model, summarize.Ask{Task: "Write the log.", Sections: []string{"Log"}, Params: params("big")}),
-		summarize.By(small.Model, summarize.Ask{Task: "Write what is open.", Sections: []string{"Open"}, Params: params("small")}),
-	)
-	h := history(8)
-	view, events := fold(t, summarize.New(w, summarize.Options{}), h)
-	require.Equal(t, []string{"malformed"}, reasons(events))
-	require.Contains(t, summaryIn(t, view, h).Text(), "Open: all of it.")
-	require.Len(t, big.Requests(), 1)
-	require.Equal(t, options{"big"}, big.Requests()[0].Params)
-	require.Contains(t, big.Requests()[0].Messages[len(h)].Text(), "Write the log.")
-	require.Equal(t, options{"small"}, small.Requests()[0].Params)
-	require.Contains(t, small.Requests()[0].Messages[1].Text(), "Write what is open.")
 }
 
 // What a function of the caller writes is judged as what a model writes: most of

@@ -51,20 +51,13 @@ func summing(roll Roll) summarize.Options {
 
 // writing returns the writer of the summaries.
 func writing(roll Roll) summarize.Writer {
-	switch roll("writer", 5) {
+	switch roll("writer", 4) {
 	case 1:
 		return summarize.ByFunc(summarizers[roll("summariser", len(summarizers))])
 	case 2:
 		return summarize.By(writers[roll("model", len(writers))], asking(roll))
 	case 3:
 		return summarize.InConversation(writers[roll("live model", len(writers))], asking(roll))
-	case 4:
-		record := summarize.By(writers[roll("model", len(writers))], asking(roll))
-		live := summarize.InConversation(writers[roll("live model", len(writers))], asking(roll))
-		if roll("first", 2) == 1 {
-			return summarize.Cheaper(live, record)
-		}
-		return summarize.Cheaper(record, live)
 	}
 	return summarize.ByRules()
 }

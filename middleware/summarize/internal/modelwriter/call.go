@@ -9,7 +9,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/models"
 )
 
 // try sends a prompt, and returns the text of an accepted answer.
@@ -21,9 +20,9 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 	if sent > int64(s.Requests) {
 		return "", fmt.Errorf("summarize: all %d requests %w", s.Requests, errUsedUp)
 	}
-	a := Attempt{Mode: p.mode, Model: p.author.Name, Part: p.task.part, Parts: p.task.parts}
+	a := Attempt{Mode: p.mode, Model: s.Writer.Name, Part: p.task.part, Parts: p.task.parts}
 	resp, err := Call(ctx, s.Timeout, func(ctx context.Context) (*middleware.Response, error) {
-		resp, call, err := s.Ask(ctx, int(sent), p.author, p.Request)
+		resp, call, err := s.Ask(ctx, int(sent), s.Writer, p.Request)
 		a.Call = call
 		return resp, err
 	})
@@ -42,7 +41,7 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		if a.Usage = resp.Usage; a.Usage == (message.Usage{}) {
 			a.Usage = message.Usage{Input: s.Meter.Request(p.Messages, p.Tools), Output: s.Meter.Message(resp.Message)}
 		}
-		a.Cost, _ = p.author.Known.Price.Cost(a.Usage)
+		a.Cost, _ = s.Writer.Known.Price.Cost(a.Usage)
 	} else {
 		if a.Reason, a.Err = Failed, err; ctx.Err() != nil {
 			a.Err = fmt.Errorf("summarize: %w", ctx.Err())
@@ -111,7 +110,7 @@ func (s *session) shrink(p *prompt, err error) {
 	}
 	room := p.shown / 2
 	if x.Limit > 0 && x.Sent > 0 {
-		fits := p.shown*max(0, x.Limit-x.Answer)/x.Sent - s.frame(p.author, p.limits.most) // in tokens of Meter
+		fits := p.shown*max(0, x.Limit-x.Answer)/x.Sent - s.frame(p.limits.most) // in tokens of Meter
 		room = min(max(room/4, fits*9/10), p.shown-1)
 	}
 	s.mu.Lock()
@@ -130,39 +129,4 @@ func passing(err error) bool {
 	_, long := middleware.ParseOverflow(err, nil)
 	kinds := []middleware.ErrorKind{middleware.Unknown, middleware.Unavailable, middleware.RateLimited, middleware.Overflow}
 	return long || slices.Contains(kinds, middleware.KindOf(err))
-}
-
-// cheaper reports whether a suffix request, which reads the live conversation from the
-// cache and writes the instruction, costs less than fresh ones, which write the record.
-// If a price is unknown, Prefer decides.
-func (s *session) cheaper(p *prompt) bool {
-	all := s.Meter.Request(p.Messages, p.Tools)
-	cached := min(all, s.Meter.Request(s.Live.Messages, s.Live.Tools))
-	if s.Cold || cached < s.Main.Known.Cache.Min {
-		cached = 0
-	}
-	suffix, ok := s.Main.Known.Price.Cost(message.Usage{
-		Input: all, CacheRead: cached, CacheWrite: all - cached, Output: s.wanted(p.limits),
-	})
-	fresh, known := s.freshCost()
-	if !ok || !known {
-		return s.Prefer == Suffix && !s.Cold
-	}
-	return suffix < fresh
-}
-
-// freshCost returns the cost of all requests that the record takes. Most providers
-// charge for the cache also what is asked once.
-func (s *session) freshCost() (models.Cost, bool) {
-	shown := s.cutter.count(s.Earlier)
-	for _, u := range record(s.Folded) {
-		shown += s.cutter.size(u)
-	}
-	requests := 1
-	if room := s.roomNow(); room > 0 && shown > room {
-		requests = (shown+room-1)/room + 1
-	}
-	input := shown/requests + s.frame(s.Writer, s.capacity.accepted)
-	cost, ok := s.Writer.Known.Price.Cost(message.Usage{Input: input, CacheWrite: input, Output: s.capacity.accepted * 3 / 4})
-	return cost * models.Cost(requests), ok
 }

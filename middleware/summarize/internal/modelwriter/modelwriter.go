@@ -10,7 +10,7 @@
 // A model is asked in one of two ways. Fresh: any model is given the messages as a
 // record, that is as data in one message, with tool calls and results as text. Suffix:
 // the model of the live conversation is asked by one more message at its end, so that
-// the provider's prompt cache holds the rest. Of two authors, the cheaper one is asked.
+// the provider's prompt cache holds the rest.
 //
 // After an answer that is not accepted, see [Reason], or an error that may pass, the
 // model is asked again, with the reason; a long record is then divided into parts. A
@@ -37,22 +37,18 @@ import (
 )
 
 // Request describes the summary that is wanted. All that it refers to is read-only. It
-// needs Folded or Earlier, and a model of Writer or Main.
+// needs Folded or Earlier, and a model of Writer.
 type Request struct {
 	Folded  []message.Message   // what the summary replaces: whole units, oldest first, without the earlier summary
 	Earlier string              // an earlier summary that is updated, and replaced too; or ""
-	Live    *middleware.Request // what Main is sent in the live conversation, with Folded and Earlier in it; nil: no suffix mode
+	Live    *middleware.Request // what Writer is sent in the live conversation, with Folded and Earlier in it; nil: it is given a record
+	Params  any                 // the call options of the live conversation
 
 	// The first and the newest message of the user, which stay in the conversation, or "". They are added to a
 	// record, long ones without their middle.
 	First, Focus string
 
-	// Writer is given a record. Main, the model of the live conversation, is asked in
-	// suffix mode, and the cheaper of both first. Without Writer, Main gets the record.
-	Writer, Main Author
-
-	Prefer Mode // if a price is unknown; Suffix only if not Cold
-	Cold   bool // no prompt cache holds Live any more
+	Writer Author
 
 	// Concepts, if there are any, asks with a record for what it contains about them. The
 	// text has a section for each concept with facts, and a line for each fact. Without
@@ -96,10 +92,10 @@ type Author struct {
 
 	Task     string   // what to write; "": the built-in wording
 	Sections []string // required headings; nil: the built-in ones if Task is ""; empty: none
-	Retries  int      // failed attempts before the last one, for each part of the record; 0: 2, negative: none. Those of Writer count
+	Retries  int      // failed attempts before the last one, for each part of the record; 0: 2, negative: none
 
 	Params      func(limit int) any // the call options for an answer of at most limit tokens; nil: none
-	PassOptions bool                // passes on the call options of Live instead
+	PassOptions bool                // passes on [Request].Params instead
 }
 
 func (a Author) window() int { return cmp.Or(a.Window, a.Known.Window) }
@@ -123,7 +119,6 @@ func Write(ctx context.Context, r Request) (string, error) {
 type session struct {
 	Request
 
-	separate bool     // Writer has a model of its own
 	capacity capacity // of Writer
 	cutter   cutter
 	replaced int // tokens of what the summary replaces
@@ -135,24 +130,18 @@ type session struct {
 
 func newSession(r Request) *session {
 	r.Requests = cmp.Or(r.Requests, 64)
-	separate := r.Writer.Model != nil
-	if !separate {
-		r.Writer = r.Main
-	}
+	a := &r.Writer
 	switch {
 	case r.Orders:
-		r.Main, r.Writer.Task, r.Writer.Sections = Author{}, cmp.Or(r.Writer.Task, wordingOf(r.Language)["orders"]), []string{}
+		r.Live, a.Task, a.Sections = nil, cmp.Or(a.Task, wordingOf(r.Language)["orders"]), []string{}
 	case len(r.Concepts) > 0:
-		r.Main, r.Structured, r.Writer.Task, r.Writer.Sections = Author{}, false, "", []string{}
+		r.Live, r.Structured, a.Task, a.Sections = nil, false, "", []string{}
+	case a.Sections == nil && a.Task == "" && !r.Structured:
+		a.Sections = wordingOf(r.Language).sections(r.Seed, r.Constraints, r.Files)
 	}
-	for _, a := range []*Author{&r.Writer, &r.Main} {
-		a.Retries = max(0, cmp.Or(a.Retries, 2))
-		if a.Sections == nil && a.Task == "" && !r.Structured {
-			a.Sections = wordingOf(r.Language).sections(r.Seed, r.Constraints, r.Files)
-		}
-	}
-	s := &session{Request: r, separate: separate, cutter: cutter{r.Meter}}
-	s.capacity = s.capacityOf(s.Writer)
+	a.Retries = max(0, cmp.Or(a.Retries, 2))
+	s := &session{Request: r, cutter: cutter{r.Meter}}
+	s.capacity = s.capacityOf()
 	s.room.Store(int64(s.capacity.record))
 	if r.Orders { // they replace nothing
 		return s
@@ -169,14 +158,14 @@ func newSession(r Request) *session {
 // write asks in suffix mode if that is wanted, and then with a record.
 func (s *session) write(ctx context.Context) (string, error) {
 	t := task{}
-	if p, ok := s.suffix(); ok {
+	if p := s.suffix(); p != nil {
 		answer, err := s.try(ctx, p)
 		if err == nil {
 			return answer, nil
 		}
 		t = t.again(err)
 		invalid := middleware.KindOf(err) == middleware.Invalid // a record may be valid
-		if t.failures > s.Writer.Retries || !s.separate && !passing(err) && !invalid {
+		if t.failures > s.Writer.Retries || !passing(err) && !invalid {
 			return "", err
 		}
 	}

@@ -19,7 +19,6 @@ import (
 type prompt struct {
 	*middleware.Request
 
-	author Author
 	mode   Mode
 	task   task
 	limits limits
@@ -54,10 +53,10 @@ type capacity struct {
 	record   int // that can be shown
 }
 
-// capacityOf returns the capacity of an author. Counts are estimates, so a tenth of the
+// capacityOf returns the capacity of the writer. Counts are estimates, so a tenth of the
 // input is not used. Models that reason need more room than the accepted answer.
-func (s *session) capacityOf(a Author) capacity {
-	window := a.window()
+func (s *session) capacityOf() capacity {
+	a, window := s.Writer, s.Writer.window()
 	c := capacity{accepted: atMost(s.MaxTokens, a.Known.Output), record: math.MaxInt / 4}
 	if window > 0 {
 		c.accepted = min(c.accepted, window/5)
@@ -65,7 +64,7 @@ func (s *session) capacityOf(a Author) capacity {
 	c.answer = atMost(2*c.accepted+1024, a.Known.Output)
 	if window > 0 {
 		c.answer = min(c.answer, max(c.accepted, window/4))
-		c.record = atMost(window-c.answer, a.Known.Input)*9/10 - s.frame(a, c.accepted)
+		c.record = atMost(window-c.answer, a.Known.Input)*9/10 - s.frame(c.accepted)
 	}
 	return c
 }
@@ -78,13 +77,13 @@ func atMost(n, limit int) int {
 	return n
 }
 
-// frame returns the tokens of the longest request to an author that shows nothing.
-func (s *session) frame(a Author, accepted int) int {
+// frame returns the tokens of the longest request that shows nothing.
+func (s *session) frame(accepted int) int {
 	most := 0
 	for _, notes := range []bool{false, true} {
 		for _, after := range askedAgain {
 			t := task{notes: notes, part: 1, parts: 1, earlier: !notes && s.Earlier != "", tokens: accepted, after: after}
-			most = max(most, s.Meter.Request(s.messages(a, t, "", "record"), nil))
+			most = max(most, s.Meter.Request(s.messages(t, "", "record"), nil))
 		}
 	}
 	return most
@@ -100,26 +99,27 @@ func (s *session) wanted(l limits) int {
 	return n
 }
 
-func (s *session) limitsOf(a Author, t task, accepted, shown int) limits {
-	l := limits{session: s, asked: true, notes: t.notes, last: t.failures >= s.Writer.Retries, most: accepted}
+func (s *session) limitsOf(t task, shown int) limits {
+	l := limits{session: s, asked: true, notes: t.notes, last: t.failures >= s.Writer.Retries, most: s.capacity.accepted}
 	switch {
 	case !t.notes:
-		l.sections, l.below = a.Sections, s.replaced
-	case shown > accepted:
+		l.sections, l.below = s.Writer.Sections, s.replaced
+	case shown > s.capacity.accepted:
 		l.below = shown
 	}
 	return l
 }
 
 // request returns a request without messages, which shares nothing with Live.
-func (s *session) request(a Author, c capacity) *middleware.Request {
+func (s *session) request() *middleware.Request {
+	a, c := s.Writer, s.capacity
 	req := &middleware.Request{Model: a.Name}
 	if w := a.window(); w > 0 {
 		req.Budget = &middleware.Budget{Window: w, Reserve: min(c.answer, w-1)}
 	}
 	switch {
-	case a.PassOptions && s.Live != nil:
-		req.Params = s.Live.Params
+	case a.PassOptions:
+		req.Params = s.Params
 	case a.Params != nil:
 		req.Params = a.Params(c.answer)
 	}
@@ -134,46 +134,44 @@ func (s *session) fresh(t task, shown piece, earlier unit) *prompt {
 	}
 	data := textOf(units)
 	name := fence("record", data+s.First+s.Focus)
-	p := &prompt{author: s.Writer, mode: Fresh, shown: shown.tokens}
-	p.limits = s.limitsOf(s.Writer, t, s.capacity.accepted, shown.tokens)
+	p := &prompt{mode: Fresh, shown: shown.tokens}
+	p.limits = s.limitsOf(t, shown.tokens)
 	p.limits.fence = name
 	t.earlier, t.tokens = earlier != nil, s.wanted(p.limits)
 	p.task = t
-	p.Request = s.request(s.Writer, s.capacity)
-	p.Messages = s.messages(s.Writer, t, data, name)
+	p.Request = s.request()
+	p.Messages = s.messages(t, data, name)
 	return p
 }
 
 // messages returns those of a fresh request. The record and the user's messages are in fences.
-func (s *session) messages(a Author, t task, data, name string) []message.Message {
+func (s *session) messages(t task, data, name string) []message.Message {
 	w := wordingOf(s.Language)
 	lines := []string{w.say("record", name, name), "<" + name + ">\n" + data + "</" + name + ">"}
 	if s.First != s.Focus {
-		lines = append(lines, s.kept(a, w["first"], "task", s.First)...)
+		lines = append(lines, s.kept(w["first"], "task", s.First)...)
 	}
-	lines = append(lines, s.kept(a, w["focus"], "question", s.Focus)...)
-	lines = append(lines, s.instruction(a, t))
+	lines = append(lines, s.kept(w["focus"], "question", s.Focus)...)
+	lines = append(lines, s.instruction(t))
 	return []message.Message{message.System(w["system"]), message.User(strings.ToValidUTF8(strings.Join(lines, "\n\n"), "\ufffd"))}
 }
 
-// suffix returns the live request with the instruction at its end. It returns false if
-// that is not possible or not cheaper.
-func (s *session) suffix() (*prompt, bool) {
-	if s.Live == nil || s.Main.Model == nil || !s.inLive() {
-		return nil, false
+// suffix returns the live request with the instruction at its end, or nil if that is not possible.
+func (s *session) suffix() *prompt {
+	if s.Live == nil || !s.inLive() {
+		return nil
 	}
-	c := s.capacityOf(s.Main)
-	p := &prompt{author: s.Main, mode: Suffix, limits: s.limitsOf(s.Main, task{}, c.accepted, 0)}
+	p := &prompt{mode: Suffix, limits: s.limitsOf(task{}, 0)}
 	p.task = task{earlier: s.Earlier != "", tokens: s.wanted(p.limits)}
-	p.Request = s.request(s.Main, c)
-	p.Messages = withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(s.Main, p.task))
+	p.Request = s.request()
+	p.Messages = withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(p.task))
 	p.Model, p.Tools = cmp.Or(p.Model, s.Live.Model), s.Live.Tools
 	all := s.Meter.Request(p.Messages, p.Tools)
-	w := s.Main.window()
-	if p.Messages == nil || w > 0 && all > w-c.answer-w/20 || atMost(all, s.Main.Known.Input) < all {
-		return nil, false
+	w := s.Writer.window()
+	if p.Messages == nil || w > 0 && all > w-s.capacity.answer-w/20 || atMost(all, s.Writer.Known.Input) < all {
+		return nil
 	}
-	return p, !s.separate || s.cheaper(p)
+	return p
 }
 
 // inLive reports whether the live request contains all that the summary replaces.
@@ -218,8 +216,8 @@ func withQuestion(live []message.Message, question string) []message.Message {
 }
 
 // instruction returns what the author is to write, without the record.
-func (s *session) instruction(a Author, t task) string {
-	w := wordingOf(s.Language)
+func (s *session) instruction(t task) string {
+	a, w := s.Writer, wordingOf(s.Language)
 	lines := []string{cmp.Or(a.Task, w["task"])}
 	switch {
 	case len(s.Concepts) > 0:
@@ -258,13 +256,13 @@ func (s *session) instruction(a Author, t task) string {
 
 // kept returns a message of the user in a fence, after its introduction. Of a long one, the middle is left out: the
 // more, the smaller the author's window is.
-func (s *session) kept(a Author, introduction, element, said string) []string {
+func (s *session) kept(introduction, element, said string) []string {
 	if !visible(said) {
 		return nil
 	}
 	const least, most, part = 1000, 8000, 16 // code points, and the part of the window, which has more tokens
 	size := most
-	if w := a.window(); w > 0 {
+	if w := s.Writer.window(); w > 0 {
 		size = min(max(least, w/part), most)
 	}
 	q, name := []rune(said), fence(element, said)

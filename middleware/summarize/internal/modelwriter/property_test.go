@@ -111,10 +111,9 @@ func TestWhateverAModelReturns(t *testing.T) {
 			Report: func(a modelwriter.Attempt) { attempts = append(attempts, a) },
 		}
 		if rapid.Bool().Draw(r, "live") {
-			b.Main = modelwriter.Author{Model: l.model, Name: "main"}
+			b.Writer.Name = "main"
 			b.Live = &middleware.Request{Messages: append([]message.Message{message.System("Be brief."), message.User("Go on.")}, msgs...)}
 			b.Live.Messages = portable(b.Live.Messages)
-			b.Prefer = rapid.SampledFrom([]modelwriter.Mode{modelwriter.Fresh, modelwriter.Suffix}).Draw(r, "mode")
 		}
 		if rapid.Bool().Draw(r, "earlier") {
 			b.Earlier = "What was before. " + paths(rapid.IntRange(0, 100).Draw(r, "earlier lines"))

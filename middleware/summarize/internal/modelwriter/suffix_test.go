@@ -3,7 +3,7 @@ package modelwriter_test
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +37,7 @@ func TestSuffix(t *testing.T) {
 	main, model := script(say(good))
 	main.Name = ""
 	req, part := live(12)
-	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode, "the model of the live conversation alone")
 	sent := model.Requests()[0]
@@ -69,7 +69,7 @@ func TestSuffixEnds(t *testing.T) {
 			whole := len(req.Messages)
 			req.Messages = append(req.Messages, c.end...)
 			before := testkit.Clone(req.Messages)
-			_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+			_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 			require.NoError(t, err)
 			sent := model.Requests()[0]
 			require.NoError(t, message.Portable.Check(sent.Messages), "every provider takes it")
@@ -90,7 +90,7 @@ func TestSuffixOfWhatIsBroken(t *testing.T) {
 	req, part := live(12)
 	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
 	require.Error(t, message.Portable.Check(req.Messages))
-	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 	require.NoError(t, err)
 	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
 	require.NoError(t, testkit.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
@@ -102,15 +102,14 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		"folded is not in the live call":      func(b *modelwriter.Request) { b.Folded = append(folded(1), b.Folded...) },
 		"the earlier summary is not in there": func(b *modelwriter.Request) { b.Earlier = "What was before." },
 		"no live call":                        func(b *modelwriter.Request) { b.Live = nil },
-		"too long":                            func(b *modelwriter.Request) { b.Main.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
-		"longer than a prompt may be":         func(b *modelwriter.Request) { b.Main.Known.Input = 3000 },
+		"too long":                            func(b *modelwriter.Request) { b.Writer.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
+		"longer than a prompt may be":         func(b *modelwriter.Request) { b.Writer.Known.Input = 3000 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			main, _ := script(say(good))
+			main, _ := script(slices.Repeat([]middleware.Model{say(good)}, 9)...)
 			req, part := live(30)
-			b := modelwriter.Request{Folded: part, Live: req, Main: main, Prefer: modelwriter.Suffix}
+			b := modelwriter.Request{Folded: part, Live: req, Writer: main}
 			change(&b)
-			b.Writer, _ = script(say(good))
 			s, err := ask(t.Context(), b)
 			require.NoError(t, err)
 			require.Equal(t, modelwriter.Fresh, s.Attempts[0].Mode, "a record is always possible")
@@ -125,87 +124,20 @@ func TestSuffixFails(t *testing.T) {
 	for name, answer := range map[string]middleware.Model{
 		"calls a tool":    middlewaretest.Call("read_file", "{}"),
 		"answers instead": say("The compiler is too old."),
-		"is denied":       denied,
 	} {
 		t.Run(name, func(t *testing.T) {
-			main, _ := script(answer)
-			small, model := script(say(good))
-			main.Name = "big"
-			s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
+			main, model := script(answer, say(good))
+			s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 			require.NoError(t, err)
 			require.Len(t, s.Attempts, 2)
 			require.Equal(t, modelwriter.Fresh, s.Attempts[1].Mode, "then with a record, which is shorter")
-			strict := strings.Contains(model.Requests()[0].Messages[1].Text(), "An earlier attempt was of no use")
-			require.Equal(t, name != "is denied", strict, "more strictly, if there was an answer")
+			require.Contains(t, model.Requests()[1].Messages[1].Text(), "An earlier attempt was of no use", "more strictly")
 		})
 	}
 	main, model := script(denied)
-	_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main})
+	_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
 	require.Len(t, model.Requests(), 1, "the same model would deny again")
-}
-
-func TestModeByCost(t *testing.T) {
-	t.Parallel()
-	rates := func(in, read, write, out float64) models.Price {
-		usd := func(f float64) models.Cost { return models.Cost(f * models.USD) }
-		return models.Price{Rates: models.Rates{Input: usd(in), CacheRead: usd(read), CacheWrite: usd(write), Output: usd(out)}}
-	}
-	big, cheapReads := rates(3, 0.3, 3.75, 15), rates(3, 0.01, 3, 15)
-	req, part := live(60)
-	short := part[:12]
-	for name, c := range map[string]struct {
-		main, small models.Price
-		cold, alone bool // nobody else is there
-		prefer      modelwriter.Mode
-		least       int // tokens that the cache takes
-		window      int // of the writer
-		folded      []message.Message
-		earlier     int // words of the summary before
-		want        modelwriter.Mode
-	}{
-		"too short for the cache":                    {main: big, small: big, folded: short, least: 1_000_000, want: modelwriter.Fresh},
-		"long enough for it":                         {main: big, small: big, folded: short, least: 1_024, want: modelwriter.Suffix},
-		"a cheap writer that reads at once":          {main: big, small: rates(0.3, 0, 0, 6), folded: part, want: modelwriter.Fresh},
-		"the same, in many pieces":                   {main: big, small: rates(0.3, 0, 0, 6), window: 4_000, folded: part, want: modelwriter.Suffix},
-		"warm, a writer of the same price":           {main: big, small: big, folded: part, want: modelwriter.Suffix},
-		"cold":                                       {main: big, small: big, folded: short, cold: true, want: modelwriter.Fresh},
-		"a writer at a fiftieth":                     {main: big, small: rates(0.06, 0, 0, 0.3), folded: part, want: modelwriter.Fresh},
-		"a short part of a long one, a cheap writer": {main: big, small: rates(0.6, 0, 0, 3), folded: short, want: modelwriter.Fresh},
-		"the same, with a long summary before":       {main: big, small: rates(0.6, 0, 0, 3), folded: short, earlier: 50_000, want: modelwriter.Suffix},
-		"a cheap writer that charges for its cache":  {main: big, small: rates(0.6, 0, 60, 3), folded: short, want: modelwriter.Suffix},
-		"a writer of unknown price":                  {main: big, folded: part, want: modelwriter.Fresh},
-		"the same, suffix preferred":                 {main: big, folded: part, prefer: modelwriter.Suffix, want: modelwriter.Suffix},
-		"no price known":                             {folded: part, want: modelwriter.Fresh},
-		"the same, suffix preferred, warm":           {folded: part, prefer: modelwriter.Suffix, want: modelwriter.Suffix},
-		"the same, suffix preferred, cold":           {folded: part, prefer: modelwriter.Suffix, cold: true, want: modelwriter.Fresh},
-		"cheap cached reads, cold":                   {main: cheapReads, small: cheapReads, folded: short, cold: true, want: modelwriter.Fresh},
-		"preferred, but dearer":                      {main: big, small: big, folded: short, prefer: modelwriter.Suffix, cold: true, want: modelwriter.Fresh},
-		"nobody else":                                {main: big, folded: short, alone: true, want: modelwriter.Suffix},
-		"nobody else, cold":                          {main: big, folded: short, cold: true, alone: true, want: modelwriter.Suffix},
-	} {
-		t.Run(name, func(t *testing.T) {
-			main, _ := script(say(good))
-			main.Name, main.Known.Price, main.Known.Cache.Min = "big", c.main, c.least
-			b := modelwriter.Request{Folded: c.folded, Live: req, Main: main, Cold: c.cold, Prefer: c.prefer}
-			if c.earlier > 0 {
-				b.Earlier = strings.Repeat("summary ", c.earlier)
-				own := *req
-				own.Messages = append([]message.Message{message.User(b.Earlier)}, req.Messages...)
-				b.Live = &own
-			}
-			if !c.alone {
-				b.Writer, _ = script(say(good))
-				b.Writer.Known.Price, b.Writer.Window = c.small, c.window
-			}
-			s, err := ask(t.Context(), b)
-			require.NoError(t, err)
-			require.Equal(t, c.want, s.Attempts[0].Mode)
-			if c.main.Input > 0 && (c.small.Input > 0 || c.want == modelwriter.Suffix) {
-				require.Positive(t, s.Attempts[0].Cost)
-			}
-		})
-	}
 }
 
 func TestOptions(t *testing.T) {
@@ -224,9 +156,9 @@ func TestOptions(t *testing.T) {
 				main, model := script(say(good))
 				main.Window = 100_000
 				c.change(&main)
-				b := modelwriter.Request{Folded: part, Live: req, MaxTokens: 500, Main: main}
+				b := modelwriter.Request{Folded: part, Live: req, Params: req.Params, MaxTokens: 500, Writer: main}
 				if mode == modelwriter.Fresh {
-					b.Writer, b.Main = main, modelwriter.Author{}
+					b.Live = nil
 				}
 				_, err := ask(t.Context(), b)
 				require.NoError(t, err)
@@ -238,33 +170,6 @@ func TestOptions(t *testing.T) {
 			})
 		}
 	}
-}
-
-// TestEachIsAskedInItsWay shows that of two authors each is asked for what is wanted
-// of it, and judged by that.
-func TestEachIsAskedInItsWay(t *testing.T) {
-	t.Parallel()
-	req, part := live(12)
-	main, big := script(say("There is no section here."))
-	main.Task, main.Sections, main.PassOptions = "Write the log of the work.", []string{"Log"}, true
-	small, model := script(say("Open: all of it."))
-	small.Task, small.Sections, small.Params = "Write what is open.", []string{"Open"}, func(int) any { return "its own" }
-	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Main: main, Writer: small, Prefer: modelwriter.Suffix})
-	require.NoError(t, err)
-	require.Equal(t, "Open: all of it.", s.Text)
-	require.Equal(t, modelwriter.Malformed, s.Attempts[0].Reason, "the sections of the first are not those of the second")
-
-	require.Len(t, big.Requests(), 1)
-	require.Equal(t, req.Params, big.Requests()[0].Params)
-	asked := big.Requests()[0].Messages
-	require.Contains(t, asked[len(asked)-1].Text(), main.Task)
-	require.Contains(t, asked[len(asked)-1].Text(), "## Log")
-
-	require.Len(t, model.Requests(), 1)
-	require.Equal(t, "its own", model.Requests()[0].Params)
-	asked = model.Requests()[0].Messages
-	require.Contains(t, asked[len(asked)-1].Text(), small.Task)
-	require.Contains(t, asked[len(asked)-1].Text(), "## Open")
 }
 
 // TestLimitsOfTheModel shows that what the table knows of a model is kept.
