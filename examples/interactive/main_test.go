@@ -159,17 +159,6 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-func TestNoColor(t *testing.T) {
-	t.Parallel()
-	p := start(t, 60, 20, []string{"NO_COLOR=1"}, "-from", "16")
-	p.press("", "Draft: ")
-	p.press("y", "accepted")
-	p.press("o", "esc back")
-	p.press("\x1b", "q quit")
-	for _, style := range regexp.MustCompile(`\x1b\[[\d;:]*m`).FindAllString(p.quit(), -1) {
-		require.NotRegexp(t, `[\[;](3|4|9|10)[0-7]|[34]8[;:]`, style, "a colour, though NO_COLOR is set")
-	}
-}
 
 func TestEditor(t *testing.T) {
 	t.Parallel()
@@ -187,20 +176,3 @@ func TestEditor(t *testing.T) {
 	p.press("\x1b[F", "── sent in its place ──\nthese are my words") // end
 }
 
-func TestFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "conversation.json")
-	require.NoError(t, os.WriteFile(path, []byte(`{"model":"gpt-4.1","messages":[
-		{"role":"user","content":"Look \u001b[31mhere\u202e \u0000!"},
-		{"role":"assistant","content":"编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。编译完成，没有警告。"}]}`), 0o600))
-	p := start(t, 40, 15, nil, "-file", path)
-	p.press("", `\x1b[31mh…`)
-	p.press("", "编译完成，没有…\n") // cut between two characters, in the last column
-	p.press("n", "the conversation is over")
-
-	var text strings.Builder
-	require.ErrorContains(t, run(t.Context(), []string{"-file", path + "x"}, &text), "no such file")
-	require.ErrorContains(t, run(t.Context(), []string{"-chain", path}, &text), "chain")
-	require.Error(t, run(t.Context(), []string{"-help"}, &text))
-	require.Contains(t, text.String(), "-window tokens")
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,11 +13,6 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/laconic-go/laconic/internal/testkit/soak"
-	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
 )
 
 var update = flag.Bool("update", false, "write the calls of each chain into docs/choosing.md, in each of its languages")
@@ -103,70 +97,8 @@ var furtherChains = []namedChain{
 	{"`fit`", "chain: [{use: fit}]"},
 }
 
-// The same in small windows, of trees that are in the repository.
-func TestChainsInSmallWindows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("many audits, each from its first call to its last")
-	}
-	t.Parallel()
-	page, err := os.ReadFile("../../docs/choosing.md")
-	require.NoError(t, err)
-	all := append(chainsOn(string(page)), furtherChains...)
-	status, stdout, stderr := exec(t, "-json")
-	require.Zero(t, status, stderr)
-	byDefault, _ := decode(t, stdout)
-	audit := func(dir, window string, c namedChain) report {
-		file := filepath.Join(write(t, map[string]string{"chain.yaml": c.file}), "chain.yaml")
-		status, stdout, stderr := exec(t, "-json", "-dir", dir, "-chain", file, "-window", window)
-		require.Zero(t, status, "%s of %s, window %s: %s", c.name, dir, window, stderr)
-		r, _ := decode(t, stdout)
-		return r
-	}
-	for i, c := range all {
-		if i%soak.Nth(4, 1) > 0 {
-			continue
-		}
-		require.LessOrEqual(t, audit("../../agent", "8192", c).ModelCalls, max(46, byDefault.ModelCalls*3/2), c.name)
-	}
-	for _, c := range furtherChains[:3] {
-		audit("../../middleware", "9000", c)
-	}
-}
 
-// A chain file may have all that an Env has: the run uses it, so nothing warns that it is ignored.
-func TestChainFileWithAnEnv(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	file := write(t, map[string]string{"chain.yaml": "model: gpt-4.1\narchive: " + folder + "\njournal: memory\nprotect: [list_files]\n" +
-		"counter: o200k_base\nscope: me\nchain: [{use: contextedit, trigger: {tokens: 5000}}, {use: fit}]\n"})
-	status, stdout, stderr := exec(t, "-plain", "-chain", filepath.Join(file, "chain.yaml"))
-	require.Zero(t, status, stderr)
-	require.Contains(t, stdout, "contextedit cleared")
-	require.NotContains(t, stdout, "misconfigured")
-	kept, err := os.ReadDir(folder)
-	require.NoError(t, err)
-	require.NotEmpty(t, kept, "what was cleared is in the archive of the file")
-}
 
-// A wrong report, and a text that is none, are failures.
-func TestWrongReport(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]string{
-		"All is well.": "the report is wrong: it is not the JSON that the task asks for",
-		`{"undocumented": [], "longest": [{"file": "a.go", "lines": 1}], "packages_without_example": []}`: "the report is wrong: ",
-	} {
-		model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: answer}), Stop: middleware.StopEnd}, nil
-		}
-		archive := store.NewMemory(0)
-		clearing := middleware.With(middleware.Env{Archive: archive}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(5000)}))
-		opts := options{task: audits, dir: "../../agent", window: window, json: true}
-		err := work(t.Context(), opts, clearing, archive, model, t.Output())
-		require.ErrorContains(t, err, want)
-		opts.task = "Say something."
-		require.NoError(t, work(t.Context(), opts, clearing, archive, model, t.Output()), "another task has no report")
-	}
-}
 
 // nasty writes the tree of testdata/nasty.txtar, with files that are too long
 // to be written down.
@@ -227,20 +159,4 @@ func byAST(t *testing.T, dir string) answer {
 	return a
 }
 
-var updateNames = flag.Bool("update-names", false, "write testdata/nasty.names.txt")
 
-// TestUndocumented compares what is found in a tree with declarations of every form with a list that was read by hand.
-func TestUndocumented(t *testing.T) {
-	t.Parallel()
-	var got strings.Builder
-	for _, n := range byAST(t, nasty(t)).Undocumented {
-		fmt.Fprintln(&got, n.File, n.Name)
-	}
-	const list = "testdata/nasty.names.txt"
-	if *updateNames {
-		require.NoError(t, os.WriteFile(list, []byte(got.String()), 0o600))
-	}
-	want, err := os.ReadFile(list)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got.String())
-}

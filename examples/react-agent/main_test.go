@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -94,15 +91,6 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-func TestAuditOfTheLargestTree(t *testing.T) {
-	t.Parallel()
-	dir := large(t)
-	r, a := inJSON(t, "-dir", dir)
-	require.Equal(t, byAST(t, dir), a)
-	require.Len(t, a.Undocumented, maxFiles)
-	require.LessOrEqual(t, r.Tokens.PeakView, window)
-	require.Zero(t, r.Violations)
-}
 
 // large writes more files than are audited, of 150 lines each.
 func large(t *testing.T) string {
@@ -115,16 +103,6 @@ func large(t *testing.T) string {
 	return write(t, files)
 }
 
-func TestSameBytesAgain(t *testing.T) {
-	t.Parallel()
-	race.Skip(t)
-	for _, args := range [][]string{{"-json"}, {"-window", "8000"}, {"-plain"}} {
-		_, first, _ := exec(t, args...)
-		_, second, _ := exec(t, args...)
-		require.NotEmpty(t, first)
-		require.Equal(t, first, second, args)
-	}
-}
 
 func TestWithoutChainItOverflows(t *testing.T) {
 	t.Parallel()
@@ -279,33 +257,6 @@ func forget(edit func(m message.Message, i, last int) message.Message) middlewar
 	}
 }
 
-func TestBadTrees(t *testing.T) {
-	t.Parallel()
-	missing := filepath.Join(t.TempDir(), "missing")
-	notDir := filepath.Join(write(t, map[string]string{"a.go": "package a\n"}), "a.go")
-	cases := map[string]string{
-		missing: "missing",
-		notDir:  "a.go",
-		write(t, map[string]string{"a_test.go": "package a\n", "README.md": "x"}): "no Go files",
-	}
-	if os.Getuid() != 0 { // root may read everything
-		locked := write(t, map[string]string{"sub/a.go": "package a\n"})
-		require.NoError(t, os.Chmod(filepath.Join(locked, "sub"), 0))
-		t.Cleanup(func() { _ = os.Chmod(filepath.Join(locked, "sub"), 0o700) })
-		cases[locked] = "permission denied"
-	}
-	for dir, want := range cases {
-		status, stdout, stderr := exec(t, "-dir", dir)
-		require.Equal(t, 1, status, dir)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, want)
-		require.Equal(t, 1, strings.Count(stderr, "\n"), stderr)
-	}
-
-	_, a := inJSON(t, "-dir", write(t, map[string]string{"empty.go": ""}))
-	require.Equal(t, []length{{File: "tree/empty.go"}}, a.Longest)
-	require.Empty(t, a.Undocumented)
-}
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
@@ -361,28 +312,3 @@ func (p pages) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestLive reads the page of a run, which ends with the context.
-func TestLive(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	out, status := pages{make(chan string, 1), make(chan bool)}, make(chan int)
-	go func() { status <- run(ctx, []string{"-live", "-window", "8000"}, out, io.Discard) }()
-	url := <-out.url
-	<-out.done
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"events", http.NoBody)
-	require.NoError(t, err)
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
-	lines := bufio.NewReader(resp.Body)
-	_, err = lines.ReadString('\n')
-	require.NoError(t, err)
-	_, err = lines.ReadString('\n')
-	require.NoError(t, err)
-	first, err := lines.ReadString('\n')
-	require.NoError(t, err)
-	require.Contains(t, first, `"contextedit"`, "the page has the edits of the run")
-	require.NotContains(t, first, greeting, "and no texts")
-	stop()
-	require.Zero(t, <-status)
-	require.NoError(t, resp.Body.Close())
-}

@@ -20,9 +20,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/middleware/trim"
 )
 
 // conversation has so many rounds whose results are these texts, in turn.
@@ -132,49 +130,6 @@ func TestPin(t *testing.T) {
 	require.Contains(t, screen(m), "steps: ", "the system prompt has no ID")
 }
 
-func TestText(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, conversation(4, "the text of a result "+strings.Repeat("of the log\n", 100)), clearing())
-	keys(t, m, "home", "down", "down", "down", "o")
-	require.Contains(t, screen(m), "3 read_log\nthe text of a result of the log")
-	keys(t, m, "end")
-	require.Contains(t, screen(m), "── after the draft of contextedit ──\n[cleared")
-	keys(t, m, "esc", "y", "enter")
-	require.Contains(t, screen(m), "3 read_log cleared by contextedit\nthe text of a result of the log", "one key away")
-	keys(t, m, "end")
-	require.Contains(t, screen(m), "── sent in its place ──\n[cleared")
-	keys(t, m, "esc")
-	require.Contains(t, screen(m), "q quit")
-}
-
-func TestSummary(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, conversation(8, "step 14: the linker failed\n"+strings.Repeat("a line of the log\n", 50)),
-		summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Tokens(1000), Keep: 2}))
-	require.Contains(t, screen(m), "Draft:")
-	keys(t, m, "y")
-	require.Positive(t, m.now.filled[notes])
-	require.Contains(t, screen(m), "▞ notes ")
-	sum := 0
-	for _, n := range m.now.filled {
-		sum += n
-	}
-	require.InDelta(t, m.now.draft.Before.Size().Tokens, sum, 20, "the bar has all of the view")
-	keys(t, m, "home", "down", "down", "down")
-	require.Contains(t, screen(m), "folded by summarize")
-	keys(t, m, "enter", "end")
-	require.Contains(t, screen(m), "已压缩 14 条消息")
-}
-
-// TestRemoved: an edit that leaves nothing in its place has no message that names its author.
-func TestRemoved(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, conversation(12, strings.Repeat("a line of the log\n", 100)), trim.New(trim.Options{Threshold: 0.3, Target: 0.2}))
-	require.Contains(t, screen(m), "trim: ")
-	keys(t, m, "y", "home", "down", "down")
-	require.Regexp(t, `> +2 ▒ assistant +0  (removed by the chain|folded by trim) · read_log`, screen(m))
-}
-
 // TestEdit changes texts of a draft by a command in place of an editor. The command is run as Bubble Tea would.
 func TestEdit(t *testing.T) {
 	t.Parallel()
@@ -235,13 +190,6 @@ var odd = []string{
 	"\x1b[31mred\x1b[2J", "\u202eright to left", "nul\x00", "bell\a", "\r", "\u2028", "\xff\xfe", "\u200d", "\ufeff", "e\u0301", "中文字符很宽", "👩‍👩‍👧", "한국어", "tab\there", "\x9b5m", "☁️",
 }
 
-func TestOddInput(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, conversation(1, strings.Join(odd[:7], "|")), clearing())
-	keys(t, m, "enter")
-	require.Contains(t, strings.ReplaceAll(screen(m), "\n", " "), `\x1b[31mred\x1b[2J|\u202eright to left|nul\x00|bell\a|\r|\u2028|\xff\xfe`)
-}
-
 // TestLinesFit draws random conversations in terminals of many sizes: no line is wider than the screen, and there are never
 // more lines than it has.
 func TestLinesFit(t *testing.T) {
@@ -273,36 +221,4 @@ func TestLinesFit(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestWideRows: of 40 columns, a row with Chinese text has all, or all but one if the next character has two.
-func TestWideRows(t *testing.T) {
-	t.Parallel()
-	m := newModel(t, conversation(1, strings.Repeat("编译完成", 50)), clearing())
-	for width := 30; width < 60; width++ {
-		m.Update(tea.WindowSizeMsg{Width: width, Height: 15})
-		for _, line := range m.lines() {
-			if strings.Contains(line, "编译") {
-				require.GreaterOrEqual(t, ansi.StringWidth(line), width-1)
-				require.True(t, strings.HasSuffix(ansi.Strip(line), "…"))
-			}
-		}
-	}
-}
-
-func TestNew(t *testing.T) {
-	t.Parallel()
-	_, err := New(t.Context(), Options{Chain: clearing()})
-	require.ErrorContains(t, err, "Options.Env has no journal")
-	_, err = New(t.Context(), Options{Chain: clearing(), Env: middleware.Env{Journal: journal.NewMemory(0)}, Request: middleware.Request{Budget: &middleware.Budget{}}})
-	require.ErrorContains(t, err, "Budget.Window is 0 tokens")
-
-	m := newModel(t, nil, clearing())
-	keys(t, m, "enter", "up", "down", "y", "e", "p", "o", "u")
-	require.Contains(t, screen(m), "steps: ")
-	m.Next = func(context.Context, []message.Message) ([]message.Message, error) {
-		return nil, errors.New("no\x1b network")
-	}
-	keys(t, m, "n")
-	require.Contains(t, screen(m), `no\x1b network`)
 }
