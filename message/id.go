@@ -38,39 +38,126 @@ func (id *ID) UnmarshalText(text []byte) error {
 // previous ID and the message's role, name and parts; the text of a tool result is in it
 // as a SHA-256 of its own. It does not depend on time, usage or hints. The system messages
 // at the beginning have the zero ID and do not change the other IDs, so a system prompt
-// may contain a clock.
+// may contain a clock. The results of a round count in the order of its calls, in whatever
+// order they are: tools that run in parallel end in any.
 //
 // If known has the IDs of the first len(known) messages, only the others are hashed, and
 // appended to it.
-func IDs(msgs []Message, known ...ID) []ID {
-	more := msgs[min(len(known), len(msgs)):]
-	results := make([]ContentHash, len(more))
-	for i := range more {
-		results[i] = more[i].resultHash()
-	}
-	return appendIDs(known, more, results)
-}
+func IDs(msgs []Message, known ...ID) []ID { return appendIDs(known, msgs, nil) }
 
-// appendIDs appends the IDs of the messages that follow those with the given IDs. results
-// has the resultHash of each.
-func appendIDs(ids []ID, more []Message, results []ContentHash) []ID {
-	var prev ID
-	if len(ids) > 0 {
-		prev = ids[len(ids)-1]
+// appendIDs is [IDs]. results has the resultHash of each message; nil: they are to be made.
+func appendIDs(ids []ID, msgs []Message, results []ContentHash) []ID {
+	first := len(ids)
+	if first >= len(msgs) {
+		return ids
 	}
-	ids = slices.Grow(ids, len(more))
+	if msgs[first].Role == RoleTool { // it may be in front of results of its round that are known
+		first = roundBefore(msgs, first)
+	}
+	from := order(msgs[first:])
+	if from == nil {
+		first = len(ids)
+	} else {
+		ids = slices.Clip(ids[:first])
+	}
+	prev := last(ids, msgs[:first])
+	ids = slices.Grow(ids, len(msgs)-first)[:len(msgs)]
 	var buf []byte
-	for i := range more {
-		if prev.IsZero() && more[i].Role == RoleSystem {
-			ids = append(ids, prev)
-			continue
+	for k := first; k < len(msgs); k++ {
+		i := k
+		if from != nil {
+			i = first + from[k-first]
 		}
-		buf = more[i].appendContent(append(buf[:0], prev[:]...), &results[i])
-		sum := sha256.Sum256(buf)
-		prev = ID(sum[:len(prev)])
-		ids = append(ids, prev)
+		m := &msgs[i]
+		if !prev.IsZero() || m.Role != RoleSystem {
+			var result ContentHash
+			if results != nil {
+				result = results[i]
+			} else {
+				result = m.resultHash()
+			}
+			buf = m.appendContent(append(buf[:0], prev[:]...), &result)
+			sum := sha256.Sum256(buf)
+			prev = ID(sum[:len(prev)])
+		}
+		ids[i] = prev
 	}
 	return ids
+}
+
+// last returns the ID of messages with these IDs: that of the last one, once the results of its round are in order.
+func last(ids []ID, msgs []Message) ID {
+	n := len(msgs)
+	if n == 0 {
+		return ID{}
+	}
+	round := roundBefore(msgs, n)
+	if from := order(msgs[round:]); from != nil {
+		return ids[round+from[len(from)-1]]
+	}
+	return ids[n-1]
+}
+
+// roundBefore returns the index of the answer whose results end before message n, or of the first of them.
+func roundBefore(msgs []Message, n int) int {
+	for n > 0 && msgs[n-1].Role == RoleTool {
+		n--
+	}
+	return max(0, n-1)
+}
+
+// order returns the indexes of messages in the order in which their rounds have the results in that of their calls; nil: they
+// are in order.
+func order(msgs []Message) (from []int) {
+	for i := 0; i < len(msgs); i++ {
+		if msgs[i].Role != RoleAssistant {
+			continue
+		}
+		first := i + 1
+		for i+1 < len(msgs) && msgs[i+1].Role == RoleTool {
+			i++
+		}
+		if i <= first { // one result at most
+			continue
+		}
+		ranks := ranksOf(&msgs[first-1], msgs[first:i+1])
+		if ranks == nil || slices.IsSorted(ranks) {
+			continue
+		}
+		for k := len(from); k < len(msgs); k++ {
+			from = append(from, k)
+		}
+		slices.SortFunc(from[first:i+1], func(a, b int) int { return ranks[a-first] - ranks[b-first] })
+	}
+	return from
+}
+
+// ranksOf returns, for each of some messages with results, the index of the call that it answers.
+// It is nil if that is not clear: a call without an ID or with that of another, a message
+// without a result, or two for one call.
+func ranksOf(answer *Message, results []Message) []int {
+	index, n := map[string]int{}, 0
+	for c := range answer.Calls() {
+		if _, twice := index[c.ID]; twice || c.ID == "" {
+			return nil
+		}
+		index[c.ID] = n
+		n++
+	}
+	ranks := make([]int, len(results))
+	for i := range results {
+		ranks[i] = -1
+		for r := range results[i].Results() {
+			if rank, ok := index[r.CallID]; ok && ranks[i] < 0 {
+				ranks[i] = rank
+			}
+			break // the first one decides
+		}
+		if ranks[i] < 0 || slices.Contains(ranks[:i], ranks[i]) {
+			return nil
+		}
+	}
+	return ranks
 }
 
 // Leading returns the number of system messages at the beginning. They have the zero

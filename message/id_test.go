@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 )
 
@@ -24,6 +25,9 @@ func TestIDsAreAChain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := rapid.SliceOfN(anyMessage(), 0, 8).Draw(t, "history")
+		if message.Internals(inside.Key{}).Order(h) != nil {
+			t.Skip("its results are in another order than its calls")
+		}
 		ids := message.IDs(h)
 		require.Len(t, ids, len(h))
 		require.Equal(t, ids, message.IDs(h), "not a pure function")
@@ -54,6 +58,9 @@ func TestIDsOfABeginning(t *testing.T) {
 		h := rapid.OneOf(valid(), rapid.SliceOfN(anyMessage(), 0, 8)).Draw(t, "history")
 		ids := message.IDs(h)
 		n := rapid.IntRange(0, len(h)).Draw(t, "length of the beginning")
+		for 0 < n && n < len(h) && h[n].Role == message.RoleTool { // of a whole round, since its results are put in order
+			n--
+		}
 		begin := message.IDs(h[:n])
 		require.True(t, slices.Equal(ids[:n], begin), "what comes later changes the ID of what was before")
 

@@ -23,10 +23,14 @@ func (internals) HashContent(mediaType, data string) ContentHash { return hashCo
 // for the text, so that the text is hashed once for the ID and for an archive.
 func (internals) ResultHash(m *Message) ContentHash { return m.resultHash() }
 
-// AppendIDs appends the IDs of the messages that follow those with the given IDs. results has the ResultHash of each.
-func (internals) AppendIDs(ids []ID, more []Message, results []ContentHash) []ID {
-	return appendIDs(ids, more, results)
+// AppendIDs is [IDs], with the ResultHash of each message.
+func (internals) AppendIDs(known []ID, msgs []Message, results []ContentHash) []ID {
+	return appendIDs(known, msgs, results)
 }
+
+// Order returns the indexes of messages in the order in which their rounds have the results in that of their calls; nil: they
+// are in order.
+func (internals) Order(msgs []Message) []int { return order(msgs) }
 
 // KnownPart reports whether a part is of one of the six types: not nil, not a pointer, and if it is a result, with content that
 // is nil or of one of them.

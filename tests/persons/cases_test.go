@@ -494,3 +494,32 @@ func TestUndoBehindAPin(t *testing.T) {
 	_, err = steps.Redo(t.Context(), env, a.history)
 	require.ErrorIs(t, err, steps.ErrNothing, "a pin holds it off")
 }
+
+// Every message can be named, in whatever order the results of a round came, and by both kinds of chain: those that put them into
+// the order of the calls, and those that pass on what a client has sent.
+func TestPinWithResultsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"", "messages"} {
+		env := middleware.Env{Journal: journal.NewMemory(0)}
+		a := newStAgent(t, env, stClear("clear", nil))
+		two := []message.Part{message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}}
+		a.history = append(a.history, message.Assistant(two...),
+			message.Result("b", "read", strings.Repeat("b", 400)), message.Result("a", "read", strings.Repeat("a", 400)))
+		for range 3 {
+			a.call(middleware.Request{Format: format})
+		}
+		ids := message.IDs(a.history)
+		swapped := slices.Clone(a.history)
+		swapped[3], swapped[4] = swapped[4], swapped[3]
+		require.Equal(t, ids[5:], message.IDs(swapped)[5:])
+		require.NoError(t, steps.Pin(t.Context(), env, a.history, ids[4], ids[6]))
+		pinned, err := steps.Pinned(t.Context(), env, swapped)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []message.ID{ids[4], ids[6]}, pinned)
+		a.call(middleware.Request{Params: []int{3, 4, 6, 8}, Format: format})
+		require.Len(t, a.cleared(), 2)
+		require.Equal(t, "clear", a.undo().By)
+		a.call(middleware.Request{Format: format})
+		require.Empty(t, a.cleared())
+	}
+}

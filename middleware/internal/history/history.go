@@ -302,7 +302,7 @@ func (t *Track[S]) learn(body []message.Message, from int) {
 	}
 	work()
 	second.Wait()
-	t.IDs = within.AppendIDs(t.IDs, body[from:], t.Hashes[from:])
+	t.IDs = within.AppendIDs(t.IDs, body, t.Hashes)
 	for i := from; i < n; i++ {
 		t.Sum += t.Tokens[i]
 		if t.Whole[i] {

@@ -26,29 +26,15 @@ func (t *Track[S]) arranged(body []message.Message, equal int, notes bool) (orde
 		from--
 	}
 	tail := body[from:]
-	moved := false
-	for i := 0; i < len(tail); i++ {
-		if tail[i].Role != message.RoleAssistant {
-			continue
-		}
-		first := i + 1
-		for i+1 < len(tail) && tail[i+1].Role == message.RoleTool {
-			i++
-		}
-		if i <= first { // one result at most
-			continue
-		}
-		ranks := ranksOf(&tail[first-1], tail[first:i+1])
-		if ranks == nil || slices.IsSorted(ranks) {
-			continue
-		}
-		if !moved {
-			moved, tail = true, slices.Clone(tail)
-		}
-		sortRound(tail[first:i+1], ranks)
-	}
-	if t.passed == nil && !moved {
+	order := within.Order(tail)
+	if t.passed == nil && order == nil {
 		return nil, equal, notes
+	}
+	if order != nil {
+		tail = slices.Clone(tail)
+		for k, i := range order {
+			tail[k] = body[from+i]
+		}
 	}
 	ordered = append(t.AppendMessages(make([]message.Message, 0, len(body)), message.Run{Last: from - 1}), tail...)
 	shared, alike = common(t.Body[from:], tail)
@@ -79,44 +65,6 @@ func (t *Track[S]) orLonger(
 		}
 	}
 	return t, equal, notes, false
-}
-
-// sortRound puts results into the order of their ranks.
-func sortRound(results []message.Message, ranks []int) {
-	sorted := slices.Sorted(slices.Values(ranks))
-	was := slices.Clone(results)
-	for i, rank := range ranks {
-		at, _ := slices.BinarySearch(sorted, rank)
-		results[at] = was[i]
-	}
-}
-
-// ranksOf returns, for each of some messages with results, the index of the call that it answers.
-// It is nil if that is not clear: a call without an ID or with that of another, a message
-// without a result, or two for one call.
-func ranksOf(answer *message.Message, results []message.Message) []int {
-	index, n := map[string]int{}, 0
-	for c := range answer.Calls() {
-		if _, twice := index[c.ID]; twice || c.ID == "" {
-			return nil
-		}
-		index[c.ID] = n
-		n++
-	}
-	ranks := make([]int, len(results))
-	for i := range results {
-		ranks[i] = -1
-		for r := range results[i].Results() {
-			if rank, ok := index[r.CallID]; ok && ranks[i] < 0 {
-				ranks[i] = rank
-			}
-			break // the first one decides
-		}
-		if ranks[i] < 0 || slices.Contains(ranks[:i], ranks[i]) {
-			return nil
-		}
-	}
-	return ranks
 }
 
 // Ordered returns all messages of a caller with the rounds of the body in order.
