@@ -217,36 +217,6 @@ func (a api) send(t *testing.T, s *fakeprovider.Server, request map[string]any, 
 	return resp.StatusCode, a.whole(events)
 }
 
-// A loop of tools in each API, whole and as a stream: what the server sends is what it accepts back.
-func TestLoopOfEachAPI(t *testing.T) {
-	t.Parallel()
-	for name, a := range apis {
-		for _, stream := range []bool{false, true} {
-			for _, demand := range []fakeprovider.Demand{"", fakeprovider.Bound} {
-				t.Run(fmt.Sprint(name, " ", stream, " ", demand), func(t *testing.T) {
-					t.Parallel()
-					loop := fakeprovider.ToolLoop{Tool: "read", Calls: 20, Parallel: 2}.Responder()
-					s := start(t, loop, fakeprovider.Options{Models: map[string]int{a.model: 20_000}, Reasoning: demand})
-					var request map[string]any
-					require.NoError(t, json.Unmarshal(fmt.Appendf(nil, a.first, "go"), &request))
-					for n := 0; ; n++ {
-						status, answer := a.send(t, s, request, stream)
-						require.Equal(t, http.StatusOK, status, "%v", answer)
-						calls, text := a.calls(answer)
-						if calls == 0 {
-							require.Equal(t, "done", text)
-							require.Equal(t, 10, n)
-							break
-						}
-						require.Equal(t, 2, calls)
-						a.then(request, answer)
-					}
-					require.Empty(t, s.Refused())
-				})
-			}
-		}
-	}
-}
 
 // Each API tells in its own words that a request is too long, which is what clients and libraries look for.
 func TestTooLongInEachAPI(t *testing.T) {

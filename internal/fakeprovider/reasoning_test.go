@@ -160,48 +160,7 @@ func TestBoundReasoning(t *testing.T) {
 	}
 }
 
-// TestEmptyMessages says that a message without content does not count.
-func TestEmptyMessages(t *testing.T) {
-	t.Parallel()
-	x := &exchanged{messages: []string{sys, user}, server: start(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Calls: []fakeprovider.Call{{Name: "read", Arguments: "{}"}}}
-	}, fakeprovider.Options{Reasoning: fakeprovider.Bound, Lenient: true})}
-	require.Empty(t, x.exchange(t, asIs))
-	require.Empty(t, x.exchange(t, inserted(2, `{"role":"assistant","content":""}`)))
-	require.Empty(t, x.exchange(t, asIs))
-}
 
-func TestReasoningOfCalls(t *testing.T) {
-	t.Parallel()
-	const expected = "content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."
-	const missing = "The `reasoning_content` in the thinking mode must be passed back to the API."
-	later := inserted(8, user)
-	for name, c := range map[string]struct {
-		demand   fakeprovider.Demand
-		requests []alter
-		why      string
-	}{
-		"manual":                   {fakeprovider.Manual, []alter{asIs, edited(3, `"A"`, `"B"`)}, ""},
-		"manual, in the turn":      {fakeprovider.Manual, []alter{stripped(4)}, "messages.3." + expected},
-		"manual, old turn":         {fakeprovider.Manual, []alter{both(stripped(4, 6), later)}, ""},
-		"manual, changed":          {fakeprovider.Manual, []alter{edited(2, "I have", "I had")}, "messages.1.content.0: Invalid `signature` in `thinking` block."},
-		"gemini":                   {fakeprovider.Gemini, []alter{asIs, edited(3, `"A"`, `"B"`)}, ""},
-		"gemini, in the turn":      {fakeprovider.Gemini, []alter{stripped(6)}, "Function call `read` in the 7. content block is missing a `thought_signature`."},
-		"gemini, old turn":         {fakeprovider.Gemini, []alter{both(stripped(4, 6), later)}, ""},
-		"gemini, changed":          {fakeprovider.Gemini, []alter{edited(2, "I have", "I had")}, "Invalid `signature`"},
-		"deepseek":                 {fakeprovider.DeepSeek, []alter{edited(3, `"A"`, `"B"`), edited(2, "I have", "I had")}, ""},
-		"deepseek, in the turn":    {fakeprovider.DeepSeek, []alter{stripped(6)}, missing},
-		"deepseek, old turn":       {fakeprovider.DeepSeek, []alter{both(stripped(2), later)}, missing},
-		"deepseek, without a call": {fakeprovider.DeepSeek, []alter{inserted(8, said)}, ""},
-		"kimi":                     {fakeprovider.Kimi, []alter{asIs, edited(3, `"A"`, `"B"`)}, ""},
-		"kimi, old turn":           {fakeprovider.Kimi, []alter{both(stripped(4), later)}, "thinking is enabled but reasoning_content is missing in assistant tool call message at index 4"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			requireReasoning(t, begin(t, c.demand), c.requests, c.why)
-		})
-	}
-}
 
 func requireReasoning(t *testing.T, x *exchanged, requests []alter, why string) {
 	t.Helper()
@@ -217,59 +176,5 @@ func requireReasoning(t *testing.T, x *exchanged, requests []alter, why string) 
 	}
 }
 
-// TestReasoningTwice says that a text of the responder may be sent twice: it is accepted where it was made either time.
-func TestReasoningTwice(t *testing.T) {
-	t.Parallel()
-	s := start(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Text: "well", Reasoning: "hm"}
-	}, fakeprovider.Options{Reasoning: fakeprovider.Bound})
-	thought := `{"role":"assistant","content":"well","reasoning_content":"hm"}`
-	for _, asked := range []string{user, content(`"come"`)} {
-		complete(t, s, chat(sys, asked))
-	}
-	for _, asked := range []string{user, content(`"come"`)} {
-		complete(t, s, chat(sys, asked, thought, user))
-	}
-	status, _ := ask(t, s, chat(sys, content(`"stay"`), thought, user))
-	require.Equal(t, http.StatusBadRequest, status)
-}
 
-func TestReasoningIsSent(t *testing.T) {
-	t.Parallel()
-	reply := fakeprovider.Reply{Text: "well", Reasoning: strings.Repeat("hm ", 20)}
-	s := start(t, fakeprovider.Script(reply, reply), fakeprovider.Options{})
-	status, body := ask(t, s, chat(user))
-	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, string(body), `"reasoning_content":"`+reply.Reasoning+`"`)
-	require.Equal(t, 1+15, s.Requests()[0].Usage.Completion, "reasoning is a part of the answer")
 
-	resp, err := post(t.Context(), client(t), s, with(`"stream":true`, user))
-	require.NoError(t, err)
-	defer func() { _ = resp.Body.Close() }()
-	chunks, done, err := readStream(t, resp.Body)
-	require.NoError(t, err)
-	require.True(t, done)
-	var got strings.Builder
-	for _, c := range chunks {
-		var delta struct {
-			Choices []struct {
-				Delta struct {
-					Reasoning string  `json:"reasoning_content"`
-					Content   *string `json:"content"`
-				} `json:"delta"`
-			} `json:"choices"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(c.raw), &delta))
-		got.WriteString(delta.Choices[0].Delta.Reasoning)
-		if text := delta.Choices[0].Delta.Content; text != nil && *text != "" {
-			require.Equal(t, reply.Reasoning, got.String(), "reasoning comes before the text")
-		}
-	}
-	require.Equal(t, reply.Reasoning, got.String())
-}
-
-func TestUnknownDemand(t *testing.T) {
-	t.Parallel()
-	_, err := fakeprovider.Start(fakeprovider.Text("ok"), fakeprovider.Options{Reasoning: "strong"})
-	require.EqualError(t, err, `fakeprovider: Reasoning is "strong": want one of the constants, or nothing`)
-}

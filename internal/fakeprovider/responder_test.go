@@ -1,7 +1,6 @@
 package fakeprovider_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -54,37 +53,6 @@ func TestToolLoop(t *testing.T) {
 	require.Equal(t, "step_1", think(t, b, with(tools, user)).Calls[0].ID, "a view without calls begins again")
 }
 
-func TestToolLoopDefaults(t *testing.T) {
-	t.Parallel()
-	b := fakeprovider.ToolLoop{Tool: "read", Calls: 1}.Responder()
-	tools := `"tools":[` + read + `]`
-	require.Equal(t, []fakeprovider.Call{{ID: "step_1", Name: "read", Arguments: `{"n": 1}`}}, think(t, b, with(tools, user)).Calls)
-	done := with(tools, user, calling(`{"id":"step_1","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"step_1","content":"A"}`)
-	require.Equal(t, "done", think(t, b, done).Text)
-	require.Equal(t, "done", think(t, b, chat(user)).Text)
-}
 
-func TestRecall(t *testing.T) {
-	t.Parallel()
-	group := fakeprovider.Recall(regexp.MustCompile(`port (\d+)`))
-	require.Equal(t, "2", think(t, group, chat(content(`"port 1"`), content(`"port 3, port 2"`), user)).Text)
-	require.Equal(t, "7", think(t, group, chat(`{"role":"system","content":"port 7"}`, user)).Text)
-	require.Equal(t, fakeprovider.NotInView, think(t, group, chat(user, `{"role":"assistant","content":"port 9"}`, user)).Text, "its own words do not count")
-	require.Equal(t, "port 1", think(t, fakeprovider.Recall(regexp.MustCompile(`port \d`)), chat(content(`"port 1"`))).Text, "without a group, all of it")
-}
 
-func TestTool(t *testing.T) {
-	t.Parallel()
-	r, err := fakeprovider.Parse([]byte(with(`"tools":[`+read+`],"tool_choice":"auto"`, user, callAB, resultA, resultB)))
-	require.NoError(t, err)
-	require.Equal(t, "read", r.Tool("read").Name)
-	require.Nil(t, r.Tool("write"))
-}
 
-func TestErrorText(t *testing.T) {
-	t.Parallel()
-	require.ErrorContains(t, &fakeprovider.Error{Code: "c", Param: "p", Message: "m"}, `status 400, code "c", param "p": m`)
-	require.Equal(t, 2, think(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Calls: []fakeprovider.Call{{Name: "read", Arguments: "{}"}}}
-	}, chat(user)).Tokens())
-}

@@ -1,7 +1,6 @@
 package fakeprovider_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -49,40 +48,6 @@ const orphan = "Invalid parameter: messages with role 'tool' must be a response 
 // content returns a user message of this content.
 func content(c string) string { return `{"role":"user","content":` + c + `}` }
 
-func TestAccepted(t *testing.T) {
-	t.Parallel()
-	for name, body := range map[string]string{
-		"plain":                          chat(sys, user),
-		"developer":                      chat(`{"role":"developer","content":"Be brief."}`, user),
-		"parts":                          chat(content(`[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"https://x/y.png","detail":"low"}}]`)),
-		"sound and file":                 chat(content(`[{"type":"input_audio","input_audio":{"data":"AA","format":"wav"}},{"type":"file","file":{"file_id":"f"}}]`)),
-		"parts of an assistant":          chat(user, `{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"no"}]}`, user),
-		"parts of a result":              chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"a","content":[{"type":"text","text":"A"}]}`),
-		"parallel calls":                 chat(sys, user, callAB, resultA, resultB),
-		"calls go on":                    chat(user, callAB, resultA, resultB, callAB, resultA, resultB, said),
-		"content left out beside a call": chat(user, calling(`{"index":0,"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), resultA),
-		"empty content beside a call":    chat(user, strings.Replace(callAB, "null", `""`, 1), resultA, resultB),
-		"refusal without content":        chat(user, `{"role":"assistant","content":null,"refusal":"no"}`, user),
-		"reasoning sent back":            chat(user, `{"role":"assistant","content":"x","reasoning_content":"hm"}`, user),
-		"a name":                         chat(`{"role":"user","name":"ann","content":"go"}`),
-		"ends with the assistant":        chat(user, said),
-		"null options":                   with(`"temperature":null,"tools":null,"stop":null,"stream":null`, user),
-		"langchaingo":                    with(`"temperature":0,"n":1,"seed":7,"stop":["x"],"frequency_penalty":0.5,"max_completion_tokens":5,"metadata":{"a":"b"},"tools":[`+read+`],"tool_choice":{"type":"function","function":{"name":"read","arguments":""}}`, user),
-		"eino":                           with(`"top_p":0.5,"logit_bias":{"1":2},"logprobs":true,"top_logprobs":2,"user":"u","reasoning_effort":"low","response_format":{"type":"json_object"},"modalities":["text"],"tools":[{"type":"function","function":{"name":"now","parameters":null}}],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"now"}}]}}`, user),
-		"stream options":                 with(`"stream":true,"stream_options":{"include_usage":true}`, user),
-		"tool choice required":           with(`"tools":[`+read+`],"tool_choice":"required","parallel_tool_calls":false`, user),
-		"nested schema":                  with(`"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["array","null"],"items":{"type":"string"}},"b":true,"c":{"anyOf":[]}}}}}]`, user),
-		"spaces":                         " { \"model\" : \"gpt-4o\" , \"messages\" : [ " + user + " ] } ",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{})
-			status, got := ask(t, s, body)
-			require.Equal(t, http.StatusOK, status, "%s\nanswered %s", body, got)
-			require.Empty(t, s.Refused(), "an accepted request is not refused")
-		})
-	}
-}
 
 func TestRules(t *testing.T) {
 	t.Parallel()
@@ -298,58 +263,5 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-func TestTransport(t *testing.T) {
-	t.Parallel()
-	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Key: "sk-right", Models: map[string]int{"b": 10, "a": 10}})
-	for name, c := range map[string]struct {
-		method, path, key, body string
-		status                  int
-		code                    any
-		message                 string
-	}{
-		"no key":       {"POST", "/chat/completions", "", "{}", 401, nil, "You didn't provide an API key."},
-		"wrong key":    {"POST", "/chat/completions", "Bearer sk-wrong", "{}", 401, "invalid_api_key", "Incorrect API key provided"},
-		"another kind": {"POST", "/chat/completions", "Basic sk-right", "{}", 401, nil, "You didn't provide an API key."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			status, got := do(t, s, c.method, c.path, c.key, c.body)
-			require.Equal(t, c.status, status, "answered %s", got)
-			e := requireError(t, got)
-			require.Equal(t, c.code, e["code"])
-			require.Contains(t, e["message"], c.message)
-		})
-	}
-}
 
-func do(t *testing.T, s *fakeprovider.Server, method, path, key, body string) (int, []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	require.NoError(t, err)
-	if key != "" {
-		req.Header.Set("Authorization", key)
-	}
-	resp, err := client(t).Do(req)
-	require.NoError(t, err)
-	defer func() { _ = resp.Body.Close() }()
-	var got json.RawMessage
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&got))
-	return resp.StatusCode, got
-}
 
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		responder fakeprovider.Responder
-		opts      fakeprovider.Options
-		want      string
-	}{
-		"no responder": {nil, fakeprovider.Options{}, "the responder is nil"},
-		"no models":    {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{}}, "Models is empty"},
-		"no window":    {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{"m": 0}}, `model "m" has a window of 0 tokens`},
-		"no name":      {fakeprovider.Text("x"), fakeprovider.Options{Models: map[string]int{"": 1}}, "both must be given"},
-	} {
-		_, err := fakeprovider.Start(c.responder, c.opts)
-		require.ErrorContains(t, err, c.want, name)
-	}
-}

@@ -1,12 +1,7 @@
 package fakeprovider_test
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,101 +55,6 @@ func TestCachedTokens(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotCached: what was not answered is not in the cache.
-func TestRefusedIsNotCached(t *testing.T) {
-	t.Parallel()
-	s := start(t, fakeprovider.Script(fakeprovider.Reply{Err: &fakeprovider.Error{Status: 429, Message: "Slow down."}}, fakeprovider.Reply{Text: "ok"}), fakeprovider.Options{})
-	body := chat(long("a", 2000))
-	status, _ := ask(t, s, body)
-	require.Equal(t, 429, status)
-	require.Zero(t, complete(t, s, body).Usage.PromptDetails.Cached)
-}
 
-// TestConcurrent: conversations of their own at one server, each of which must
-// come to its own answer, some streamed and some broken off by their client.
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	s := start(t, fakeprovider.ToolLoop{Tool: "read", Calls: 12, Parallel: 3, Answer: func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Text: r.Messages[0].Text()}
-	}}.Responder(), fakeprovider.Options{})
-	c := client(t)
-	var wg sync.WaitGroup
-	for k := range 16 {
-		wg.Go(func() {
-			converse(t, c, s, fmt.Sprintf("question %d", k), rand.New(rand.NewPCG(uint64(k), 1)))
-		})
-	}
-	wg.Wait()
-	require.NoError(t, s.Close())
-	require.Empty(t, s.Refused(), "a right client is not refused")
-	for _, r := range s.Requests() {
-		require.True(t, r.Done)
-	}
-}
 
-// converse asks one question and answers all calls.
-func converse(t *testing.T, c *http.Client, s *fakeprovider.Server, question string, rnd *rand.Rand) {
-	t.Helper()
-	messages := []string{content(`"` + question + `"`)}
-	for {
-		body := with(streamed+`,"tools":[`+read+`]`, messages...)
-		if rnd.IntN(3) == 0 { // a call that nobody waits for
-			ctx, cancel := context.WithCancel(t.Context())
-			go cancel()
-			if resp, err := post(ctx, c, s, body); err == nil {
-				_ = resp.Body.Close()
-			}
-		}
-		resp, err := post(t.Context(), c, s, body)
-		if !assertOK(t, resp, err) {
-			return
-		}
-		chunks, done, err := readStream(t, resp.Body)
-		_ = resp.Body.Close()
-		if err != nil || !done {
-			t.Errorf("stream ended with %v, done %v", err, done)
-			return
-		}
-		text, calls := "", []string(nil)
-		var results []string
-		for _, ch := range chunks {
-			if len(ch.Choices) == 0 {
-				continue
-			}
-			d := ch.Choices[0].Delta
-			if d.Content != nil {
-				text += *d.Content
-			}
-			for _, part := range d.Calls {
-				if part.ID != "" {
-					calls = append(calls, `{"id":"`+part.ID+`","type":"function","function":{"name":"read","arguments":"{}"}}`)
-					results = append(results, `{"role":"tool","tool_call_id":"`+part.ID+`","content":"r"}`)
-				}
-			}
-		}
-		if len(calls) == 0 {
-			if text != question {
-				t.Errorf("answered %q, and the question was %q", text, question)
-			}
-			if len(messages) != 1+4*4 {
-				t.Errorf("four messages with three calls each, and there are %d messages", len(messages))
-			}
-			return
-		}
-		messages = append(append(messages, calling(strings.Join(calls, ","))), results...)
-	}
-}
 
-func assertOK(t *testing.T, resp *http.Response, err error) bool {
-	t.Helper()
-	if err != nil {
-		t.Errorf("request: %v", err)
-		return false
-	}
-	if resp.StatusCode != http.StatusOK {
-		t.Errorf("status %d", resp.StatusCode)
-		_ = resp.Body.Close()
-		return false
-	}
-	return true
-}

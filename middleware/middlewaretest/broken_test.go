@@ -746,14 +746,6 @@ func TestIdle(t *testing.T) {
 	require.Equal(t, want, history, "it is not modified")
 }
 
-// TestPanicOfNew is reported by each rule, and ends no test binary.
-func TestPanicOfNew(t *testing.T) {
-	t.Parallel()
-	suite := Suite{New: func() middleware.Middleware { panic("no options") }}
-	for _, r := range suite.rules() {
-		require.ErrorContains(t, r.verdict(suite.subject()), "observed: panicked: no options\ngoroutine ", r.name)
-	}
-}
 
 func chainBreakers() map[string]breaker {
 	var instances atomic.Int64

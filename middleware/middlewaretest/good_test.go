@@ -3,8 +3,6 @@ package middlewaretest
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,27 +108,4 @@ func TestConformanceOfRepairers(t *testing.T) {
 	require.ErrorContains(t, Suite{New: silent, Repairs: true}.Check(), "nothing was reported, but")
 }
 
-// Edits must happen in the replays, or the rules about views check nothing.
-func TestReplaysOfAnEditorEdit(t *testing.T) {
-	t.Parallel()
-	for name, newMiddleware := range map[string]func() middleware.Middleware{
-		"contextedit": editing, "fold": func() middleware.Middleware { return folder("fold") },
-	} {
-		replays, err := Suite{New: newMiddleware}.subject().replays()
-		require.NoError(t, err)
-		for _, r := range replays {
-			if name == "contextedit" && strings.Contains(r.name, "without tools") {
-				continue // there is nothing to clear
-			}
-			edited := slices.ContainsFunc(r.steps, func(st step) bool { return st.edited() })
-			require.True(t, edited, "%s: %s: no call has edits", name, r.name)
-		}
-	}
-}
 
-func TestFiller(t *testing.T) {
-	t.Parallel()
-	require.Len(t, filler("x", 1000), 1000)
-	require.Equal(t, "longer than that", filler("longer than that", 3))
-	require.Equal(t, filler("x", 100), filler("x", 200)[:100])
-}

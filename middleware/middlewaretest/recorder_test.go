@@ -1,8 +1,6 @@
 package middlewaretest
 
 import (
-	"context"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,18 +25,3 @@ func TestRecorder(t *testing.T) {
 	require.Empty(t, rec.Events())
 }
 
-func TestRecorderRecordsInnerLayers(t *testing.T) {
-	t.Parallel()
-	var rec Recorder
-	const callers = 8
-	remark := middleware.Editing("remark", func(context.Context, *middleware.View) (*middleware.Plan, error) {
-		return &middleware.Plan{Why: "nothing"}, nil
-	}, middleware.Options{})
-	model := middleware.Chain(rec.Middleware(), remark)(Say("done"))
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Go(func() { _, _ = model(t.Context(), &middleware.Request{}, nil) })
-	}
-	wg.Wait()
-	require.Len(t, rec.Events(middleware.Called), callers)
-}

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit"
@@ -206,55 +204,7 @@ func TestStrictBound(t *testing.T) {
 	}
 }
 
-// TestStrictSeveral has answers of several blocks: 0 and 1 follow one another, 2 is a text, 3 another block.
-func TestStrictSeveral(t *testing.T) {
-	t.Parallel()
-	parts := func(at int, from, to int) change {
-		return func(r *middleware.Request) { r.Messages[at].Parts = slices.Delete(r.Messages[at].Parts, from, to) }
-	}
-	for name, c := range map[string]struct {
-		requests []change
-		why      string
-	}{
-		"unchanged":                {[]change{unchanged, unchanged}, ""},
-		"all of an old one":        {[]change{without(2)}, ""},
-		"one of an old one":        {[]change{parts(2, 0, 1)}, ""},
-		"two of an old one":        {[]change{parts(2, 0, 2)}, ""},
-		"the middle of an old one": {[]change{parts(2, 1, 2)}, "The `thinking` block before it differs"},
-		"the last of an old one":   {[]change{parts(2, 3, 4)}, "The `thinking` block before it differs"},
-		"all of the newest":        {[]change{without(6)}, ""},
-		"one run of the newest":    {[]change{parts(6, 3, 4)}, ""},
-		"the rest of all":          {[]change{all(without(2, 4), parts(6, 0, 2))}, ""},
-		"the second of the newest": {[]change{parts(6, 1, 4)}, modified},
-		"the first of the newest":  {[]change{all(without(2, 4), parts(6, 0, 1))}, modified},
-		"a text between": {[]change{func(r *middleware.Request) {
-			r.Messages[6].Parts = slices.Insert(r.Messages[6].Parts, 1, message.Part(message.Text{Text: "and"}))
-		}}, modified},
-		"the newest, behind a result": {[]change{all(add(8, message.User("well")), without(2, 4), parts(6, 0, 1))}, "messages.5.content.0: `thinking` or `redacted_thinking` " + modified},
-		"in other order": {[]change{func(r *middleware.Request) {
-			r.Messages[6].Parts[0], r.Messages[6].Parts[1] = r.Messages[6].Parts[1], r.Messages[6].Parts[0]
-		}}, "messages.5.content.0: Invalid"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			requireLast(t, open(t, "bound", thinks), c.requests, c.why)
-		})
-	}
-}
 
-// TestStrictForks says that each branch of a conversation has its own thinking.
-func TestStrictForks(t *testing.T) {
-	t.Parallel()
-	k := open(t, "bound", middlewaretest.Call("read_file", "{}"))
-	fork := &talk{model: k.model, history: append(testkit.Clone(k.history), message.User("and another way?"))}
-	for range 3 {
-		require.NoError(t, fork.ask(t, unchanged))
-		require.NoError(t, k.ask(t, unchanged))
-	}
-	require.Empty(t, k.refused())
-	k.history[8] = fork.history[9]
-	require.ErrorContains(t, k.ask(t, unchanged), "from messages.7 on.", "an answer of the other branch")
-}
 
 // TestStrictTurn has the demands for the newest turn, and those for all answers with calls.
 func TestStrictTurn(t *testing.T) {
@@ -333,22 +283,6 @@ func TestStrictAnswers(t *testing.T) {
 	require.PanicsWithValue(t, `middlewaretest: Strict: unknown demand "strong"`, func() { middlewaretest.Strict("strong", nil) })
 }
 
-// TestStrictAtTheSameTime is for the race detector.
-func TestStrictAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	k := open(t, "bound", middlewaretest.Call("read_file", "{}"))
-	var all sync.WaitGroup
-	for range 4 {
-		branch := &talk{model: k.model, history: testkit.Clone(k.history)}
-		all.Go(func() {
-			for range 5 {
-				assert.NoError(t, branch.ask(t, unchanged))
-			}
-		})
-	}
-	all.Wait()
-	require.Empty(t, k.refused())
-}
 
 // requireLast sends requests, of which the last one is refused with why.
 func requireLast(t *testing.T, k *talk, requests []change, why string) {
