@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -71,13 +70,6 @@ func TestDefinition(t *testing.T) {
 		"properties stand in the order of the fields")
 }
 
-func TestDefinitionWithoutFields(t *testing.T) {
-	t.Parallel()
-	none := run(func(context.Context, struct{}) (string, error) { return "", nil })
-	require.JSONEq(t, `{"type": "object", "properties": {}, "additionalProperties": false}`, none.Definition().Parameters)
-	free := run(func(context.Context, map[string]int) (string, error) { return "", nil })
-	require.JSONEq(t, `{"type": "object", "properties": {}, "additionalProperties": {"type": "integer"}}`, free.Definition().Parameters)
-}
 
 func TestNewToolPanics(t *testing.T) {
 	t.Parallel()
@@ -191,25 +183,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-func TestArgumentsErrorIsShort(t *testing.T) {
-	t.Parallel()
-	tool := run(func(context.Context, query) (string, error) { return "", nil })
-	_, err := tool.Call(t.Context(), `{"table": "users", "fields": [`+strings.Repeat("1,", 999)+`1]}`)
-	require.ErrorContains(t, err, `invalid arguments: "fields[0]" is 1, want string; "fields[1]"`)
-	require.ErrorContains(t, err, `; and 992 more`)
-	require.Less(t, len(err.Error()), 400)
-}
 
-func TestNoArguments(t *testing.T) {
-	t.Parallel()
-	none := run(func(context.Context, struct{}) (string, error) { return "ok", nil })
-	for _, arguments := range []string{"", " ", "{}"} {
-		_, err := none.Call(t.Context(), arguments)
-		require.NoError(t, err, "arguments %q", arguments)
-	}
-	_, err := none.Call(t.Context(), `{"a": 1}`)
-	require.EqualError(t, err, `invalid arguments: "a" is unknown, want no fields`)
-}
 
 func TestLargeNumbersKeepTheirDigits(t *testing.T) {
 	t.Parallel()
@@ -251,24 +225,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-func TestResultsThatFail(t *testing.T) {
-	t.Parallel()
-	_, err := run(func(context.Context, struct{}) (float64, error) { return math.NaN(), nil }).Call(t.Context(), "")
-	require.EqualError(t, err, "the result is not JSON: json: unsupported value: NaN")
 
-	sentinel := errors.New("no such table")
-	parts, err := run(func(context.Context, struct{}) (string, error) { return "half", sentinel }).Call(t.Context(), "")
-	require.Equal(t, sentinel, err, "an error of the function is passed on unchanged")
-	require.Nil(t, parts)
-}
-
-func TestContextReachesTheFunction(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := run(func(ctx context.Context, _ struct{}) (string, error) { return "", ctx.Err() }).Call(ctx, "")
-	require.ErrorIs(t, err, context.Canceled)
-}
 
 // Whatever a model writes, it is told what is wrong, or the function runs.
 func FuzzArguments(f *testing.F) {

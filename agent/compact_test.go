@@ -201,16 +201,3 @@ func TestCompactSameWords(t *testing.T) {
 	}
 }
 
-func TestCompactLimits(t *testing.T) {
-	t.Parallel()
-	compact, _ := agent.Compact(trigger.Fraction(0.5))
-	require.Contains(t, ask(t, compact, map[string]any{"keep": strings.Repeat("字", 2000)}), "[asked for: ")
-	require.Equal(t, "[keep has 2001 characters, want at most 2000: nothing is compacted; ask again with fewer]",
-		ask(t, compact, map[string]any{"keep": strings.Repeat("字", 2001)}))
-	_, err := compact.Call(t.Context(), `{}`)
-	require.ErrorContains(t, err, `"keep" is missing`)
-	require.PanicsWithValue(t, "agent: Compact: Trigger: trigger at 0 tokens, want more than 0", func() { agent.Compact(trigger.Tokens(0)) })
-	all, ok := agent.Threshold(trigger.Any(trigger.Tokens(7), trigger.Tokens(5)), nil)
-	require.True(t, ok)
-	require.Equal(t, 5, all)
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent/eino"
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -63,25 +62,6 @@ func TestBreakpoints(t *testing.T) {
 	}
 }
 
-// An answer that the model itself remembers, with what we cannot hold, is marked on a copy as well.
-func TestBreakpointOfARememberedAnswer(t *testing.T) {
-	t.Parallel()
-	answer := schema.AssistantMessage("Hi", nil)
-	answer.Extra = map[string]any{"signature": "s"}
-	model := newFake(says(answer))
-	m := eino.Model(model)
-	history := []message.Message{message.User("Hello")}
-	resp, err := m(t.Context(), &middleware.Request{Messages: history}, nil)
-	require.NoError(t, err)
-	reply := resp.Message
-	reply.Hints.Breakpoint = true
-	_, err = m(t.Context(), &middleware.Request{Messages: append(history, reply, message.User("And?"))}, nil)
-	require.NoError(t, err)
-	sent := model.asked[1][1]
-	require.True(t, hasMark(sent))
-	require.Equal(t, "s", sent.Extra["signature"])
-	require.Equal(t, map[string]any{"signature": "s"}, answer.Extra)
-}
 
 // A model of one's own, or its response modifier, tells by Extra why the cache was missed, also in a stream.
 func TestCacheMiss(t *testing.T) {

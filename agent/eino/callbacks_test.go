@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent/eino"
-	"github.com/laconic-go/laconic/middleware"
 )
 
 // heard collects the callbacks of chat models.
@@ -158,19 +157,3 @@ func TestCallbacks(t *testing.T) {
 	}
 }
 
-func TestCallbacksOfEachCall(t *testing.T) {
-	t.Parallel()
-	n := 0
-	h := &heard{}
-	m := eino.Wrap(newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-		n++
-		if n == 1 {
-			return nil, &apiError{503}
-		}
-		return []*schema.Message{say("so")}, nil
-	}), again, func(next middleware.Model) middleware.Model { return next })
-	ctx := callbacks.InitCallbacks(t.Context(), &callbacks.RunInfo{Type: "fake", Component: components.ComponentOfChatModel}, h.handler())
-	_, err := m.Generate(ctx, long(1))
-	require.NoError(t, err)
-	require.Equal(t, []string{"fake start", "fake error: the provider says no", "fake start", "fake end: so"}, h.events)
-}

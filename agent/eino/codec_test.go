@@ -1,8 +1,6 @@
 package eino
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"maps"
 	"math"
@@ -131,37 +129,7 @@ func TestPropertyClear(t *testing.T) {
 	})
 }
 
-// TestToolMessageWithoutResult edits a call in a message whose tool is named, although it has no result.
-func TestToolMessageWithoutResult(t *testing.T) {
-	t.Parallel()
-	f := &schema.Message{
-		Role: schema.Tool, ToolName: "look",
-		AssistantGenMultiContent: []schema.MessageOutputPart{{Type: schema.ChatMessagePartTypeReasoning, Reasoning: &schema.MessageOutputReasoning{Text: "so"}}},
-		ToolCalls:                []schema.ToolCall{newCall("c1", "look", `{"file":"a"}`)},
-	}
-	m, err := codec{}.Import(f, nil)
-	require.NoError(t, err)
-	now := m
-	now.Parts = slices.Clone(m.Parts)
-	now.Parts[1] = reword1(now.Parts[1], "")
-	out, err := codec{}.Export(&now, &origin{Foreign: f, Message: &m, Edited: true})
-	require.NoError(t, err)
-	want := clone(f)
-	want.ToolCalls[0].Function.Arguments = `{"cut":true}`
-	require.Equal(t, want, out)
-}
 
-// TestErrorKeyInCheckpoints writes the mark as eino writes checkpoints.
-func TestErrorKeyInCheckpoints(t *testing.T) {
-	t.Parallel()
-	fs, err := Export([]message.Message{{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c1", Text: "no", Error: true}}}})
-	require.NoError(t, err)
-	var b bytes.Buffer
-	require.NoError(t, gob.NewEncoder(&b).Encode(fs[0]))
-	back := new(schema.Message)
-	require.NoError(t, gob.NewDecoder(&b).Decode(back))
-	require.Equal(t, fs[0], back)
-}
 
 func reflectEqual(a, b any) bool { return requireEqual(a, b) == nil }
 
@@ -486,21 +454,6 @@ func TestOnlyTheEdit(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // allocations of others would be counted
-func TestSameAllocatesNothing(t *testing.T) {
-	f := &schema.Message{
-		Role: schema.Assistant, ReasoningContent: "hm", Content: "so", Extra: map[string]any{"x": 1, "_eino_claude_thinking_signature": "s"},
-		ResponseMeta: &schema.ResponseMeta{Usage: &schema.TokenUsage{PromptTokens: 3}},
-		ToolCalls:    []schema.ToolCall{{ID: "c1", Function: schema.FunctionCall{Name: "look", Arguments: "{}"}}},
-	}
-	m, err := codec{}.Import(f, nil)
-	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		if !(codec{}).same(f, &m) {
-			panic("not the same")
-		}
-	}))
-}
 
 func TestWhatCannotBeSaid(t *testing.T) {
 	t.Parallel()

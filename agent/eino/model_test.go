@@ -144,33 +144,7 @@ func TestModelErrors(t *testing.T) {
 	}
 }
 
-func TestModelCancelled(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	own := errors.New("request aborted")
-	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-		cancel()
-		return nil, own
-	})
-	_, err := eino.Model(inner)(ctx, &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, own)
-	require.Equal(t, middleware.Canceled, middleware.KindOf(err))
-}
 
-func TestModelStopsWithItsReader(t *testing.T) {
-	t.Parallel()
-	gone := errors.New("gone")
-	inner := newFake(says(say("a"), say("b"), say("c")))
-	n := 0
-	_, err := eino.Model(inner)(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, func(middleware.Delta) error {
-		n++
-		return gone
-	})
-	require.Equal(t, gone, err)
-	require.Equal(t, 1, n)
-	inner.running.Wait()
-}
 
 func TestModelBadRequests(t *testing.T) {
 	t.Parallel()

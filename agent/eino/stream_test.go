@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
@@ -161,52 +160,7 @@ func TestStreamFails(t *testing.T) {
 	require.Len(t, all, 1)
 }
 
-func TestStreamAskedAgain(t *testing.T) {
-	t.Parallel()
-	n := 0
-	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-		n++
-		if n == 1 {
-			return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "first"}}}, nil
-		}
-		return []*schema.Message{{Role: schema.Assistant, Extra: map[string]any{"request": "second"}}, say("so")}, nil
-	})
-	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
-		if n == 1 {
-			w.Send(nil, &apiError{503})
-		}
-	}
-	r, err := eino.Wrap(inner, again).Stream(t.Context(), long(1))
-	require.NoError(t, err)
-	all, err := drain(r)
-	require.NoError(t, err)
-	require.Len(t, all, 2, "nothing of the stream that failed")
-	require.Equal(t, "second", all[0].Extra["request"])
-}
 
-func TestPanics(t *testing.T) {
-	t.Parallel()
-	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { panic("inside") })
-	m := eino.Wrap(inner, clearing())
-	require.PanicsWithValue(t, "inside", func() { _, _ = m.Generate(t.Context(), long(1)) })
-	require.PanicsWithValue(t, "inside", func() { _, _ = m.Stream(t.Context(), long(1)) }, "in the goroutine of the caller")
-
-	m = eino.Wrap(newFake(says(say("a"), say("b"))), func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			return next(ctx, req, func(d middleware.Delta) error {
-				if d.Text == "b" {
-					panic("outside")
-				}
-				return emit(d)
-			})
-		}
-	})
-	r, err := m.Stream(t.Context(), long(1))
-	require.NoError(t, err)
-	all, err := drain(r)
-	require.ErrorContains(t, err, "eino: panic: outside")
-	require.Len(t, all, 1)
-}
 
 // through is a middleware that does something to the pieces.
 func through(change func(d middleware.Delta, emit middleware.Emit) error, end func(emit middleware.Emit) error) middleware.Middleware {
@@ -338,35 +292,9 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 	}
 }
 
-func TestStreamsThatMakeNoSense(t *testing.T) {
-	t.Parallel()
-	for want, chunks := range map[string][]*schema.Message{
-		"eino: the model sent a nil chunk":              {say("a"), nil},
-		"eino: the model's stream was empty":            {},
-		"eino: put the model's stream together: cannot": {say("a"), schema.UserMessage("b")},
-		`eino: the model's answer: role "robot"`:        {ended("stop", &schema.Message{Role: "robot", Content: "x"})},
-	} {
-		r, err := eino.Wrap(newFake(says(chunks...)), clearing()).Stream(t.Context(), long(1))
-		require.NoError(t, err)
-		_, err = drain(r)
-		require.ErrorContains(t, err, want)
-	}
-	_, err := eino.Wrap(nothing{}).Generate(t.Context(), long(1))
-	require.ErrorContains(t, err, "neither an answer nor an error")
-	_, err = eino.Wrap(nothing{}).Stream(t.Context(), long(1))
-	require.ErrorContains(t, err, "neither an answer nor an error")
-}
 
-// nothing is a model that answers nothing.
-type nothing struct{ model.ToolCallingChatModel }
 
-func (nothing) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
-	return nil, nil
-}
 
-func (nothing) Stream(context.Context, []*schema.Message, ...model.Option) (*schema.StreamReader[*schema.Message], error) {
-	return nil, nil
-}
 
 // A stream is finished by a finish reason, or by a usage after its last piece. One without is an error only if the
 // model has finished one before.
@@ -438,15 +366,3 @@ func notices(rec *middlewaretest.Recorder, text string) (n int) {
 	return n
 }
 
-// odd holds types in Extra that eino cannot put together.
-func TestStreamWithUnknownExtra(t *testing.T) {
-	t.Parallel()
-	type mine struct{ n int }
-	a, b := say("a"), say("b")
-	a.Extra, b.Extra = map[string]any{"x": mine{1}}, map[string]any{"x": mine{2}}
-	r, err := eino.Wrap(newFake(says(a, b)), clearing()).Stream(t.Context(), long(1))
-	require.NoError(t, err)
-	all, err := drain(r)
-	require.NoError(t, err)
-	require.Equal(t, mine{2}, all[1].Extra["x"])
-}

@@ -2,7 +2,6 @@ package eino_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -195,45 +194,4 @@ func TestSummaryInTheConversation(t *testing.T) {
 	}
 }
 
-// TestSummaryOfABoundModel gives a summariser to which tools are bound: it is
-// asked without, and what it calls all the same is not run.
-func TestSummaryOfABoundModel(t *testing.T) {
-	t.Parallel()
-	inner, other := newFake(says(say("done"))), newFake(says(calls("x", `{"page":1}`)))
-	info, err := readTool(t).Info(t.Context())
-	require.NoError(t, err)
-	small, err := other.WithTools([]*schema.ToolInfo{info})
-	require.NoError(t, err)
-	answer, err := eino.Wrap(inner, folding(by(small), summarize.Options{})).Generate(t.Context(), long(20))
-	require.NoError(t, err)
-	require.Equal(t, "done", answer.Content)
-	require.Empty(t, answer.ToolCalls)
-	require.NotEmpty(t, other.asked)
-	for _, o := range other.options {
-		require.Empty(t, o.Tools)
-	}
-	require.Contains(t, fmt.Sprint(inner.asked[0]), "messages compacted", "rules write")
-}
 
-// TestSummaryFails shows the error of a run whose summariser fails under Strict,
-// and that without it the run goes on.
-func TestSummaryFails(t *testing.T) {
-	t.Parallel()
-	limited := errors.New("status code: 429, message: Rate limit reached")
-	for _, strict := range []bool{false, true} {
-		inner := newFake(says(say("done")))
-		other := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, limited })
-		chat := eino.Wrap(inner, folding(by(other), summarize.Options{NoFallback: true, Strict: strict}))
-		in := long(20)
-		_, err := chat.Generate(t.Context(), in)
-		if !strict {
-			require.NoError(t, err)
-			require.Equal(t, in, inner.asked[0], "all is as it was")
-			continue
-		}
-		require.ErrorContains(t, err, "no summary that can be taken")
-		require.ErrorIs(t, err, limited)
-		require.Equal(t, middleware.RateLimited, middleware.KindOf(err), "%v", err)
-		require.Empty(t, inner.asked)
-	}
-}

@@ -118,22 +118,3 @@ func TestChangedAnswerOfClaude(t *testing.T) {
 	})
 }
 
-// TestThinkingOfClaudeAfterRestart sends an answer back with a model that has not made it.
-func TestThinkingOfClaudeAfterRestart(t *testing.T) {
-	t.Parallel()
-	req := &middleware.Request{Messages: []message.Message{message.User("q")}}
-	resp, err := eino.Model(newFake(says(claude("hm", "sig", "so")...)))(t.Context(), req, nil)
-	require.NoError(t, err)
-	stored, err := json.Marshal(resp.Message)
-	require.NoError(t, err)
-	var answer message.Message
-	require.NoError(t, json.Unmarshal(stored, &answer))
-
-	inner := newFake(says(say("done")))
-	req.Messages = append(req.Messages, answer, message.User("and?"))
-	_, err = eino.Model(inner)(t.Context(), req, nil)
-	require.NoError(t, err)
-	require.Equal(t, message.Thinking{Text: "hm", Signature: "sig"}, sentBack(inner.asked[0][1]))
-	require.Equal(t, "hm", inner.asked[0][1].ReasoningContent)
-	require.Equal(t, "so", inner.asked[0][1].Content)
-}

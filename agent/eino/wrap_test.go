@@ -7,10 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/cloudwego/eino/components"
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
@@ -19,8 +17,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/fit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -229,21 +225,6 @@ func TestMiddlewareChangesTheAnswer(t *testing.T) {
 	})
 }
 
-func TestMiddlewareAnswersItself(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
-		inner := newFake(says(say("no")))
-		got, err := ask(eino.Wrap(inner, func(middleware.Model) middleware.Model {
-			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return &middleware.Response{Message: message.Assistant(message.Text{Text: "cached"}), Stop: middleware.StopEnd}, nil
-			}
-		}), long(1))
-		require.NoError(t, err)
-		require.Equal(t, "cached", got.Content)
-		require.Equal(t, schema.Assistant, got.Role)
-		require.Empty(t, inner.asked)
-	})
-}
 
 type apiError struct{ HTTPStatusCode int }
 
@@ -264,22 +245,6 @@ func TestErrorsWrapThatOfTheModel(t *testing.T) {
 	})
 }
 
-func TestRetry(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
-		n := 0
-		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
-			n++
-			if n == 1 {
-				return nil, &apiError{503}
-			}
-			return []*schema.Message{say("at "), say("last")}, nil
-		})
-		got, err := ask(eino.Wrap(inner, again), long(1))
-		require.NoError(t, err)
-		require.Equal(t, "at last", got.Content)
-	})
-}
 
 // again asks once more after an error.
 func again(next middleware.Model) middleware.Model {
@@ -332,92 +297,10 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
-func TestTyper(t *testing.T) {
-	t.Parallel()
-	name, _ := components.GetType(eino.Wrap(newFake(nil)))
-	require.Equal(t, "fake", name)
-	name, _ = components.GetType(eino.Wrap(checked{newFake(nil)}))
-	require.Equal(t, "Checked", name)
-	require.True(t, components.IsCallbacksEnabled(eino.Wrap(newFake(nil))))
-}
 
-// TestTogether calls one wrapped model from many goroutines, each of which
-// goes on with a conversation of its own.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	inner := newFake(func(_ context.Context, in []*schema.Message) ([]*schema.Message, error) {
-		return []*schema.Message{say(in[1].Content), say(" answered")}, nil
-	})
-	m := eino.Wrap(inner, twice, clearing())
-	var wg sync.WaitGroup
-	for g := range 6 {
-		wg.Go(func() {
-			question := fmt.Sprint("question ", g)
-			for n := 1; n <= 10; n++ {
-				in := long(n)
-				in[1] = schema.UserMessage(question)
-				var all []*schema.Message
-				r, err := m.Stream(t.Context(), in)
-				if err == nil {
-					all, err = drain(r)
-				}
-				if err != nil || all[0].Content != question {
-					t.Errorf("%s: answered %v: %v", question, all, err)
-				}
-				if got, err := m.Generate(t.Context(), in); err != nil || got.Content != question+" answered" {
-					t.Errorf("%s: answered %v: %v", question, got, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
 
-// twice asks twice at once and takes the answer of one.
-func twice(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			drop := func(middleware.Delta) error { return nil }
-			_, _ = next(ctx, req, drop)
-		})
-		defer wg.Wait()
-		return next(ctx, req, emit)
-	}
-}
 
-func TestModelsShareAChain(t *testing.T) {
-	t.Parallel()
-	n := 0
-	chain := middleware.Chain(middleware.Observe(func(_ context.Context, e middleware.Event) {
-		if e.Kind != middleware.Called {
-			n++
-		}
-	}), clearing())
-	first, second := newFake(says(say("a"))), newFake(says(say("b")))
-	_, err := eino.Wrap(first, chain).Generate(t.Context(), long(3))
-	require.NoError(t, err)
-	_, err = eino.Wrap(second, chain).Generate(t.Context(), long(3))
-	require.NoError(t, err)
-	require.Equal(t, 1, n, "what was edited for one is known to the other")
-	require.Equal(t, first.asked, second.asked)
-}
 
-// A warning names fields that Options have, as well as a Request.
-func TestWarningsNameOptions(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	m := eino.Wrap(newFake(says(schema.AssistantMessage("ok", nil))), rec.Middleware(),
-		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.5)}), fit.New(fit.Options{}))
-	_, err := m.Generate(t.Context(), []*schema.Message{schema.UserMessage("Hi")})
-	require.NoError(t, err)
-	warned := rec.Events(middleware.Misconfigured)
-	require.Len(t, warned, 2)
-	for _, e := range warned {
-		require.Contains(t, e.Why, "set a Budget")
-		require.NotContains(t, e.Why, "Request.")
-	}
-}
 
 // A message with the key is sent as it is, from the call on that finds it.
 func TestPinnedKey(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/tmc/langchaingo/chains"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/memory"
-	"github.com/tmc/langchaingo/prompts"
 	"github.com/tmc/langchaingo/tools"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
@@ -194,42 +193,4 @@ func TestTextAgents(t *testing.T) {
 	}
 }
 
-func TestChainsAndMemory(t *testing.T) {
-	t.Parallel()
-	inner := gives(says("Hello, Ann."), says("Ann."), says("three"))
-	llm := langchaingo.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1)}))
-	talk := chains.NewConversation(llm, memory.NewConversationBuffer())
-	for _, c := range []struct{ in, out string }{{"I am Ann.", "Hello, Ann."}, {"Who am I?", "Ann."}} {
-		answer, err := chains.Run(t.Context(), talk, c.in)
-		require.NoError(t, err)
-		require.Equal(t, c.out, answer)
-	}
-	require.Contains(t, inner.last().msgs[0].Parts[0].(llms.TextContent).Text, "I am Ann.")
 
-	count := chains.NewLLMChain(llm, prompts.NewPromptTemplate("Count {{.what}}.", []string{"what"}))
-	answer, err := chains.Run(t.Context(), count, "the tests", chains.WithModel("small"), chains.WithMaxTokens(7))
-	require.NoError(t, err)
-	require.Equal(t, "three", answer)
-	require.Equal(t, []llms.MessageContent{human("Count the tests.")}, inner.last().msgs)
-	require.Equal(t, "small", inner.last().options.Model)
-	require.Equal(t, 7, inner.last().options.MaxTokens)
-}
-
-// Parallel calls come back from the agent as several answers, one after the
-// other, each with its result: each is a round of its own.
-func TestParallelCallsOfAgent(t *testing.T) {
-	t.Parallel()
-	both := calls("call_1", "read_page", `{"__arg1": "page \"1\""}`)
-	both.Choices[0].ToolCalls = append(both.Choices[0].ToolCalls, calls("call_2", "read_page", `{"__arg1": "page \"2\""}`).Choices[0].ToolCalls...)
-	inner := gives(both, says("done"))
-	var units []message.Unit
-	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { units = message.Units(req.Messages) }))
-	agent := agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{3}})
-	answer, err := chains.Run(t.Context(), agents.NewExecutor(agent), "Who?")
-	require.NoError(t, err)
-	require.Equal(t, "done", answer)
-	view := strict(t, inner.last().msgs)
-	require.Len(t, view, 6, "system, question, and twice a call and its result")
-	require.Len(t, units, 4)
-	require.True(t, units[2].Round && units[3].Round)
-}

@@ -1,7 +1,6 @@
 package langchaingo_test
 
 import (
-	"context"
 	"maps"
 	"testing"
 
@@ -78,22 +77,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func TestAnswersThatAreNone(t *testing.T) {
-	t.Parallel()
-	_, err := langchaingo.Wrap(gives(nil)).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.EqualError(t, err, "langchaingo: the model returned neither a response nor an error")
-	bad := &llms.ContentResponse{Choices: []*llms.ContentChoice{{ToolCalls: []llms.ToolCall{{ID: "t1"}}}}}
-	_, err = langchaingo.Wrap(gives(bad)).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.EqualError(t, err, `langchaingo: choice 0 of the answer: call "t1" has no function`)
-	_, err = langchaingo.Wrap(gives(), func(middleware.Model) middleware.Model {
-		return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-			return nil, nil
-		}
-	}).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.EqualError(t, err, "langchaingo: a middleware returned neither a response nor an error")
-	_, err = prompt(langchaingo.Wrap(gives(&llms.ContentResponse{})), "Hi")
-	require.EqualError(t, err, "empty response from model", "as without the wrapper")
-}
 
 func TestChangedAnswers(t *testing.T) {
 	t.Parallel()
@@ -195,23 +178,3 @@ func copyOf(r *llms.ContentResponse) *llms.ContentResponse {
 	return out
 }
 
-// A middleware may answer without the model, or ask it twice.
-func TestAnswersOfMiddlewares(t *testing.T) {
-	t.Parallel()
-	canned := func(middleware.Model) middleware.Model {
-		return middlewareModel(middleware.Response{
-			Message: message.Assistant(message.Text{Text: "as before"}), Stop: middleware.StopLength,
-			Usage: message.Usage{Input: 7, Output: 2},
-		})
-	}
-	got, err := langchaingo.Wrap(gives(), canned).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.NoError(t, err)
-	require.Equal(t, "as before", got.Choices[0].Content)
-	require.Equal(t, "length", got.Choices[0].StopReason)
-	require.Equal(t, 9, got.Choices[0].GenerationInfo["TotalTokens"])
-
-	first := says("one")
-	got, err = langchaingo.Wrap(gives(first, says("two")), twice).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.NoError(t, err)
-	require.Same(t, first, got, "it is the response of the answer that was chosen")
-}

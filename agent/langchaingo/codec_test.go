@@ -225,19 +225,3 @@ func TestEditsThatAddAndRemove(t *testing.T) {
 	}
 }
 
-func TestSameAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
-	c := codec{}
-	f := llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{
-		llms.TextContent{Text: "Let me see."},
-		llms.BinaryContent{MIMEType: "image/png", Data: []byte("png")},
-		llms.ToolCall{ID: "1", FunctionCall: &llms.FunctionCall{Name: "look", Arguments: "line 1\nline \"2\""}},
-		llms.ToolCallResponse{ToolCallID: "1", Content: "ok"},
-	}}
-	m, err := c.Import(f, nil)
-	require.NoError(t, err)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		if !isSame(f, &m) {
-			t.Fatal("it must be the same")
-		}
-	}))
-}

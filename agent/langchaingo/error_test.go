@@ -85,18 +85,3 @@ func TestKindsOfErrors(t *testing.T) {
 	}
 }
 
-// Some clients say in words that the context is done, and no more.
-func TestContextErrorsKeepTheirIdentity(t *testing.T) {
-	t.Parallel()
-	for _, told := range []error{errors.New("request cancelled"), context.Canceled, llms.NewError(llms.ErrCodeCanceled, "x", "gone")} {
-		ctx, cancel := context.WithCancel(t.Context())
-		inner := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-			cancel()
-			return nil, told
-		}}
-		_, err := langchaingo.Wrap(inner).GenerateContent(ctx, []llms.MessageContent{human("Hi")})
-		require.ErrorIs(t, err, context.Canceled)
-		require.ErrorIs(t, err, told)
-		require.Equal(t, middleware.Canceled, middleware.KindOf(err))
-	}
-}

@@ -16,8 +16,6 @@ import (
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -150,31 +148,8 @@ func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, er
 	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
 }
 
-// middlewareModel gives one answer.
-func middlewareModel(resp middleware.Response) middleware.Model {
-	return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return &resp, nil
-	}
-}
 
-// twice asks twice and takes the first answer.
-func twice(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		resp, err := next(ctx, req, emit)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := next(ctx, req, nil); err != nil {
-			return nil, err
-		}
-		return resp, nil
-	}
-}
 
-// clearing clears eagerly.
-func clearing() middleware.Middleware {
-	return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(500), Keep: 1})
-}
 
 // echo calls a tool with the value that the last message names, and rejects
 // histories whose calls are not whole.

@@ -1,10 +1,7 @@
 package langchaingo_test
 
 import (
-	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,55 +53,7 @@ func TestRestoredArguments(t *testing.T) {
 	}
 }
 
-func TestResolvedNames(t *testing.T) {
-	t.Parallel()
-	var seen []message.Message
-	inner := gives(says("ok"))
-	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Messages }))
-	both := calling("", "read", "{}")
-	both.Parts = append(both.Parts, calling("", "write", "{}").Parts...)
-	history := []llms.MessageContent{
-		human("Go"),
-		calling("1", "look", "{}"), result("1", "", "a"),
-		calling("1", "find", "{}"), result("1", "", "b"), // the id again
-		result("2", "", "c"), // of no call
-		result("1", "own", "d"),
-		both, result("", "", "e"), result("", "", "f"), // without ids
-	}
-	_, err := llm.GenerateContent(t.Context(), history)
-	require.NoError(t, err)
-	var names []string
-	for _, m := range inner.last().msgs {
-		if r, ok := m.Parts[0].(llms.ToolCallResponse); ok {
-			names = append(names, r.Content+" "+r.Name)
-		}
-	}
-	require.Equal(t, []string{"a look", "b find", "c ", "d own", "e read", "f write"}, names)
-	require.ErrorContains(t, message.Check(seen), "orphaned result")
-	require.Empty(t, history[2].Parts[0].(llms.ToolCallResponse).Name, "the caller's own is not written to")
-}
 
-func TestChangedByItsOwner(t *testing.T) {
-	t.Parallel()
-	inner := gives(says("ok"), says("ok"), says("ok"))
-	var seen []message.Message
-	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Messages }))
-	data := []byte("one")
-	history := []llms.MessageContent{human("Go"), {Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.BinaryPart("image/png", data)}}, human("and")}
-	ask := func() {
-		_, err := llm.GenerateContent(t.Context(), history)
-		require.NoError(t, err)
-	}
-	ask()
-	before := seen
-	copy(data, "two")
-	ask()
-	require.Equal(t, message.Media{Type: "image/png", Data: "two"}, seen[1].Parts[0])
-	require.Equal(t, message.Media{Type: "image/png", Data: "one"}, before[1].Parts[0], "what was seen before stays")
-	history[0].Parts[0] = llms.TextPart("Stop")
-	ask()
-	require.Equal(t, "Stop", seen[0].Text())
-}
 
 func TestBadMessages(t *testing.T) {
 	t.Parallel()
@@ -127,30 +76,6 @@ func TestBadMessages(t *testing.T) {
 	require.ErrorContains(t, err, "message 1: part 1: is nil")
 }
 
-// TestTogether calls one wrapped model from many conversations at once, all of
-// which have the same call ids.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	llm := langchaingo.Wrap(echo{}, clearing())
-	var wg sync.WaitGroup
-	for g := range 6 {
-		wg.Go(func() {
-			history := []llms.MessageContent{human(fmt.Sprint("conversation ", g%3))}
-			for n := range 40 {
-				value := fmt.Sprintf("%d of %d", n, g%3)
-				resp, err := llm.GenerateContent(t.Context(), append(slices.Clip(history), human("call "+value)),
-					llms.WithStreamingFunc(nil))
-				if err != nil {
-					t.Errorf("call: %v", err)
-					return
-				}
-				c := resp.Choices[0].ToolCalls[0]
-				history = append(history, calling(c.ID, c.FunctionCall.Name, value), result(c.ID, "", strings.Repeat(value, 50)))
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // TestRepeatedID has calls of one answer of which several have the same ID, as local
 // models give them: each call must get its own result, in whatever messages they are.

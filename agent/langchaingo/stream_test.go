@@ -257,27 +257,6 @@ func TestMiddlewareEmitsByItself(t *testing.T) {
 	require.Equal(t, []string{"hm|", "|The linker", "|" + callChunk, `|[{"type":"","function":{"name":"","arguments":"{}"}}]`}, got)
 }
 
-func TestOnlyMiddlewareWantsPieces(t *testing.T) {
-	t.Parallel()
-	var heard []middleware.Delta
-	curious := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			require.Nil(t, emit, "the caller wants none")
-			return next(ctx, req, func(d middleware.Delta) error {
-				heard = append(heard, d)
-				return nil
-			})
-		}
-	}
-	inner := streams(chunksOf("a", "b"), chunksOf("hm"), false, false)
-	_, err := langchaingo.Wrap(inner, curious).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")})
-	require.NoError(t, err)
-	require.Equal(t, "thinking hm\ntext a\ntext b\n", lines(heard))
-
-	_, err = langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")})
-	require.NoError(t, err)
-	require.Nil(t, inner.last().options.StreamingFunc, "nobody asked for pieces")
-}
 
 // A stream is finished by a stop reason or a usage. One without is an error only if the model has finished one before
 // in the chain, under the same name.
@@ -328,40 +307,4 @@ func TestUnfinishedStreams(t *testing.T) {
 	}
 }
 
-// A client may keep its streaming function and call it again.
-func TestStreamEndsWithItsCall(t *testing.T) {
-	t.Parallel()
-	var late func(context.Context, []byte) error
-	inner := &model{answer: func(_ context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-		late = o.StreamingFunc
-		return says("ok"), nil
-	}}
-	_, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
-		llms.WithStreamingFunc(func(context.Context, []byte) error {
-			t.Error("there is no call")
-			return nil
-		}))
-	require.NoError(t, err)
-	require.EqualError(t, late(t.Context(), []byte("a")), "langchaingo: the call is over")
-}
 
-func TestCanceledWhileStreaming(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	inner := &model{}
-	inner.answer = func(ctx context.Context, _ []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-		if err := o.StreamingFunc(ctx, []byte("a")); err != nil {
-			return nil, err
-		}
-		<-ctx.Done()
-		return nil, errors.New("request cancelled") // as the client for OpenAI says
-	}
-	_, err := langchaingo.Wrap(inner).GenerateContent(ctx, []llms.MessageContent{human("Who?")},
-		llms.WithStreamingFunc(func(context.Context, []byte) error {
-			cancel()
-			return nil
-		}))
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorContains(t, err, "request cancelled")
-	require.Equal(t, middleware.Canceled, middleware.KindOf(err))
-}

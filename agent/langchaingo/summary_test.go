@@ -2,7 +2,6 @@ package langchaingo_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -124,55 +123,5 @@ func talked(rounds int) []llms.MessageContent {
 	return append(msgs, human("Well?"))
 }
 
-// TestSummaryOptions shows that call options of the run go to the summariser if
-// that is asked for.
-func TestSummaryOptions(t *testing.T) {
-	t.Parallel()
-	for _, pass := range []bool{false, true} {
-		inner, small := steps(0), steps(0)
-		llm := langchaingo.Wrap(inner, folding(summarize.By(langchaingo.Model(small), summarize.Ask{PassParams: pass}), summarize.Options{}))
-		_, err := llm.GenerateContent(t.Context(), talked(20), llms.WithTemperature(0.5))
-		require.NoError(t, err)
-		require.Equal(t, pass, small.last().options.Temperature == 0.5)
-		require.InDelta(t, 0.5, inner.last().options.Temperature, 0)
-	}
-}
 
-// TestSummaryCallsNothing gives a summariser that calls a tool: the call is not
-// run, and rules write.
-func TestSummaryCallsNothing(t *testing.T) {
-	t.Parallel()
-	inner := steps(0)
-	small := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-		return calls("call_x", "read_page", `{"page":1}`), nil
-	}}
-	answer, err := langchaingo.Wrap(inner, folding(by(small), summarize.Options{})).GenerateContent(t.Context(), talked(20))
-	require.NoError(t, err)
-	require.Equal(t, "The linker.", answer.Choices[0].Content)
-	require.Empty(t, answer.Choices[0].ToolCalls)
-	require.Contains(t, fmt.Sprint(inner.last().msgs), "messages compacted")
-}
 
-// TestSummaryFails shows the error of a call whose summariser fails under Strict,
-// and that without it the call goes on.
-func TestSummaryFails(t *testing.T) {
-	t.Parallel()
-	limited := errors.New("API returned unexpected status code: 429: Rate limit reached")
-	for _, strict := range []bool{false, true} {
-		inner := steps(0)
-		small := &model{answer: func(context.Context, []llms.MessageContent, *llms.CallOptions) (*llms.ContentResponse, error) {
-			return nil, limited
-		}}
-		h := talked(12)
-		_, err := langchaingo.Wrap(inner, folding(by(small), summarize.Options{NoFallback: true, Strict: strict})).GenerateContent(t.Context(), h)
-		if !strict {
-			require.NoError(t, err)
-			require.Equal(t, h, inner.last().msgs, "all is as it was")
-			continue
-		}
-		require.ErrorContains(t, err, "no summary that can be taken")
-		require.ErrorIs(t, err, limited)
-		require.Equal(t, middleware.RateLimited, middleware.KindOf(err), "%v", err)
-		require.Empty(t, inner.asked)
-	}
-}

@@ -155,33 +155,6 @@ func TestToolCompacts(t *testing.T) {
 	}
 }
 
-// The agents that write text behind "Action Input:" can run the tool as well.
-func TestToolOfTextAgents(t *testing.T) {
-	t.Parallel()
-	archive := store.NewMemory(0)
-	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
-	require.NoError(t, err)
-	recall, err := langchaingo.Tool(agent.Recall(archive, agent.RecallOptions{}))
-	require.NoError(t, err)
-	all := []tools.Tool{recall}
-	for _, input := range []string{
-		h.String(), `"` + h.String() + `"` + "\n", "`" + h.String() + "`", `{"handle": "` + h.String() + `"}`,
-		"```json\n{\"handle\": \"" + h.String() + "\"}\n```", h.String() + "\nObservation:",
-	} {
-		for answer, build := range map[string]func(llms.Model) agents.Agent{
-			"Final Answer: the linker": func(llm llms.Model) agents.Agent { return agents.NewOneShotAgent(llm, all) },
-			"AI: the linker":           func(llm llms.Model) agents.Agent { return agents.NewConversationalAgent(llm, all) },
-		} {
-			inner := gives(says("Thought: look\nAction: recall\nAction Input: "+input), says(answer))
-			got, err := chains.Run(t.Context(), agents.NewExecutor(build(langchaingo.Wrap(inner))), "Who broke the build?")
-			require.NoError(t, err)
-			require.Equal(t, "the linker", strings.TrimSpace(got))
-			prompt := inner.last().msgs[0].Parts[0].(llms.TextContent).Text
-			require.Contains(t, prompt, "Observation: culprit: the linker", "%q", input)
-			require.Contains(t, prompt, recall.Description(), "the model is told what input is wanted")
-		}
-	}
-}
 
 // fixed is a tool that always answers the same, and remembers what it was asked.
 type fixed struct {
@@ -208,7 +181,6 @@ const (
 	anyValue   = `{"type":"object","properties":{"value":true},"required":["value"]}`
 	names      = `{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}}},"required":["names"]}`
 	several    = `{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string","enum":["a", "b"]},"deep":{"description":"how far"}},"required":["path","to"]}`
-	choice     = `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}`
 	own        = `{"type":"object","properties":{"__arg1":{"type":"string"}},"required":["__arg1"]}`
 	anyField   = `{"type":"object","properties":{},"additionalProperties":{"type":"integer"}}`
 	definition = `{"type":"object","properties":{"at":{"$ref":"#/$defs/at"}},"required":["at"],"$defs":{"at":{"type":"string"}}}`
@@ -278,43 +250,7 @@ func TestToolInput(t *testing.T) {
 	}
 }
 
-// What cannot be read is told to the model, and the tool is not asked.
-func TestToolInputThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ parameters, input, want string }{
-		{several, "a.go", `error: the input is "a.go", want a JSON object that fits the schema ` + strings.Replace(several, ", ", ",", 1)},
-		{choice, strings.Repeat("é", 50), `error: the input is "` + strings.Repeat("é", 40) + `"…, want a JSON object that fits the schema ` + choice},
-	} {
-		asked := "not asked"
-		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: c.parameters}, asked: &asked})
-		require.NoError(t, err)
-		answer, err := made.Call(t.Context(), c.input)
-		require.NoError(t, err, "an error would end the run")
-		require.Equal(t, c.want, answer)
-		require.Equal(t, "not asked", asked)
-	}
-}
 
-func TestToolDescription(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ description, parameters, want string }{
-		{"Looks.", "", "Looks. Input: {}."},
-		{"Looks", nothing, "Looks. Input: {}."},
-		{"", number, `Input: "page", as plain text; or a JSON object that fits the schema ` + number + `.`},
-		{"Looks!", maybe, `Looks! Input: "all", as plain text; or a JSON object that fits the schema ` + maybe + `.`},
-		{"Looks.", pathMode, `Looks. Input: "path", as plain text; or a JSON object that fits the schema ` + pathMode + `.`},
-		{"Looks.", choice, `Looks. Input: a JSON object that fits the schema ` + choice + `.`},
-		{"Looks.", several, `Looks. Input: a JSON object that fits the schema ` + strings.Replace(several, ", ", ",", 1) + `.`},
-		{"Looks.", anyField, "Looks. Input: {}."},
-	} {
-		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Description: c.description, Parameters: c.parameters}})
-		require.NoError(t, err)
-		require.Equal(t, []string{"look", c.want}, []string{made.Name(), made.Description()})
-	}
-	recall, err := langchaingo.Tool(agent.Recall(store.NewMemory(0), agent.RecallOptions{}))
-	require.NoError(t, err)
-	require.Contains(t, recall.Description(), ` Input: "handle", as plain text; or a JSON object that fits the schema {"type":"object"`)
-}
 
 func TestToolAnswers(t *testing.T) {
 	t.Parallel()
@@ -339,23 +275,6 @@ func TestToolAnswers(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "who is gone needs no answer")
 }
 
-func TestToolWithAWrongSchema(t *testing.T) {
-	t.Parallel()
-	for parameters, want := range map[string]string{
-		"no schema":                        `langchaingo: tool "look": parameters: `,
-		"null":                             `langchaingo: tool "look": parameters are null, want a JSON schema`,
-		`{"type":"string"}`:                `langchaingo: tool "look": parameters are of type "string", want object`,
-		`{"properties":["a"]}`:             `langchaingo: tool "look": parameters: `,
-		`{"properties":{},"required":1}`:   `langchaingo: tool "look": parameters: `,
-		`{"type":"object","required":[1]}`: `langchaingo: tool "look": parameters: `,
-	} {
-		_, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: parameters}})
-		require.ErrorContains(t, err, want)
-		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-	}
-	_, err := langchaingo.Definitions(fixed{def: message.ToolDef{Name: "look", Parameters: "null"}})
-	require.EqualError(t, err, `langchaingo: tool "look": parameters are null, want a JSON schema`)
-}
 
 // A program with a loop of its own declares tools by Definitions, and answers the
 // calls by Tool.

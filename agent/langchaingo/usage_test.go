@@ -95,14 +95,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestUsageOfBlocksCountsOnce(t *testing.T) {
-	t.Parallel()
-	var got message.Usage
-	llm := langchaingo.Wrap(gives(anthropics()), answering(func(r *middleware.Response) { got = r.Usage }))
-	_, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.NoError(t, err)
-	require.Equal(t, message.Usage{Input: 1110, CacheRead: 100, CacheWrite: 1000, Output: 5}, got)
-}
 
 // TestUsageOfOwnAnswer has a middleware that answers instead of the model: what
 // it says of usage is what a chain further out reads.
@@ -201,23 +193,6 @@ func TestBreakpointsOfAnthropic(t *testing.T) {
 	require.Equal(t, llms.TextContent{Text: "What is there?"}, other.last().msgs[1].Parts[0], "other clients would reject a mark")
 }
 
-// A chain around the client sets marks on copies, and keeps those of the caller.
-func TestBreakpointsAreNotTheCallers(t *testing.T) {
-	t.Parallel()
-	client, asked := claude(t)
-	chain := middleware.With(middleware.Env{Breakpoints: true}, contextedit.New(contextedit.Options{}))
-	model := langchaingo.Wrap(client, chain)
-	in := []llms.MessageContent{
-		llms.TextParts(llms.ChatMessageTypeHuman, "one"), llms.TextParts(llms.ChatMessageTypeAI, "two"),
-		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.WithCacheControl(llms.TextContent{Text: "three"}, anthropic.EphemeralCache())}},
-		llms.TextParts(llms.ChatMessageTypeAI, "four"), llms.TextParts(llms.ChatMessageTypeHuman, "five"),
-	}
-	before := fmt.Sprintf("%#v", in[0].Parts)
-	_, err := model.GenerateContent(t.Context(), in)
-	require.NoError(t, err)
-	require.Equal(t, []string{"0 text ephemeral", "1 text", "2 text ephemeral", "3 text", "4 text ephemeral"}, asked())
-	require.Equal(t, before, fmt.Sprintf("%#v", in[0].Parts))
-}
 
 // A client of one's own tells by GenerationInfo why the cache was missed.
 func TestCacheMiss(t *testing.T) {

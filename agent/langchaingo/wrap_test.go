@@ -150,41 +150,10 @@ func TestWhatMiddlewaresChange(t *testing.T) {
 	require.ErrorContains(t, err, `langchaingo: tool "x": parameters: json: unsupported type`)
 }
 
-func TestContextOfAnotherKind(t *testing.T) {
-	t.Parallel()
-	lost := func(next middleware.Model) middleware.Model {
-		return func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			return next(context.Background(), req, emit) //nolint:contextcheck // that is what the test is about
-		}
-	}
-	_, err := langchaingo.Wrap(gives(), lost).GenerateContent(t.Context(), []llms.MessageContent{human("Hi")})
-	require.EqualError(t, err, "langchaingo: a middleware called the model with a context that is not made from its own")
-}
 
-// thinker is a model that says that it can reason.
-type thinker struct{ *model }
 
-func (thinker) SupportsReasoning() bool { return true }
 
-func TestSupportsReasoning(t *testing.T) {
-	t.Parallel()
-	require.True(t, llms.SupportsReasoningModel(langchaingo.Wrap(thinker{gives()})))
-	require.True(t, llms.SupportsReasoningModel(langchaingo.Wrap(langchaingo.Wrap(thinker{gives()}))))
-	_, ok := langchaingo.Wrap(gives()).(llms.ReasoningModel)
-	require.False(t, ok, "what inner is not, the wrapper is not")
-	answer, err := prompt(langchaingo.Wrap(thinker{gives(says("ok"))}), "Hi")
-	require.NoError(t, err)
-	require.Equal(t, "ok", answer)
-}
 
-func TestBadOptions(t *testing.T) {
-	t.Parallel()
-	require.PanicsWithValue(t, "langchaingo: Wrap: inner model is nil", func() { langchaingo.Wrap(nil) })
-	require.PanicsWithValue(t, "langchaingo: Model: inner model is nil", func() { langchaingo.Model(nil) })
-	require.PanicsWithValue(t, "langchaingo: Wrap: Budget.Window is 0 tokens, want more than 0", func() {
-		langchaingo.Options{Budget: &middleware.Budget{}}.Wrap(gives())
-	})
-}
 
 // What surrounds an edited part, and what stands beside it, stays.
 func TestEditsKeepTheRest(t *testing.T) {
