@@ -267,13 +267,6 @@ func TestLoad(t *testing.T) {
 	require.ErrorContains(t, err, "is a directory")
 }
 
-func TestErrorOfWideText(t *testing.T) {
-	t.Parallel()
-	_, err := chainfile.Parse("c", []byte("{\n\t\"a\u2028b\": 1,\n}"))
-	var e *chainfile.Error
-	require.ErrorAs(t, err, &e)
-	require.NotContains(t, e.Error(), "\u2028")
-}
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
@@ -330,47 +323,8 @@ func TestWindowOfTheModel(t *testing.T) {
 	require.ErrorContains(t, err, "want less than the window of 128000")
 }
 
-func TestPreset(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.System("You fix builds."), message.User("Why does the build fail?")}
-	for i := range 24 {
-		id := fmt.Sprintf("c%d", i)
-		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", strings.Repeat("a log ", 2000)))
-	}
-	parsed, err := chainfile.Parse("c", []byte("model: claude-sonnet-4-5\npreset: economy\n"))
-	require.NoError(t, err)
-	auto, err := chainfile.Parse("c", []byte("model: claude-sonnet-4-5\npreset: auto\n"))
-	require.NoError(t, err)
-	for _, f := range []*chainfile.File{parsed, auto} {
-		require.NotNil(t, f.Archive)
-		_, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Tools: []message.ToolDef{{Name: "read"}}})
-		require.NoError(t, err)
-		require.Len(t, events, 1)
-		require.Contains(t, events[0].Why, "shortened 18 results (reading it has cost")
-	}
-}
 
-func TestPricedTriggers(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"{economy: true}", "{economy: {read: 0.1, write: 1.25, ttl: 1h, pressure: 0.5, factor: 2}}", "{worth: {factor: 1.5}}",
-		"{cold: {ttl: 5m}}", "[{economy: {pressure: off}}, {tokens: 100000}]",
-	} {
-		_, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, trigger: "+text+"}]"))
-		require.NoError(t, err, text)
-	}
-}
 
-func TestBreakpoints(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{"breakpoints: true": true, "breakpoints: false": false, "": false} {
-		f, err := chainfile.Parse("c", []byte(text+"\nchain: [{use: contextedit}]"))
-		require.NoError(t, err)
-		sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
-		require.NoError(t, err)
-		require.Equal(t, want, sent.Messages[len(sent.Messages)-1].Hints.Breakpoint, text)
-	}
-}
 
 // TestUnknownModel has names of models that are not in the table.
 func TestUnknownModel(t *testing.T) {

@@ -3,7 +3,6 @@ package chainfile_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/sqlstore"
@@ -59,20 +57,6 @@ func TestDatabase(t *testing.T) {
 	require.Error(t, testkit.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
 }
 
-// A journal and an archive of the program go before those of the file, which then need not be opened.
-func TestDatabaseThatIsNotOpen(t *testing.T) {
-	t.Parallel()
-	f, err := chainfile.Parse("c", []byte("journal: sqlite:x.db"+clears))
-	require.NoError(t, err)
-	require.Nil(t, f.Journal)
-	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
-	require.ErrorContains(t, err, "c:1:10: journal names a database that is not open: call File.Open before File.With")
-	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-
-	own := open(t, "journal: memory"+clears)
-	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{Journal: own.Journal}), &middleware.Request{Messages: conversation()})
-	require.NoError(t, err)
-}
 
 func TestDatabaseErrors(t *testing.T) {
 	t.Parallel()
@@ -172,53 +156,7 @@ func TestArchive(t *testing.T) {
 	require.NoError(t, err, "that of the Env goes before")
 }
 
-// In another scope a file has the contents of that scope alone, and its own when it is asked again.
-func TestIn(t *testing.T) {
-	t.Parallel()
-	const chain = "scope: own\nchain: [{use: contextedit, trigger: {tokens: 1}, keep: 2}]"
-	folder := t.TempDir()
-	for name, archive := range map[string]string{
-		"memory": "memory", "folder": filepath.Join(folder, "archive"), "database": "sqlite:" + filepath.Join(folder, "a.db"),
-	} {
-		f, err := chainfile.Parse("c", []byte("archive: '"+archive+"'\n"+chain))
-		require.NoError(t, err)
-		end, err := f.Open(t.Context(), engine.Options{})
-		require.NoError(t, err)
-		handles, _ := cleared(t, f.In("acme"), middleware.Env{})
-		require.NotEmpty(t, handles, name)
-		_, err = f.In("acme").Archive.Get(t.Context(), handles[0])
-		require.NoError(t, err, name)
-		for _, other := range []*chainfile.File{f, f.In(""), f.In("other")} {
-			_, err = other.Archive.Get(t.Context(), handles[0])
-			require.ErrorIs(t, err, store.ErrNotFound, name)
-		}
-		handles, _ = cleared(t, f, middleware.Env{})
-		_, err = f.In("own").Archive.Get(t.Context(), handles[0])
-		require.NoError(t, err, "%s: the file has the scope that it names", name)
-		require.NoError(t, end())
-	}
-	none, err := chainfile.Parse("c", []byte(chain))
-	require.NoError(t, err)
-	require.Nil(t, none.In("acme").Archive)
-}
 
-// A folder that cannot be made is told, and nothing is cleared.
-func TestArchiveThatCannotBe(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	f := &chainfile.File{Archive: chainfile.Internals(inside.Key{}).Folder(file)}
-	parsed, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, trigger: {tokens: 1}}]"))
-	require.NoError(t, err)
-	f.Chain = parsed.Chain
-	handles, events := cleared(t, f, middleware.Env{})
-	require.Empty(t, handles)
-	require.Len(t, events, 1)
-	require.Equal(t, middleware.Failed, events[0].Kind)
-	require.Contains(t, events[0].Why, "store: open: ")
-	_, err = f.Archive.Get(t.Context(), store.Handle{})
-	require.ErrorContains(t, err, "store: open: ")
-}
 
 func TestArchiveErrors(t *testing.T) {
 	t.Parallel()
@@ -234,7 +172,3 @@ func TestArchiveErrors(t *testing.T) {
 	}
 }
 
-func TestFolderIsAStore(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Archive(t, func(t *testing.T) store.Store { return chainfile.Internals(inside.Key{}).Folder(t.TempDir()) })
-}

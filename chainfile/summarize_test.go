@@ -2,7 +2,6 @@ package chainfile
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -103,23 +102,6 @@ func TestSummarizeErrors(t *testing.T) {
 	}
 }
 
-// keep_scored keeps what is used later, by the score of package trim.
-func TestKeepScored(t *testing.T) {
-	t.Parallel()
-	f, err := Parse("c", []byte("chain: [{use: summarize, trigger: {messages: 20}, keep: 1, keep_scored: 1}]"))
-	require.NoError(t, err)
-	var h []message.Message
-	for i := range 30 {
-		h = append(h, message.User(fmt.Sprintf("Mind order number %d of the list, please, it is late.", 4711000+i)), message.Assistant(message.Text{Text: "Yes, I will."}))
-	}
-	h = append(h, message.User("Cancel 4711009."))
-	req, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 9000}})
-	require.NoError(t, err)
-	require.Less(t, len(req.Messages), 8)
-	require.Contains(t, req.Messages, h[18])
-	_, err = Parse("c", []byte("chain: [{use: summarize, keep_scored: 0}]"))
-	require.Error(t, err)
-}
 
 // By model, the summaries come from the model that the program sets.
 func TestSummarizer(t *testing.T) {

@@ -258,33 +258,3 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-func TestApproveIsAskedOneAtATime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var (
-			mu      sync.Mutex
-			asked   []string
-			started bool
-		)
-		a := react.Agent{
-			Model: says(message.Assistant(call("1", "a"), call("2", "a"), call("3", "a")), message.Assistant(message.Text{Text: "done"})),
-			Tools: []agent.Tool{tool("a", func(context.Context) (string, error) {
-				mu.Lock()
-				defer mu.Unlock()
-				started = true
-				return "1", nil
-			})},
-			Approve: func(_ context.Context, c message.ToolCall) error {
-				require.True(t, mu.TryLock(), "one at a time")
-				defer mu.Unlock()
-				<-time.After(time.Minute)
-				require.False(t, started, "before the first tool starts")
-				asked = append(asked, c.ID)
-				return nil
-			},
-		}
-		tr := follow(t, a.Run(t.Context(), message.User("go")))
-		require.NoError(t, tr.err)
-		require.Equal(t, []string{"1", "2", "3"}, asked)
-	})
-}

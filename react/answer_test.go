@@ -2,7 +2,6 @@ package react_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -114,42 +113,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-func TestPanicOfTheModel(t *testing.T) {
-	t.Parallel()
-	boom := errors.New("boom")
-	a := react.Agent{Model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) { panic(boom) }}
-	defer func() {
-		p, ok := recover().(*react.PanicError)
-		require.True(t, ok, "the panic reaches whoever ranges")
-		require.ErrorIs(t, p, boom)
-		require.Contains(t, p.Error(), "answer_test.go")
-	}()
-	for range only(a.Run(t.Context(), message.User("go"))) {
-		t.Error("want no event")
-	}
-}
 
-// A model that emits from another goroutine, and even after it has returned, is
-// in the wrong, but the loop body still runs in the goroutine of the loop.
-func TestModelEmitsFromElsewhere(t *testing.T) {
-	t.Parallel()
-	late := make(chan error, 1)
-	returned := make(chan struct{})
-	a := react.Agent{Model: func(_ context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		first := make(chan error)
-		go func() {
-			first <- emit(middleware.Delta{Text: "a"})
-			<-returned
-			late <- emit(middleware.Delta{Text: "b"})
-		}()
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: "a"})}, <-first
-	}}
-	tr := follow(t, a.Run(t.Context(), message.User("go")))
-	close(returned)
-	require.NoError(t, tr.err)
-	require.Equal(t, []string{"delta a", "step 1 ", "end a"}, lines(tr.events))
-	require.Error(t, <-late)
-}
 
 // Whatever arguments and ids a model comes up with, the history stays whole.
 func FuzzAnswer(f *testing.F) {

@@ -139,40 +139,7 @@ func TestLeaveAtEachEvent(t *testing.T) {
 	}
 }
 
-func TestPanicOfTheReaderAtEachEvent(t *testing.T) {
-	t.Parallel()
-	for i := range scriptedEvents(t) {
-		synctest.Test(t, func(t *testing.T) {
-			n := 0
-			require.PanicsWithValue(t, "out", func() {
-				for range only(scripted().Run(t.Context(), scriptedHistory()...)) {
-					n++
-					if n > i {
-						panic("out")
-					}
-				}
-			})
-		})
-	}
-}
 
-func TestDeadlineAtEachMoment(t *testing.T) {
-	t.Parallel()
-	for after := time.Duration(0); after < 5*time.Second; after += 500 * time.Millisecond {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), after+time.Millisecond)
-			defer cancel()
-			tr := follow(t, scripted().Run(ctx, scriptedHistory()...))
-			if tr.end.Answer() == "" {
-				require.ErrorIs(t, tr.err, context.DeadlineExceeded)
-				require.Equal(t, middleware.Canceled, middleware.KindOf(tr.err))
-			}
-			again := follow(t, scripted().Run(t.Context(), tr.end.History...))
-			require.NoError(t, again.err)
-			require.Equal(t, scriptedAnswer, again.end.Answer())
-		})
-	}
-}
 
 func TestCancelledBeforeItBegins(t *testing.T) {
 	t.Parallel()
@@ -208,95 +175,6 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestCancelInApprove(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	a := react.Agent{
-		Model: wants("a", "b", "c"),
-		Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0), gives("c", "3", 0)},
-		Approve: func(ctx context.Context, c message.ToolCall) error {
-			if c.Name == "b" {
-				cancel()
-				return ctx.Err()
-			}
-			return nil
-		},
-	}
-	tr := follow(t, a.Run(ctx, message.User("go")))
-	require.ErrorIs(t, tr.err, context.Canceled)
-	require.Equal(t, []string{
-		"tool a-1:a! cancelled before it ran: context canceled", "tool b-1:b! cancelled before it ran: context canceled", "tool c-1:c! cancelled before it ran: context canceled",
-	}, sayAll(tr.end.History[2:]), "nothing has run")
-}
 
-func TestCancelInATool(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	a := react.Agent{
-		Model: wants("stops", "killed", "next"),
-		Tools: []agent.Tool{
-			tool("stops", func(ctx context.Context) (string, error) { cancel(); return "", fmt.Errorf("fetch: %w", ctx.Err()) }),
-			tool("killed", func(context.Context) (string, error) { return "", errors.New("signal: killed") }),
-			gives("next", "1", 0),
-		},
-		Parallel: 1,
-	}
-	tr := follow(t, a.Run(ctx, message.User("go")))
-	require.ErrorIs(t, tr.err, context.Canceled)
-	require.Equal(t, []string{
-		"tool stops-1:stops! cancelled while it ran: fetch: context canceled", "tool killed-1:killed! cancelled before it ran: context canceled", "tool next-1:next! cancelled before it ran: context canceled",
-	}, sayAll(tr.end.History[2:]))
 
-	ctx, cancel = context.WithCancel(t.Context())
-	a.Tools[0] = tool("stops", func(context.Context) (string, error) { cancel(); return "", errors.New("signal: killed") })
-	tr = follow(t, a.Run(ctx, message.User("go")))
-	require.Equal(t, "tool stops-1:stops! cancelled while it ran: context canceled: signal: killed", say(tr.end.History[2]))
 
-	ctx, cancel = context.WithCancel(t.Context())
-	a.Tools[0] = tool("stops", func(context.Context) (string, error) { cancel(); return "made it", nil })
-	tr = follow(t, a.Run(ctx, message.User("go")))
-	require.ErrorIs(t, tr.err, context.Canceled)
-	require.Equal(t, "tool stops-1:stops made it", say(tr.end.History[2]), "a result is a result")
-}
-
-// Models need not be good at telling that they were cancelled.
-func TestModelHidesTheCancellation(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	broken := errors.New("connection reset")
-	a := react.Agent{Model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		cancel()
-		return nil, broken
-	}}
-	tr := follow(t, a.Run(ctx, message.User("go")))
-	require.ErrorIs(t, tr.err, context.Canceled)
-	require.ErrorIs(t, tr.err, broken)
-	require.Equal(t, middleware.Canceled, middleware.KindOf(tr.err))
-}
-
-func TestNothingHappensBehindAnEventAtWhichTheReaderLeft(t *testing.T) {
-	t.Parallel()
-	started := false
-	var emitted error
-	a := react.Agent{
-		Model: wants("a"),
-		Tools: []agent.Tool{tool("a", func(context.Context) (string, error) { started = true; return "", nil })},
-	}
-	for e := range only(a.Run(t.Context(), message.User("go"))) {
-		if _, ok := e.(react.Call); ok {
-			break
-		}
-	}
-	require.False(t, started, "the tool must not start")
-
-	a.Model = func(ctx context.Context, _ *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		emitted = emit(middleware.Delta{Text: "a"})
-		require.Error(t, ctx.Err(), "the context of the model is done")
-		require.Error(t, emit(middleware.Delta{Text: "b"}))
-		return nil, emitted
-	}
-	for range only(a.Run(t.Context(), message.User("go"))) {
-		break
-	}
-	require.Error(t, emitted, "the model is told that nobody reads on")
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -356,43 +355,4 @@ func TestEdits(t *testing.T) {
 	require.Contains(t, say(tr.end.History[len(tr.end.History)-2]), "limit of 4 tool calls", "edits do not change the count")
 }
 
-func TestFork(t *testing.T) {
-	t.Parallel()
-	a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}}
-	base := follow(t, a.Run(t.Context(), message.User("go"))).end.History
-	before := testkit.Clone(base)
-	var ends []react.End
-	for _, q := range []string{"left", "right"} {
-		tr := follow(t, a.Run(t.Context(), append(base, message.User(q))...)) // appending to one base must not mix them
-		require.NoError(t, tr.err)
-		ends = append(ends, tr.end)
-	}
-	require.Equal(t, before, base)
-	require.Equal(t, "user left", say(ends[0].History[len(base)]))
-	require.Equal(t, "user right", say(ends[1].History[len(base)]))
-}
 
-func TestOneAgentManyRuns(t *testing.T) {
-	t.Parallel()
-	a := react.Agent{
-		Model: middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1)}))(wants("a", "b")),
-		Tools: []agent.Tool{gives("a", "1", 0), gives("b", "2", 0)},
-	}
-	shared := []message.Message{message.System("be brief"), message.User("go")}
-	before := testkit.Clone(shared)
-	seq := a.Run(t.Context(), shared...)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 5 {
-				for e, err := range seq {
-					if end, ok := e.(react.End); ok && (err != nil || end.Answer() != "a=1 b=2") {
-						t.Errorf("want the answer a=1 b=2, got %q and %v", end.Answer(), err)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.Equal(t, before, shared)
-}

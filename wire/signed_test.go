@@ -207,35 +207,6 @@ func TestNativeThinking(t *testing.T) {
 	}
 }
 
-// The window still holds, earlier edits remain, and nothing is learned from the usage, which is that of another prompt.
-func TestNativeBesideOurEdits(t *testing.T) {
-	t.Parallel()
-	const asks = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`
-	const url = "https://host/v1/messages"
-	r := &recorder{answer: func(int, string) *http.Response {
-		return reply(http.StatusOK, `{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":1}}`)
-	}}
-	opts := r.options()
-	window := 100_000
-	opts.Budget = func(string) *middleware.Budget { return &middleware.Budget{Window: window} }
-	rt := wire.Transport(r, opts, r.chain()...)
-	do(t, rt, post(t, url, messagesRounds(4, long, "")))
-	cleared := r.bodies[0]
-	do(t, rt, post(t, url, messagesRounds(5, long, asks)))
-	_, was, _ := strings.Cut(strings.TrimSuffix(cleared, "]}"), `"messages"`)
-	_, is, _ := strings.Cut(r.bodies[1], `"messages"`)
-	require.True(t, strings.HasPrefix(is, was), "what was cleared stays so")
-	require.Contains(t, r.bodies[1], fmt.Sprint(3, long), "and nothing more is cleared")
-
-	for n := 6; n < 20; n++ {
-		do(t, rt, post(t, url, messagesRounds(n, long, asks)))
-	}
-	require.Zero(t, r.count(middleware.Truncated), "7 tokens for all of that are no reason to believe that the server cuts")
-	window = 1000
-	do(t, rt, post(t, url, messagesRounds(20, long, asks)))
-	last, before := r.bodies[len(r.bodies)-1], r.bodies[len(r.bodies)-2]
-	require.Less(t, len(last), len(before)/2, "fit makes it fit")
-}
 
 // An answer that says that nothing was cleared has the usage of the prompt that was sent, whole or in a stream: it is learned.
 func TestNativeThatClearedNothing(t *testing.T) {

@@ -1,13 +1,11 @@
 package wire_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -130,37 +128,6 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// The same streams in other forms that the standard of server-sent events allows.
-func TestOddStreams(t *testing.T) {
-	t.Parallel()
-	for form, change := range map[string]func(string) string{
-		"CR":            func(s string) string { return strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(s) },
-		"CRLF":          func(s string) string { return strings.NewReplacer("\r\n", "\r\n", "\n", "\r\n").Replace(s) },
-		"no space":      func(s string) string { return strings.ReplaceAll(s, "data: ", "data:") },
-		"comments, IDs": func(s string) string { return strings.ReplaceAll(s, "data: ", ": ping\n\nid: 7\nretry: 10\ndata: ") },
-		"several lines": func(s string) string { return strings.ReplaceAll(s, ":[", ":\r\ndata: [") },
-		"unknown events": func(s string) string {
-			return strings.ReplaceAll(s, "data: {", "event: x\ndata: not JSON\n\ndata: {\"type\":\"x\",\"usage\":7}\n\ndata: {")
-		},
-	} {
-		for name, c := range streams {
-			if c.stream[0] == '[' || c.stream[0] == '{' { // no server-sent events
-				continue
-			}
-			r, l, stream := &recorder{}, &last{}, change(c.stream)
-			r.answer = func(int, string) *http.Response {
-				resp := reply(http.StatusOK, c.stream)
-				resp.ContentLength, resp.Body = -1, &byteReader{stream, io.EOF}
-				return resp
-			}
-			_, got := do(t, wire.Transport(r, r.options(), l.middleware), post(t, c.url, c.body))
-			require.Equal(t, stream, got)
-			require.NoError(t, l.err, "%s, %s", form, name)
-			require.Equal(t, c.usage[0], l.resp.Usage.Input, "%s, %s", form, name)
-			require.Equal(t, c.usage[1], l.resp.Usage.Output, "%s, %s", form, name)
-		}
-	}
-}
 
 // The client reads the last frame, and not the end of the body. Then the chain has returned.
 func TestLastFrame(t *testing.T) {
@@ -197,31 +164,6 @@ func TestLastFrame(t *testing.T) {
 	}
 }
 
-// Frames are passed on as they come.
-func TestFrameByFrame(t *testing.T) {
-	t.Parallel()
-	frames := make(chan string)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for f := range frames {
-			_, _ = io.WriteString(w, f)
-			w.(http.Flusher).Flush()
-		}
-	}))
-	t.Cleanup(server.Close)
-	client := &http.Client{Transport: wire.Transport(&http.Transport{DisableKeepAlives: true}, wire.Options{})}
-	go func() { frames <- "data: 0\n" }()
-	resp, err := client.Do(post(t, server.URL+"/chat/completions", rounds(1, "")))
-	require.NoError(t, err)
-	lines := bufio.NewScanner(resp.Body)
-	for i := range 5 {
-		require.True(t, lines.Scan())
-		require.Equal(t, fmt.Sprintf("data: %d", i), lines.Text(), "before the next one is written")
-		frames <- fmt.Sprintf("data: %d\n", i+1)
-	}
-	close(frames)
-	require.NoError(t, resp.Body.Close())
-}
 
 // A refusal in a stream: if it is the first piece, the request is made again, shorter, and the client gets that answer only.
 // Behind a piece the chain learns from it, and does not ask again.
@@ -265,26 +207,6 @@ func TestRefusedInStream(t *testing.T) {
 	}
 }
 
-// The thinking that the provider has dropped is reported.
-func TestDroppedThinking(t *testing.T) {
-	t.Parallel()
-	dropped := `"input_transformations":[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}]`
-	for _, answer := range []string{
-		`{"type":"message","content":[],"stop_reason":"end_turn","usage":{"input_tokens":5},` + dropped + `}`,
-		`data: {"type":"message_start","message":{` + dropped + `}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
-	} {
-		r := &recorder{}
-		r.answer = func(int, string) *http.Response { return reply(http.StatusOK, answer) }
-		do(t, wire.Transport(r, r.options(), r.chain()...), post(t, streams["messages"].url, streams["messages"].body))
-		why := ""
-		for _, e := range r.events {
-			if e.By == "wire" {
-				why = e.Why
-			}
-		}
-		require.Equal(t, "the provider has left thinking out of the request: messages.1.content.0: prefix_binding_mismatch", why)
-	}
-}
 
 // A model that binds thinking to what stands before it is sent none behind an edit, and all other bytes as they were.
 func TestVoidThinking(t *testing.T) {
@@ -418,12 +340,3 @@ func TestAbortedStreams(t *testing.T) {
 	require.Eventually(t, func() bool { return r.count(middleware.Called) == n }, time.Minute, time.Millisecond, "one event for each request")
 }
 
-func TestAcceptEncoding(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	req := post(t, chatURL, rounds(1, ""))
-	req.Header.Set("Accept-Encoding", "gzip, br")
-	do(t, wire.Transport(r, wire.Options{}), req)
-	require.Equal(t, "identity", r.headers[0].Get("Accept-Encoding"), "the usage is read from the answer")
-	require.Equal(t, "gzip, br", req.Header.Get("Accept-Encoding"), "the request of the client is not changed")
-}

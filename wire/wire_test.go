@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
@@ -375,48 +374,6 @@ func TestProviderErrors(t *testing.T) {
 	}
 }
 
-// The budget of a request has the longest answer that it asks for.
-func TestReserve(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		budget *middleware.Budget
-		body   string // of Ollama, if it has options
-		want   middleware.Budget
-	}{
-		"own":                                 {&middleware.Budget{Window: 5000}, `{"max_completion_tokens":70,"max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000, Reserve: 70}},
-		"own with reserve":                    {&middleware.Budget{Window: 5000, Reserve: 5}, rounds(0, ""), middleware.Budget{Window: 5000, Reserve: 5}},
-		"table":                               {nil, `{"model":"gpt-4o","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 128000, Reserve: 9}},
-		"unknown":                             {nil, rounds(0, ""), middleware.Budget{}},
-		"num_ctx":                             {nil, `{"model":"q","options":{"num_ctx":4000,"num_predict":90},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000, Reserve: 90}},
-		"num_ctx alone":                       {nil, `{"model":"gpt-4o","options":{"num_ctx":4000,"num_predict":-1},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
-		"smaller num_ctx":                     {&middleware.Budget{Window: 5000, Reserve: 4500}, `{"model":"q","options":{"num_ctx":4000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 4000}},
-		"num_ctx alone, long answers":         {nil, `{"model":"q","options":{"num_ctx":64000,"num_predict":40000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 64000, Reserve: 8000}},
-		"an answer that ends with the window": {nil, `{"model":"claude-opus-4-5","max_tokens":64000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 8000}},
-		"the longest answer so far":           {nil, `{"model":"claude-opus-4-5","max_tokens":64000,"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"` + strings.Repeat("word ", 10_000) + `"},{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 12_625}},
-		"a quarter":                           {&middleware.Budget{Window: 20_000}, `{"model":"claude-opus-4-5","max_tokens":19000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 20_000, Reserve: 5000}},
-		"older ones refuse":                   {nil, `{"model":"claude-opus-4-1","max_tokens":32000,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 200_000, Reserve: 32_000}},
-		"a limit of the prompt":               {nil, `{"model":"gpt-6.2-sol","max_tokens":9,"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 1_050_000, Reserve: 128_000}},
-		"larger num_ctx":                      {&middleware.Budget{Window: 5000}, `{"model":"q","options":{"num_ctx":9000},"messages":[{"role":"user","content":"a"}]}`, middleware.Budget{Window: 5000}},
-	} {
-		url := chatURL
-		if strings.Contains(c.body, "options") {
-			url = "http://host/api/chat"
-		}
-		r := &recorder{}
-		opts := r.options()
-		opts.Budget = func(string) *middleware.Budget { return c.budget }
-		var got middleware.Budget
-		do(t, wire.Transport(r, opts, func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				if req.Budget != nil {
-					got = *req.Budget
-				}
-				return next(ctx, req, emit)
-			}
-		}), post(t, url, c.body))
-		require.Equal(t, c.want, got, name)
-	}
-}
 
 // Scopes share no edits, and one transport serves them.
 func TestScope(t *testing.T) {
@@ -434,54 +391,10 @@ func TestScope(t *testing.T) {
 	require.Equal(t, 2, r.count(middleware.Edited), "one edit in each scope")
 }
 
-func TestMiddleware(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	resp, err := wire.Middleware(r.options(), r.chain()...)(post(t, chatURL, rounds(4, long)), r.RoundTrip) //nolint:bodyclose // below
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.True(t, r.decisions[0].Edited)
-}
 
-// A program that puts the transport in the place of http.DefaultTransport.
-func TestServer(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		data, _ := io.ReadAll(req.Body)
-		_, _ = fmt.Fprintf(w, "%s %d", req.Method, len(data))
-	}))
-	t.Cleanup(server.Close)
-	client := &http.Client{Transport: wire.Transport(nil, wire.Options{})}
-	resp, err := client.Get(server.URL) //nolint:noctx // as a program does
-	require.NoError(t, err)
-	data, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
-	require.NoError(t, resp.Body.Close())
-	require.Equal(t, "GET 0", string(data))
-	client.CloseIdleConnections()
-}
 
-type failing struct {
-	testing.TB
 
-	failed  bool
-	cleanup func()
-}
 
-func (f *failing) Helper()               {}
-func (f *failing) Errorf(string, ...any) { f.failed = true }
-func (f *failing) Cleanup(fn func())     { f.cleanup = fn }
-
-func TestUsed(t *testing.T) {
-	t.Parallel()
-	f := &failing{TB: t}
-	r := &recorder{}
-	rt := wire.Transport(r, wire.Options{})
-	wiretest.Used(f, rt)
-	do(t, rt, post(t, "https://host/v1/embeddings", "{}"))
-	f.cleanup()
-	require.True(t, f.failed, "no model was asked")
-}
 
 // Claude Code's line is other in each request. It is removed for upstreams that are not Anthropic's, if that is asked for.
 func TestClientLinesAreRemoved(t *testing.T) {

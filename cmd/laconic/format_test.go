@@ -119,37 +119,3 @@ func TestConvertBrokenArguments(t *testing.T) {
 	}
 }
 
-// TestDollarsOfApply has a model with prices and one without.
-func TestDollarsOfApply(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("a long line of a log ", 100)
-	chat := `{"model":"MODEL","messages":[{"role":"user","content":"Why?"},{"role":"assistant","tool_calls":[` +
-		`{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"` + long + `"},` +
-		`{"role":"assistant","tool_calls":[{"id":"c2","type":"function","function":{"name":"read","arguments":"{}"}}]},` +
-		`{"role":"tool","tool_call_id":"c2","content":"` + long + `"},{"role":"assistant","content":"So."},{"role":"user","content":"Go on."}]}`
-	chain := write(t, "chain: [{use: contextedit, trigger: {tokens: 50}, keep: 1, digest: none}]")
-	report := func(model string) (r struct {
-		Report struct {
-			Edits   []any `json:"edits"`
-			Dollars *struct {
-				Rewriting float64 `json:"rewriting"`
-				Saved     float64 `json:"saved_per_call"`
-				BreakEven float64 `json:"calls_to_break_even"`
-			} `json:"estimated_dollars"`
-		} `json:"report"`
-	},
-	) {
-		status, out, stderr := exec(t, strings.Replace(chat, "MODEL", model, 1), "apply", "--chain", chain)
-		require.Zero(t, status, stderr)
-		require.NoError(t, json.Unmarshal([]byte(out), &r))
-		require.Len(t, r.Report.Edits, 1)
-		return r
-	}
-	require.Nil(t, report("a-model-of-nobody").Report.Dollars)
-	d := report("claude-sonnet-4-5").Report.Dollars
-	require.NotNil(t, d)
-	require.Positive(t, d.Saved)
-	require.Less(t, d.Saved, 0.01, "dollars, and not millionths of them")
-	require.Positive(t, d.Rewriting, "the second result was in the cache")
-	require.InDelta(t, d.Rewriting/d.Saved, d.BreakEven, 0.06)
-}

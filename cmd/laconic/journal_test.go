@@ -138,38 +138,6 @@ func TestJournalReseal(t *testing.T) {
 	require.True(t, strings.HasPrefix(after, prefix))
 }
 
-func TestJournalErrors(t *testing.T) {
-	t.Parallel()
-	path, chain := inDatabase(t, "acme")
-	_, _, stderr := exec(t, talk, "apply", "--chain", chain)
-	require.Empty(t, stderr)
-	for args, want := range map[string]string{
-		"ls":                                  "1 argument, want ls, show, rm, vacuum or reseal, and the URL",
-		"look sqlite:" + path:                 `no step "look": want ls, show, rm, vacuum or reseal`,
-		"ls --all sqlite:" + path:             "--all is for rm",
-		"rm --all --scope a sqlite:" + path:   "--all is for everything",
-		"vacuum --scope a sqlite:" + path:     "vacuum is for the whole database",
-		"reseal sqlite:" + path:               "reseal needs --key",
-		"reseal --key no sqlite:" + path:      "no such file",
-		"reseal --key " + chain + " " + path:  "is not a key, want 64 hexadecimal digits",
-		"ls --older-than -1h sqlite:" + path:  "--older-than is negative",
-		"ls sqlite:" + path + ".no":           "no such file",
-		"ls " + path:                          "the URL begins with no known scheme, want sqlite:PATH, postgres://",
-		"ls postgres://u:secret@127.0.0.1:1/": "failed to connect",
-	} {
-		status, stdout, stderr := exec(t, "", append([]string{"journal"}, strings.Fields(args)...)...)
-		require.NotZero(t, status, args)
-		require.Empty(t, stdout, args)
-		require.Contains(t, stderr, want, args)
-		require.NotContains(t, stderr, "secret")
-	}
-	bad := write(t, "journal: postgres://u:secret@127.0.0.1:1/d\nchain: [{use: contextedit}]")
-	status, _, stderr := exec(t, talk, "apply", "--chain", bad)
-	require.Equal(t, 1, status)
-	require.Contains(t, stderr, ":1:10: journal cannot be opened: ")
-	require.Contains(t, stderr, "want memory, sqlite:PATH, postgres://…, redis://…")
-	require.NotContains(t, stderr, "secret")
-}
 
 // TestApplyArchives applies a chain with an archive: another process finds what was
 // cleared by what stands in the output.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -154,14 +152,6 @@ func overviewOf(t *testing.T) string {
 	return out
 }
 
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	for _, arg := range []string{"version", "--version"} {
-		status, stdout, _ := exec(t, "", arg)
-		require.Zero(t, status)
-		require.Regexp(t, `^laconic \S.* go1\.\d+.*\n$`, stdout)
-	}
-}
 
 // TestInput feeds apply what is no conversation.
 func TestInput(t *testing.T) {
@@ -251,33 +241,9 @@ func TestTokensOfAddedTools(t *testing.T) {
 	require.Equal(t, again, after)
 }
 
-// TestDashes has a file that is called like a flag.
-func TestDashes(t *testing.T) {
-	t.Parallel()
-	status, _, stderr := exec(t, "", "count", "--", "--text")
-	require.Equal(t, 1, status)
-	require.Contains(t, stderr, "open --text: no such file")
-}
 
-type brokenPipe struct{}
 
-func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
-func (brokenPipe) Read([]byte) (int, error)  { return 0, errors.New("input is gone") }
 
-func TestBrokenPipes(t *testing.T) {
-	t.Parallel()
-	chain := write(t, "chain: [{use: contextedit}]")
-	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}, {"count", "--json"}, {"help"}, {"help", "count"}, {"version"}} {
-		var stderr strings.Builder
-		require.Equal(t, 1, run(t.Context(), args, strings.NewReader(`[{"role":"user","content":"hi"}]`), brokenPipe{}, &stderr), "%v", args)
-		require.Contains(t, stderr.String(), "broken pipe")
-	}
-	for _, args := range [][]string{{"apply", "--chain", chain}, {"count"}} {
-		var stderr strings.Builder
-		require.Equal(t, 1, run(t.Context(), args, brokenPipe{}, io.Discard, &stderr))
-		require.Contains(t, stderr.String(), "read standard input: input is gone")
-	}
-}
 
 // TestFold has a chain that folds: the messages that a fold makes are written
 // anew, with their texts as one string, and the report names those that it stands for.

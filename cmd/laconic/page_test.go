@@ -75,25 +75,4 @@ func TestPage(t *testing.T) {
 	require.Contains(t, unpacked(t, page.Talks[0].Data), `"lost":[[10,true,""]]`)
 }
 
-func TestPageSize(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "report.html")
-	status, _, stderr := exec(t, "", "replay", folder(t, "", reading("a", 1)), "--html", file, "--baselines")
-	require.Zero(t, status, stderr)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Less(t, info.Size(), int64(110_000), "100 kB without data")
-}
 
-func TestPageErrors(t *testing.T) {
-	t.Parallel()
-	dir := folder(t, "", reading("a", 1))
-	status, _, stderr := exec(t, "", "replay", dir, "--baselines", "--no-text")
-	require.Equal(t, 2, status)
-	require.Contains(t, stderr, "--no-text is for a page")
-	missing := filepath.Join(t.TempDir(), "no", "report.html")
-	status, stdout, stderr := exec(t, "", "replay", dir, "--baselines", "--html", missing)
-	require.Equal(t, 1, status)
-	require.Contains(t, stderr, missing)
-	require.Empty(t, stdout)
-}

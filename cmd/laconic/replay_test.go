@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -100,27 +99,6 @@ func TestReplay(t *testing.T) {
 	require.Equal(t, len(rows)-3, at, "it is below the others, though it costs least:\n%s", table)
 }
 
-func TestReplayForms(t *testing.T) {
-	t.Parallel()
-	chain := write(t, "chain: [{use: contextedit, trigger: {messages: 1}, keep: 2, digest: none}]")
-	bare := filepath.Join(t.TempDir(), "talks.jsonl")
-	require.NoError(t, os.WriteFile(bare, []byte(reading("a", 10)+"\n"), 0o600))
-	status, want, stderr := exec(t, "", "replay", "--json", "--chain", chain, bare)
-	require.Zero(t, status, stderr)
-	status, piped, stderr := exec(t, reading("a", 10), "replay", "--json", "--chain", chain, "-")
-	require.Zero(t, status, stderr)
-	drop := func(out string) map[string]any {
-		object := lines(t, out)[0]
-		delete(object, "chain_seconds")
-		return object
-	}
-	require.Equal(t, drop(want), drop(piped))
-	require.Nil(t, drop(want)["facts"], "no facts are known")
-	facts := write(t, `{"conversation": "a", "fact": "#W000", "kind": "id", "used_at_message": 21}`)
-	status, with, stderr := exec(t, "", "replay", "--json", "--chain", chain, "--facts", facts, bare)
-	require.Zero(t, status, stderr)
-	require.Equal(t, map[string]any{"all": 0.0, "hard": 0.0}, drop(with)["facts"])
-}
 
 // TestReplayBroken checks that what can be read is replayed, and the rest is reported.
 func TestReplayBroken(t *testing.T) {
@@ -149,64 +127,8 @@ func TestReplayBroken(t *testing.T) {
 	require.Equal(t, "laconic: replay: nothing to replay: no conversation has 99 answers of the model\n", stderr)
 }
 
-func TestReplayUsage(t *testing.T) {
-	t.Parallel()
-	file := write(t, reading("a", 1))
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "no recordings: want files or folders"},
-		{[]string{file}, "no chain: want --chain FILE, --preset auto or --baselines"},
-		{[]string{"--baselines", "--rank", "K2", file}, `--rank is "K2", want K0, K1, K9, K11.5 or K49`},
-		{[]string{"--baselines", "--bar", "2", file}, "--bar is 2, want a share from 0 to 1"},
-		{[]string{"--baselines", "--counter", "x", file}, `--counter: "x" is no counter`},
-		{[]string{"--baselines", "--window", "-1", file}, "a negative option"},
-		{[]string{"--preset", "luxury", file}, `replay: --preset is "luxury", want auto or economy`},
-	} {
-		status, stdout, stderr := exec(t, "", append([]string{"replay"}, c.args...)...)
-		require.Equal(t, 2, status, "%v: %s", c.args, stderr)
-		require.Empty(t, stdout)
-		require.Contains(t, stderr, c.want)
-		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
-	}
-	for name, want := range map[string]string{file + ".gone": "no such file", write(t, "chain: [{use: contextedit, kep: 1}]"): "kep"} {
-		status, _, stderr := exec(t, "", "replay", "--chain", name, file)
-		require.Equal(t, 1, status)
-		require.Contains(t, stderr, want)
-	}
-}
 
-func TestProgressBar(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	now := time.Unix(0, 0)
-	draw, remove := progressBar(&b, "step", func() time.Time { return now })
-	for i := range 1001 {
-		draw(i, 1000)
-		now = now.Add(10 * time.Millisecond)
-	}
-	remove()
-	frames := strings.Split(b.String(), "\r")
-	require.Less(t, len(frames), 200, "not drawn for each conversation")
-	require.Equal(t, "step ["+strings.Repeat("=", 30)+"] 100 %\x1b[K", frames[len(frames)-2])
-	require.Contains(t, b.String(), "] 50 %, about 5s left\x1b[K")
-	require.NotContains(t, frames[2], "left", "in the first second nothing is known of the speed")
-	require.False(t, isTerminal(&b))
-}
 
-// TestProgressLines is for what is no terminal: a line every ten seconds.
-func TestProgressLines(t *testing.T) {
-	t.Parallel()
-	var out strings.Builder
-	now := time.Unix(0, 0)
-	draw := progressLines(&out, "step", func() time.Time { return now })
-	for done := range 5 {
-		draw(done, 5)
-		now = now.Add(6 * time.Second)
-	}
-	require.Equal(t, "laconic: step: 40 %, about 18s left\nlaconic: step: 80 %, about 6s left\n", out.String())
-}
 
 func TestModels(t *testing.T) {
 	t.Parallel()
@@ -229,17 +151,6 @@ func TestModels(t *testing.T) {
 	require.Equal(t, "laconic: models: 2 names given, want one at most\n", stderr)
 }
 
-// Exactly counted is what the model's own tokenizer counts.
-func TestExact(t *testing.T) {
-	t.Parallel()
-	const conversation = `[{"role":"user","content":"hi"}]`
-	for counter, exact := range map[string]bool{"o200k_base": true, "cl100k_base": false, "auto": true, "estimate": false} {
-		chain := write(t, "{model: gpt-4o, counter: "+counter+", chain: [{use: contextedit}]}")
-		status, stdout, stderr := exec(t, conversation, "apply", "--chain", chain)
-		require.Zero(t, status, stderr)
-		require.Equal(t, exact, strings.Contains(stdout, `"exact":true`), counter)
-	}
-}
 
 // TestCountByTheModel counts by the tokenizer of the model that the conversation names, and says so.
 func TestCountByTheModel(t *testing.T) {

@@ -65,41 +65,6 @@ func TestDemo(t *testing.T) {
 	require.Zero(t, <-done)
 }
 
-func TestServeUsage(t *testing.T) {
-	t.Parallel()
-	chain := write(t, "chain: [{use: contextedit}]")
-	for _, c := range []struct {
-		args   string
-		status int
-		want   string
-	}{
-		{"", 2, "no upstream: want --upstream URL or --routes FILE"},
-		{"--chain x", 2, "no upstream: want --upstream URL"},
-		{"--demo --upstream http://a", 2, "--demo has an upstream of its own"},
-		{"--chain x --upstream http://a y", 2, `"y" is too much`},
-		{"--chain x --upstream http://a --fail half", 2, "want open or closed"},
-		{"--chain x --upstream http://a --tls-cert c", 2, "want both --tls-cert and --tls-key"},
-		{"--chain x --upstream http://a --max-active 0", 2, "above 0"},
-		{"--chain x --upstream a", 1, "is no URL of a server"},
-		{"--chain x --upstream http://a --log xml", 2, `--log is "xml"`},
-		{"--chain " + chain + " --routes " + chain, 1, "is no URL of a server"},
-		{"--chain none --upstream http://a", 1, "no such file"},
-	} {
-		args := append([]string{"serve", "--check"}, strings.Fields(c.args)...)
-		var out, errs bytes.Buffer
-		require.Equal(t, c.status, run(t.Context(), args, nil, &out, &errs), c.args)
-		require.Contains(t, errs.String(), c.want)
-	}
-	var out bytes.Buffer
-	status := run(t.Context(), []string{"serve", "--check", "--chain", chain, "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
-	stdout := out.String()
-	require.Equal(t, 1, status)
-	require.Contains(t, stdout, "ok: chain "+chain)
-	require.Contains(t, stdout, "failed: upstream http://127.0.0.1:1: ")
-	out.Reset()
-	run(t.Context(), []string{"serve", "--check", "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
-	require.Contains(t, out.String(), "ok: chain preset auto")
-}
 
 // TestServeCheckWrites: the check writes to the stores, and leaves nothing there.
 func TestServeCheckWrites(t *testing.T) {

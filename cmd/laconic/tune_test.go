@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,31 +13,6 @@ import (
 	"github.com/laconic-go/laconic/internal/replay"
 )
 
-func TestGrid(t *testing.T) {
-	t.Parallel()
-	rnd := func(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
-	all := grid(200, rnd(1))
-	require.Len(t, all, 200)
-	require.Equal(t, settings{}, all[0], "the defaults first")
-	require.Equal(t, all, grid(1000, rnd(2)), "the order is fixed")
-	seen := map[string]bool{}
-	for _, s := range all {
-		_, err := chainfile.Parse("tune", []byte(s.file("gpt-5")))
-		require.NoError(t, err, s.file("gpt-5"))
-		seen[s.file("gpt-5")] = true
-	}
-	require.Len(t, seen, 200, "all settings differ")
-
-	few := grid(20, rnd(1))
-	require.Len(t, few, 20)
-	require.Equal(t, settings{}, few[0], "the defaults are always there")
-	require.Equal(t, few, grid(20, rnd(1)))
-	require.NotEqual(t, few, grid(20, rnd(2)))
-	require.Subset(t, all, few)
-	slices.SortFunc(few, func(a, b settings) int { return slices.Compare(a[:], b[:]) })
-	require.Len(t, slices.Compact(few), 20, "nothing is tried twice")
-	require.Equal(t, []settings{{}}, grid(1, rnd(1)))
-}
 
 func TestFrontier(t *testing.T) {
 	t.Parallel()
@@ -71,20 +45,6 @@ func TestFrontier(t *testing.T) {
 	require.InDelta(t, 1, front[best].hard, 0, "if nothing keeps the floor, what keeps most")
 }
 
-func TestBootstrap(t *testing.T) {
-	t.Parallel()
-	talks := make([]replay.Talk, 40)
-	for i := range talks {
-		talks[i] = replay.Talk{Costs: []float64{float64(10 + i%2*20)}, None: []float64{40}, Hard: replay.Ratio{N: 9 + i%2, Of: 10}}
-	}
-	cost, hard, uses := bootstrap(talks, rand.New(rand.NewPCG(1, 1)))
-	error90 := 1.645 / math.Sqrt(40)
-	require.InDelta(t, 0.5-0.25*error90, cost[0], 0.01, "the mean less 1.645 standard errors")
-	require.InDelta(t, 0.5+0.25*error90, cost[1], 0.01)
-	require.InDelta(t, 0.95-0.05*error90, hard[0], 0.002)
-	require.InDelta(t, 0.95+0.05*error90, hard[1], 0.002)
-	require.Equal(t, 400, uses)
-}
 
 // TestVerdict checks what is said about the results of both halves.
 func TestVerdict(t *testing.T) {

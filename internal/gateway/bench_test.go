@@ -12,14 +12,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/gateway"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
 // pair starts an upstream that answers at once, a bare reverse proxy and a gateway in front of it, and returns the URLs of
@@ -102,90 +100,4 @@ func BenchmarkGateway(b *testing.B) {
 	}
 }
 
-// BenchmarkConnections measures requests a second of 64 connections with small bodies, in turns of 2,000 requests through the
-// gateway and through the bare proxy: all with one conversation, and each with its own. The metrics are the best turn of both,
-// and the median of the turns of the gateway in percent of the turns of the bare proxy beside them.
-func BenchmarkConnections(b *testing.B) {
-	const connections, requests = 64, 2000 / 64
-	for _, conversations := range []int{1, connections} {
-		b.Run(strconv.Itoa(conversations)+" conversations", func(b *testing.B) {
-			urls := pair(b, answerAtOnce)
-			tr := &http.Transport{MaxIdleConnsPerHost: connections, MaxConnsPerHost: connections}
-			b.Cleanup(tr.CloseIdleConnections)
-			turn := func(url string) float64 {
-				start := time.Now()
-				var all sync.WaitGroup
-				for i := range connections {
-					body := strings.Replace(rounds(2, ""), "go on", fmt.Sprint("go on ", i%conversations), 1)
-					all.Go(func() {
-						for range requests {
-							if _, err := once(tr, url, body); err != nil {
-								b.Error(err)
-								return
-							}
-						}
-					})
-				}
-				all.Wait()
-				return connections * requests / time.Since(start).Seconds()
-			}
-			var shares []float64
-			best := map[string]float64{}
-			for b.Loop() {
-				bare, through := turn(urls["bare"]), turn(urls["gateway"])
-				best["bare"], best["gateway"] = max(best["bare"], bare), max(best["gateway"], through)
-				shares = append(shares, 100*through/bare)
-			}
-			for name, n := range best {
-				b.ReportMetric(n, name+"-requests/s")
-			}
-			slices.Sort(shares)
-			b.ReportMetric(shares[len(shares)/2], "%-of-bare")
-		})
-	}
-}
 
-// Two thousand streams are open at once, and each gets its frames.
-func TestManyStreams(t *testing.T) {
-	t.Parallel()
-	streams := soak.Of(2000, 4)
-	if testing.Short() {
-		streams = 200
-	}
-	var open sync.WaitGroup
-	open.Add(streams)
-	urls := pair(t, func(w http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		w.Header().Set("Content-Type", "text/event-stream")
-		_, _ = io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n")
-		_ = http.NewResponseController(w).Flush()
-		open.Done()
-		open.Wait() // until all are open
-		_, _ = io.WriteString(w, "data: [DONE]\n\n")
-	})
-	tr := &http.Transport{MaxIdleConnsPerHost: streams}
-	t.Cleanup(tr.CloseIdleConnections)
-	var all sync.WaitGroup
-	for range streams {
-		all.Go(func() {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, urls["gateway"]+chatPath, strings.NewReader(rounds(2, `"stream":true,`)))
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			req.Header.Set("Content-Type", "application/json")
-			resp, err := tr.RoundTrip(req)
-			if err != nil {
-				t.Error(err)
-				open.Done()
-				return
-			}
-			data, err := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			if err != nil || !strings.HasSuffix(string(data), "data: [DONE]\n\n") {
-				t.Errorf("%v: %q", err, data)
-			}
-		})
-	}
-	all.Wait()
-}

@@ -1,9 +1,6 @@
 package gateway_test
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -19,9 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -112,81 +107,9 @@ func TestKeysShareNothing(t *testing.T) {
 	require.Len(t, by, 2, "both have handles")
 }
 
-// What is made to break a proxy is refused, or answered as by a bare one, and the gateway goes on.
-func TestHostileRequests(t *testing.T) {
-	t.Parallel()
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		n, _ := io.Copy(io.Discard, req.Body)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"path":%q,"bytes":%d}`, req.URL.Path, n)
-	}))
-	t.Cleanup(up.Close)
-	s, other := listen(t, clears, up.URL, gateway.Options{}), bare(t, up.URL)
-	const head = "POST " + chatPath + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
-	deep := `{"model":"m","messages":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`
-	deepArguments := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"a","x":` + strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_001) + `]}]}`
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	_, err := io.CopyN(z, zeros{}, 64<<20)
-	require.NoError(t, errors.Join(err, z.Close()))
-	length := func(more, body string) string {
-		return head + more + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)) + body
-	}
-	for name, raw := range map[string]string{
-		"a length and chunks":           head + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /admin HTTP/1.1\r\nHost: h\r\n\r\n",
-		"two lengths":                   head + "Content-Length: 2\r\nContent-Length: 20\r\n\r\n{}GET /admin HTTP/1.1\r\nHost: h\r\n\r\n",
-		"a length that is no number":    head + "Content-Length: +2\r\n\r\n{}",
-		"an odd encoding of chunks":     head + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
-		"a chunk that is no number":     head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
-		"a space before the colon":      head + "Content-Length : 2\r\n\r\n{}",
-		"a header without a name":       head + ": x\r\nContent-Length: 2\r\n\r\n{}",
-		"a line feed in a header":       head + "X-A: a\nX-B: b\r\nContent-Length: 2\r\n\r\n{}",
-		"a header of 2 MB":              head + "X-A: " + strings.Repeat("a", 2<<20) + "\r\nContent-Length: 2\r\n\r\n{}",
-		"50,000 headers":                head + strings.Repeat("X-A: a\r\n", 50_000) + "Content-Length: 2\r\n\r\n{}",
-		"an absolute URL of a stranger": "POST http://stranger.invalid" + chatPath + " HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-		"CONNECT":                       "CONNECT stranger.invalid:443 HTTP/1.1\r\nHost: stranger.invalid:443\r\n\r\n",
-		"a path that climbs":            "POST /v1/../../etc/passwd HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-		"a bomb of gzip":                length("Content-Encoding: gzip\r\n", bomb.String()),
-		"a bomb that says it is JSON":   length("", bomb.String()),
-		"a list of depth 10^5":          length("", deep),
-		"an object of depth 10^5":       length("", deepArguments),
-		"no host":                       "POST " + chatPath + " HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
-	} {
-		want, got := raw1(t, other, raw), raw1(t, s.url, raw)
-		refused := got.status == 0 || got.status >= http.StatusBadRequest
-		require.True(t, refused || got.status == want.status && got.body == want.body, "%s: %+v, a bare proxy: %+v", name, got, want)
-		require.NotContains(t, got.body, "admin", name)
-		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(1, "")).status, "after %s", name)
-	}
-}
 
-// zeros is a reader of zero bytes.
-type zeros struct{}
 
-// Read implements [io.Reader].
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// raw1 writes bytes to a new connection, and reads the first answer; status 0: there is none.
-func raw1(t *testing.T, url, text string) answer {
-	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(url, "http://"))
-	require.NoError(t, err)
-	defer func() { _ = conn.Close() }()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	written := make(chan bool)
-	go func() { _, _ = io.WriteString(conn, text); close(written) }() // it may be refused before its end
-	defer func() { _ = conn.Close(); <-written }()
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return answer{err: err}
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode >= http.StatusBadRequest {
-		return answer{status: resp.StatusCode}
-	}
-	body, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, string(body), err}
-}
 
 // A body that comes slowly is waited for, and costs no other request. One that does not come at all ends with its client.
 func TestSlowBodies(t *testing.T) {
@@ -264,35 +187,6 @@ func TestStoreGone(t *testing.T) {
 	}
 }
 
-// SIGTERM while many requests run: each request that was accepted is answered whole, and all later ones find nobody.
-func TestStopUnderLoad(t *testing.T) {
-	t.Parallel()
-	p := provider(t, fakeprovider.Text(strings.Repeat("words ", 40)))
-	s := listen(t, clears, p.Root, gateway.Options{DrainDelay: 50 * time.Millisecond})
-	var answered, refused atomic.Int64
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for {
-				a := post(t.Context(), t, s.url+chatPath, rounds(3, `"stream":true,`))
-				if a.err != nil && a.status == 0 { // not accepted
-					refused.Add(1)
-					return
-				}
-				if a.status != http.StatusOK || !strings.HasSuffix(a.body, "data: [DONE]\n\n") {
-					t.Errorf("an accepted request has got %d, %v, %q", a.status, a.err, a.body)
-					return
-				}
-				answered.Add(1)
-				<-s.log
-			}
-		})
-	}
-	require.Eventually(t, func() bool { return answered.Load() > 50 }, time.Minute, time.Millisecond)
-	require.NoError(t, s.stop())
-	all.Wait()
-	require.EqualValues(t, 8, refused.Load())
-}
 
 // Neither memory nor goroutines grow with the number of requests beyond the limits of what is remembered: 48 MB of
 // conversations and 64 MB of edits. With LACONIC_SOAK it sends 400,000, or as many as that says, of
@@ -400,25 +294,3 @@ func schema(t *testing.T) string {
 	return u.String()
 }
 
-// A gateway that was killed and starts again with the same store and secret sends what it has sent before.
-func TestRestart(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := provider(t, fakeprovider.Text("ok"))
-	chain := "journal: sqlite://" + filepath.Join(dir, "edits.db") + "\narchive: " + filepath.Join(dir, "archive") + "\n" +
-		strings.Replace(clears, "archive: memory\n", "", 1)
-	opts := gateway.Options{Secret: []byte("0123456789abcdef"), Drain: time.Nanosecond}
-	last := func() string {
-		all := p.Requests()
-		return string(all[len(all)-1].Body)
-	}
-	s := listen(t, chain, p.Root, opts)
-	for n := 1; n <= 6; n++ {
-		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(n, "")).status)
-	}
-	before := last()
-	require.NotEmpty(t, archived.In(before))
-	again := listen(t, chain, p.Root, opts) // while the first one still has the database open, as after a kill
-	require.Equal(t, http.StatusOK, post(t.Context(), t, again.url+chatPath, rounds(6, "")).status)
-	require.Equal(t, before, last())
-}

@@ -340,20 +340,6 @@ func TestDrain(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-func TestDrainThatLastsTooLong(t *testing.T) {
-	t.Parallel()
-	begun := make(chan bool, 1)
-	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		begun <- true
-		return fakeprovider.Reply{Hang: true}
-	})
-	s := listen(t, clears, p.Root, gateway.Options{Drain: time.Millisecond})
-	got := make(chan answer, 1)
-	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(5, "")) }()
-	<-begun
-	require.ErrorContains(t, s.stop(), "requests had to be broken off")
-	require.Error(t, (<-got).err)
-}
 
 func TestReload(t *testing.T) {
 	t.Parallel()
@@ -428,25 +414,6 @@ func TestBypassAndPassing(t *testing.T) {
 	}
 }
 
-func TestLimitOfRequests(t *testing.T) {
-	t.Parallel()
-	begun, answered := make(chan bool), make(chan bool)
-	p := provider(t, func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		begun <- true
-		<-answered
-		return fakeprovider.Reply{Text: "ok"}
-	})
-	s := listen(t, clears, p.Root, gateway.Options{MaxActive: 1})
-	got := make(chan answer, 1)
-	go func() { got <- post(t.Context(), t, s.url+chatPath, rounds(1, "")) }()
-	<-begun
-	a := post(t.Context(), t, s.url+chatPath, rounds(1, ""))
-	require.Equal(t, http.StatusServiceUnavailable, a.status)
-	require.Equal(t, "1", a.header.Get("Retry-After"))
-	require.Equal(t, http.StatusOK, get(t, s.url+"/health").status, "paths of its own have no limit")
-	close(answered)
-	require.Equal(t, http.StatusOK, (<-got).status)
-}
 
 func TestFailOpenAndClosed(t *testing.T) {
 	t.Parallel()

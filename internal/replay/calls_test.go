@@ -87,13 +87,3 @@ func TestChangesGiveThePrompts(t *testing.T) {
 	}
 }
 
-func TestTooLong(t *testing.T) {
-	t.Parallel()
-	c := working(10) // each result has about 210 tokens
-	results, err := Run(t.Context(), []*Conversation{c}, []Chain{baseline("none")}, Options{Window: 1000})
-	require.NoError(t, err)
-	r := results[0]
-	require.Equal(t, 1000, r.Window)
-	require.Equal(t, Ratio{N: 6, Of: 11}, r.TooLong)
-	require.Equal(t, r.TooLong, r.Unedited, "nothing is edited")
-}

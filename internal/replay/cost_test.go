@@ -111,46 +111,7 @@ func TestCostOfPrompts(t *testing.T) {
 	}
 }
 
-func TestCostByClass(t *testing.T) {
-	t.Parallel()
-	s := spent{read: 1000, wrote: 100, plain: 10}
-	want := map[string]float64{"K0": 1110, "K1": 610, "K9": 210, "K11.5": 235, "K49": 130}
-	for _, c := range Classes() {
-		require.InDelta(t, want[c.Name], s.cost(c), 1e-9, c.Name)
-	}
-}
 
-// TestBreakEven compares the cost of clearing once with the number of calls that repay it by the rule of
-// docs/economics.md: (write − read) / read × (kept and placeholder) / (removed − placeholder).
-func TestBreakEven(t *testing.T) {
-	t.Parallel()
-	const prefix, removed, placeholder, kept, added = 120, 800, 10, 300, 24
-	send := func(c Class, calls int, cleared bool) float64 {
-		cache := newCache(Options{Counter: byBytes{}}.complete())
-		part := strings.Repeat
-		cost := cache.send(prompt(part("p", prefix), part("c", removed), part("s", kept)), epoch).cost(c)
-		middle := part("c", removed)
-		if cleared {
-			middle = part("q", placeholder)
-		}
-		all := []string{part("p", prefix), middle, part("s", kept)}
-		for range calls {
-			all = append(all, part("a", added))
-			cost += cache.send(prompt(all...), epoch).cost(c)
-		}
-		return cost
-	}
-	for _, c := range Classes() {
-		k := (c.Write - c.Read) / c.Read
-		repaid := k * (kept + placeholder) / (removed - placeholder)
-		for calls := 1; calls < 40; calls++ {
-			gain := send(c, calls, false) - send(c, calls, true)
-			require.InDelta(t, float64(calls)*c.Read*(removed-placeholder)-(c.Write-c.Read)*(kept+placeholder), gain, 1e-6,
-				"%s: what is saved in %d calls", c.Name, calls)
-			require.Equal(t, float64(calls) > repaid, gain > 1e-9, "%s: %d calls, repaid after %.2f", c.Name, calls, repaid)
-		}
-	}
-}
 
 // TestCostOfChain computes by hand what a chain costs that clears a result.
 func TestCostOfChain(t *testing.T) {

@@ -93,22 +93,6 @@ func withoutName(parts []message.Part) (all []message.Part) {
 	return all
 }
 
-func TestReadAnthropicBlocks(t *testing.T) {
-	t.Parallel()
-	talks, err := Read("f", strings.NewReader(`{"messages": [{"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}]},
-		{"role": "assistant", "content": [{"type": "thinking", "thinking": "t", "signature": "s"}, {"type": "tool_use", "id": "1", "name": "a", "input": {}}, {"type": "tool_use", "id": "2", "name": "b", "input": {}}]},
-		{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": true}, {"type": "tool_result", "tool_use_id": "2"}, {"type": "text", "text": "go on"}]},
-		{"role": "assistant", "content": [{"type": "web_search_tool_result", "x": 1}]}]}`))
-	require.NoError(t, err)
-	require.Equal(t, []message.Message{
-		{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "u"}, message.Media{Type: "image/png", Data: "hi"}}},
-		message.Assistant(message.Thinking{Text: "t", Signature: "s"}, message.ToolCall{ID: "1", Name: "a", Arguments: "{}"}, message.ToolCall{ID: "2", Name: "b", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "1", Text: "x", Error: true}}},
-		message.Result("2", "", ""),
-		message.User("go on"),
-		message.Assistant(message.Opaque{Kind: "web_search_tool_result", Data: `{"type": "web_search_tool_result", "x": 1}`}),
-	}, talks[0].Messages)
-}
 
 func TestReadBroken(t *testing.T) {
 	t.Parallel()

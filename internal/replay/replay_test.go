@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -178,19 +177,6 @@ func TestClock(t *testing.T) {
 	require.Positive(t, recorded.CacheHit)
 }
 
-// TestNothingToSend has an answer to no message, whose prompt costs nothing in any chain.
-func TestNothingToSend(t *testing.T) {
-	t.Parallel()
-	first := &Conversation{ID: "an answer first", Messages: []message.Message{message.Assistant(message.Text{Text: "Hello."})}}
-	results, err := Run(t.Context(), []*Conversation{first}, []Chain{chainOf("none")}, Options{})
-	require.NoError(t, err)
-	for _, class := range Classes() {
-		require.InDelta(t, 1, results[0].Cost[class.Name], 0)
-		require.InDelta(t, 1, results[0].Worst[class.Name], 0)
-	}
-	_, err = json.Marshal(results[0])
-	require.NoError(t, err)
-}
 
 func TestRunErrors(t *testing.T) {
 	t.Parallel()
