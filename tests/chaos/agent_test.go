@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,36 +119,4 @@ func TestAgentBurdens(t *testing.T) {
 	})
 }
 
-// TestAgentHangs lets the model of an agent hang after a while.
-func TestAgentHangs(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			p := &provider{steps: steps, fault: func(ctx context.Context, n int, req *middleware.Request, emit middleware.Emit) (*middleware.Response, bool, error) {
-				if n < 5 {
-					return nil, false, nil
-				}
-				return hangs(ctx, n, req, emit)
-			}}
-			r := run(ctx, put(chain, middleware.Env{}, p), message.User("What is the sum?"))
-			require.ErrorIs(t, r.err, context.DeadlineExceeded)
-			require.Equal(t, middleware.Canceled, middleware.KindOf(r.err))
-			require.Equal(t, 5, p.calls)
-			require.Len(t, r.end.History, 1+2*4, "what was done is not lost")
-		})
-	})
-}
 
-// TestAgentWithoutEnd lets a model call its tool for ever: the agent's own limit
-// ends it, however the chain shortens what it sees.
-func TestAgentWithoutEnd(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		p := &provider{steps: always, window: window}
-		r := run(t.Context(), put(chain, middleware.Env{}, p), message.User("What is the sum?"))
-		require.ErrorIs(t, r.err, react.ErrMaxSteps)
-		require.LessOrEqual(t, p.calls, 2*2*steps)
-	})
-}

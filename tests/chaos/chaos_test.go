@@ -241,33 +241,4 @@ func TestHanging(t *testing.T) {
 	})
 }
 
-// TestCanceledBefore makes calls whose context is done from the start.
-func TestCanceledBefore(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		p := &provider{}
-		o := ask(ctx, put(chain, middleware.Env{}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
-		require.Equal(t, middleware.Canceled, middleware.KindOf(o.err))
-		require.Nil(t, o.resp)
-		require.LessOrEqual(t, p.calls, 1)
-	})
-}
 
-// TestReaderLeaves lets the reader of a stream go after some pieces.
-func TestReaderLeaves(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		p := &provider{}
-		pieces := 0
-		for d, err := range middleware.Stream(t.Context(), put(chain, middleware.Env{}, p), &middleware.Request{Messages: history(), Budget: budget()}) {
-			require.NoError(t, err)
-			require.NotEmpty(t, d.Text)
-			pieces++
-			break
-		}
-		require.Equal(t, 1, pieces)
-		require.Equal(t, 1, p.calls, "nobody is asked again for a reader who has left")
-	})
-}

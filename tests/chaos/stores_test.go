@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -141,63 +140,7 @@ func (s slow) Put(ctx context.Context, conversation message.ID, contents []store
 	}
 }
 
-// TestAgentRecallsForEver lets the model of an agent recall whatever handle it
-// sees last, as often as it sees one: what it gets is never more than the agent's
-// own limit of steps, and never an error.
-func TestAgentRecallsForEver(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		archive := store.NewMemory(0)
-		recalled, errands := 0, 0
-		p := &provider{window: window}
-		p.fault = func(_ context.Context, n int, req *middleware.Request, _ middleware.Emit) (*middleware.Response, bool, error) {
-			if measure(req) > window {
-				return nil, false, nil
-			}
-			call := message.ToolCall{ID: fmt.Sprintf("call_%d", n), Name: toolName, Arguments: fmt.Sprintf(`{"page":%d}`, n)}
-			if h := lastHandle(req.Messages); !h.IsZero() && n%2 == 0 {
-				call.Name, call.Arguments = store.RecallTool, `{"handle":"`+h.String()+`"}`
-				recalled++
-			} else {
-				errands++
-			}
-			return &middleware.Response{Message: message.Assistant(call), Usage: message.Usage{Input: measure(req)}, Stop: middleware.StopTools}, true, nil
-		}
-		r := runWith(t.Context(), put(chain, middleware.Env{Archive: archive}, p), []agent.Tool{&reader{}, agent.Recall(archive, agent.RecallOptions{Limit: 4000})},
-			message.User("What is the sum?"))
-		require.Nil(t, r.panicked)
-		require.Error(t, r.err)
-		require.LessOrEqual(t, p.calls, 2*2*steps)
-		require.Positive(t, recalled, "there was something to recall, or this test shows nothing")
-		require.Positive(t, errands)
-		for _, m := range r.end.History {
-			for res := range m.Results() {
-				require.False(t, res.Error, "%q", res.Text)
-				require.NotContains(t, res.Text, "nothing is kept", "each handle that was shown is one")
-			}
-		}
-	})
-}
 
-// lastHandle returns the newest handle in results of messages.
-func lastHandle(msgs []message.Message) (h store.Handle) {
-	for _, m := range msgs {
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case message.Text:
-				for _, found := range archived.In(p.Text) {
-					h = found
-				}
-			case message.ToolResult:
-				for _, found := range archived.In(p.Text) {
-					h = found
-				}
-			case message.Thinking, message.Media, message.ToolCall, message.Opaque:
-			}
-		}
-	}
-	return h
-}
 
 // badJournal is a journal that does something wrong on the way to one that works.
 type badJournal struct {

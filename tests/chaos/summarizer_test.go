@@ -2,16 +2,12 @@ package chaos
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -107,52 +103,4 @@ func TestSummarizerTroubles(t *testing.T) {
 	}
 }
 
-// TestSummarizerHangs lets the model that writes the summaries hang: until its time
-// is over, or the caller's is.
-func TestSummarizerHangs(t *testing.T) {
-	t.Parallel()
-	for name, s := range map[string]summarize.Strategy{"whole": {}, "chunks": {Chunks: 6}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				small, big := &provider{fault: hangs}, &provider{}
-				model := folding(small.model, summarize.Options{Strategy: s})(big.model)
-				req := &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}
 
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
-				_, err := model(ctx, req, nil)
-				require.ErrorIs(t, err, context.DeadlineExceeded, "the caller's time is over")
-				require.Equal(t, middleware.Canceled, middleware.KindOf(err))
-				require.Zero(t, big.calls)
-
-				began := time.Now()
-				_, err = model(t.Context(), req, nil)
-				require.NoError(t, err, "its own time is over, and rules write")
-				require.LessOrEqual(t, time.Since(began), 3*3*2*time.Minute)
-				requireKept(t, big, name)
-			})
-		})
-	}
-}
-
-// TestSummarizerFailsOnce: a failure is not kept, and the next call gets a summary.
-func TestSummarizerFailsOnce(t *testing.T) {
-	t.Parallel()
-	wrong := true
-	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
-		if wrong {
-			return "", errors.New("trouble")
-		}
-		return "All pages were read.", nil
-	})
-	big := &provider{}
-	model := summarize.New(w, summarize.Options{Trigger: trigger.Tokens(window / 2), NoFallback: true})(big.model)
-	for range 2 {
-		_, err := model(t.Context(), &middleware.Request{Messages: history()}, nil)
-		require.NoError(t, err)
-		wrong = false
-	}
-	require.NoError(t, testkit.Same(history(), big.sent[0]), "all is as it was")
-	require.Contains(t, fmt.Sprint(big.sent[1]), "All pages were read.")
-}

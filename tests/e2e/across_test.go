@@ -66,26 +66,6 @@ func requireEqual(t require.TestingT, want, got []message.Message, what string) 
 	}
 }
 
-// What goes from one framework to the other and back says the same.
-func TestThereAndBackAcross(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		msgs := conversations.Draw(t, "conversation")
-		inEino, err := eino.Export(msgs)
-		require.NoError(t, err)
-		ours, err := eino.Import(inEino)
-		require.NoError(t, err)
-		requireEqual(t, msgs, ours, "through eino")
-		inLangchaingo, err := langchaingo.Export(ours)
-		require.NoError(t, err)
-		ours, err = langchaingo.Import(inLangchaingo)
-		require.NoError(t, err)
-		requireEqual(t, msgs, ours, "through eino and langchaingo")
-		again, err := eino.Export(ours)
-		require.NoError(t, err)
-		require.Equal(t, inEino, again)
-	})
-}
 
 // einoEar and langchaingoEar are models that remember what they were sent.
 type einoEar struct{ heard []*schema.Message }

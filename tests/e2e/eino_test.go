@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io"
 	"testing"
 
 	"github.com/cloudwego/eino-ext/components/model/openai"
@@ -16,12 +15,8 @@ import (
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/eino"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
-	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/react"
 )
 
 // numbered is the input of the tool.
@@ -120,63 +115,5 @@ func TestEino(t *testing.T) {
 	}
 }
 
-func TestEinoWithoutLaconic(t *testing.T) {
-	t.Parallel()
-	for name, run := range einoAgents {
-		for _, streamed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, streamed %t", name, streamed), func(t *testing.T) {
-				t.Parallel()
-				server := serve(t, 1, nil)
-				_, err := run(t, einoClient(t, server), streamed)
-				requireTooLong(t, server, err)
-			})
-		}
-	}
-}
 
-// TestEinoModel takes the client into our own loop.
-func TestEinoModel(t *testing.T) {
-	t.Parallel()
-	server := serve(t, 3, nil)
-	read := agent.NewTool(toolName, toolDoc, readNumbered)
-	var e edits
-	a := react.Agent{
-		Model: middleware.Chain(e.chain()...)(eino.Model(einoClient(t, server))),
-		Tools: []agent.Tool{read}, ModelName: model, Budget: budget(),
-	}
-	var end react.End
-	for event, err := range a.Run(t.Context(), message.User(question)) {
-		require.NoError(t, err)
-		if last, ok := event.(react.End); ok {
-			end = last
-		}
-	}
-	require.Equal(t, answer, end.Answer())
-	require.NoError(t, message.Check(end.History))
-	require.Positive(t, end.Usage.CacheRead, "what the provider reports comes through")
-	requireFitting(t, server, &e, (pages+2)/3+1, true)
-}
 
-// TestEinoCancelled leaves in the middle of a stream.
-func TestEinoCancelled(t *testing.T) {
-	t.Parallel()
-	server, err := fakeprovider.Start(func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
-		return fakeprovider.Reply{Text: "one two three four five", Hang: true, After: 3}
-	}, fakeprovider.Options{Models: map[string]int{model: window}, Key: key})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	var e edits
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	pieces, err := eino.Wrap(einoClient(t, server), e.chain()...).Stream(ctx, []*schema.Message{schema.UserMessage("Count.")})
-	require.NoError(t, err)
-	defer pieces.Close()
-	_, err = pieces.Recv()
-	require.NoError(t, err)
-	cancel()
-	for err == nil {
-		_, err = pieces.Recv()
-	}
-	require.NotErrorIs(t, err, io.EOF, "a cancelled stream has no good end")
-	require.ErrorIs(t, err, context.Canceled)
-}

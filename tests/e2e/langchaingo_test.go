@@ -73,15 +73,6 @@ func TestLangchaingo(t *testing.T) {
 	}
 }
 
-func TestLangchaingoWithoutLaconic(t *testing.T) {
-	t.Parallel()
-	// The agent takes arguments without "__arg1" as they are and sends them
-	// back, so the conversation has the chance to get long.
-	server := serve(t, 1, func(n int) string { return fmt.Sprintf(`{"page": %d}`, n) })
-	_, err := chains.Run(t.Context(), agents.NewExecutor(
-		agents.NewOpenAIFunctionsAgent(langchaingoClient(t, server), []tools.Tool{whole{}}), agents.WithMaxIterations(pages+1)), question)
-	requireTooLong(t, server, err)
-}
 
 // whole takes the arguments as they are.
 type whole struct{ ledger }

@@ -115,12 +115,3 @@ func requireFitting(t *testing.T, server *fakeprovider.Server, e *edits, calls i
 	}
 }
 
-// requireTooLong fails unless the provider rejected the last request for its
-// length, and the client says so.
-func requireTooLong(t *testing.T, server *fakeprovider.Server, err error) {
-	t.Helper()
-	require.ErrorContains(t, err, "maximum context length")
-	refused := server.Refused()
-	require.NotEmpty(t, refused)
-	require.Equal(t, "context_length_exceeded", refused[0].Refused.Code)
-}

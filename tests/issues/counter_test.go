@@ -16,8 +16,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tests/guarantee"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -259,23 +257,6 @@ func TestQuotedRefusal(t *testing.T) {
 	}
 }
 
-// Thinking that the framing does not count was said to free its tokens, so a
-// plan that frees nothing was made and refused on each call.
-func TestThinkingThatCountsNothing(t *testing.T) {
-	t.Parallel()
-	framing := tokens.DefaultFraming()
-	framing.ThinkingFree = true
-	chain := middleware.With(middleware.Env{Framing: framing},
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), ClearThinking: true}))
-	h := []message.Message{
-		message.User("why?"),
-		message.Assistant(message.Thinking{Text: strings.Repeat("hm ", 400)}, message.Text{Text: "because"}),
-		message.User("and now?"),
-	}
-	req, events := apply(t, chain, h)
-	require.Empty(t, events)
-	require.Equal(t, h, req.Messages)
-}
 
 // A tool message without a result became a user message, and no fix said
 // so, if something else was repaired and nobody minded the message.
@@ -293,20 +274,3 @@ func TestRepairLeavesWhatNobodyMinds(t *testing.T) {
 	require.Equal(t, h[2:], got[2:], "nothing changes that no fix names")
 }
 
-// An empty id, as some local models give, broke no rule of OpenAI's, which
-// refuses it.
-func TestEmptyIDs(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.User("go"),
-		message.Assistant(message.ToolCall{Name: "tool", Arguments: "{}"}),
-		message.Result("", "tool", "done"),
-	}
-	for _, r := range []message.Rules{message.OpenAI, message.OpenAIResponses, message.Anthropic, message.Bedrock, message.Mistral, message.Portable} {
-		require.Error(t, r.Check(h), "%s", r)
-		got := r.Repair(h).Messages
-		require.NoError(t, r.Check(got), "%s", r)
-		require.NoError(t, guarantee.AskOpenAI(got, true), "%s", r)
-	}
-	require.NoError(t, message.Gemini.Check(h), "Gemini has no ids")
-}

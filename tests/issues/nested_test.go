@@ -174,35 +174,6 @@ func TestNestedChainsUnderFaults(t *testing.T) {
 	}
 }
 
-// A model's answer was processed twice in the form that the adapter docs recommend, so a
-// refusal that should not be believed changed the window.
-func TestRefusalInANestedChain(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User(strings.Repeat("word ", 900))}
-	for _, nested := range []bool{false, true} {
-		calls := 0
-		env := middleware.Env{Archive: store.NewMemory(0), Counter: tokens.Chars4}
-		mw := middleware.With(env, contextedit.New(contextedit.Options{}), fit.New(fit.Options{}))
-		if nested {
-			mw = middleware.Chain(mw)
-		}
-		model := mw(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			calls++
-			if calls == 1 {
-				return nil, errors.New("400: prompt is too long")
-			}
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-		})
-		ask := func(h []message.Message) error {
-			_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 100_000}}, nil)
-			return err
-		}
-		require.NoError(t, ask(h), "nested: %t: the question may not be cut, so it is sent once more", nested)
-		require.Equal(t, 2, calls)
-		require.NoError(t, ask([]message.Message{message.User(strings.Repeat("other ", 9000))}), "nested: %t: no other conversation is limited", nested)
-		require.Equal(t, 3, calls)
-	}
-}
 
 // One refusal with absurd or foreign numbers blocked a model for the whole chain.
 func TestAbsurdRefusals(t *testing.T) {
@@ -231,72 +202,6 @@ func TestAbsurdRefusals(t *testing.T) {
 	}
 }
 
-// After one misrouted refusal with a plausible number, all later conversations were cut
-// without end. A learned window expires, and the next call tries the declared window.
-func TestLearnedWindowExpires(t *testing.T) {
-	t.Parallel()
-	refuse := true
-	longest := 0
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(
-		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			n := (tokens.Meter{Counter: tokens.Chars4}).Request(req.Messages, nil)
-			if longest = max(longest, n); refuse {
-				refuse = false
-				return nil, fmt.Errorf("this model's maximum context length is 8192 tokens. However, your messages resulted in %d tokens", n)
-			}
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-		})
-	for n := range 70 {
-		longest = 0
-		h := append([]message.Message{message.User(fmt.Sprintf("Conversation %d.", n))}, more(nil, 400)...)
-		_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 128_000}}, nil)
-		require.NoError(t, err)
-		if n > 0 && n < 60 {
-			require.LessOrEqual(t, longest, 8192, "conversation %d", n)
-		}
-	}
-	require.Greater(t, longest, 30_000, "after 64 accepted calls nothing is cut any more")
-}
 
-// A read of the journal that failed in the call that edits, and then one that found
-// nothing, lost the edits to the process, though the journal had them.
-func TestFailedReadThenNothing(t *testing.T) {
-	t.Parallel()
-	for fail := 1; fail < 14; fail++ {
-		j := &forgetful{Journal: journal.NewMemory(0), fail: fail}
-		chain := middleware.With(middleware.Env{Journal: j, Counter: tokens.Chars4},
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1300), Keep: 1, MinCalls: 30}))
-		h := rounds(1)
-		edited := false
-		for range 20 {
-			sent, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h})
-			require.NoError(t, err)
-			for _, e := range events {
-				edited = edited || e.Kind == middleware.Edited
-			}
-			if edited {
-				require.NotEqual(t, h, sent.Messages, "the edits hold after a failed read at read %d", fail)
-			}
-			h = more(h, 1)
-		}
-		require.True(t, edited)
-	}
-}
 
-// forgetful is a journal of which one read fails, and the next one finds nothing.
-type forgetful struct {
-	journal.Journal
 
-	fail, reads int
-}
-
-func (j *forgetful) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
-	j.reads++
-	switch j.reads {
-	case j.fail:
-		return journal.Found{}, errFault
-	case j.fail + 1:
-		return journal.Found{At: -1}, nil
-	}
-	return j.Journal.Find(ctx, scope, first, ids)
-}

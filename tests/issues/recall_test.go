@@ -127,22 +127,3 @@ func TestRecalledAnswerWithoutRoom(t *testing.T) {
 	require.Equal(t, 1, notices, "%v", events)
 }
 
-// A recalled answer in the newest round was cut like the others, though these leave room for it.
-func TestRecalledAnswerNextToOthers(t *testing.T) {
-	t.Parallel()
-	archive := store.NewMemory(0)
-	page, log := strings.Repeat("a line of a file\n", 200), strings.Repeat("a line of a log\n", 2000)
-	h, err := store.Keep(t.Context(), archive, store.Content{Data: page})
-	require.NoError(t, err)
-	history := []message.Message{
-		message.User("What is in both?"),
-		message.Assistant(message.ToolCall{ID: "r", Name: store.RecallTool, Arguments: `{"handle":"` + h.String() + `"}`},
-			message.ToolCall{ID: "l", Name: "log", Arguments: "{}"}, message.ToolCall{ID: "m", Name: "log", Arguments: "{}"}),
-		message.Result("r", store.RecallTool, page), message.Result("l", "log", log), message.Result("m", "log", log),
-	}
-	chain := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
-	sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 2500}})
-	require.NoError(t, err)
-	require.Equal(t, history[2], sent.Messages[2])
-	require.NotEqual(t, history[3], sent.Messages[3])
-}
