@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -158,146 +157,11 @@ func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
 	}
 }
 
-// recorder counts bytes and notes what it was asked for.
-type recorder struct {
-	mu    sync.Mutex
-	asked map[string]int
-}
 
-func (r *recorder) Count(text string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.asked == nil {
-		r.asked = map[string]int{}
-	}
-	r.asked[text]++
-	return len(text)
-}
 
-// TestATextIsCountedOnce grows a conversation over 100 calls with clearings in
-// between.
-func TestATextIsCountedOnce(t *testing.T) {
-	t.Parallel()
-	h := rounds(100, 400)
-	grow := func(t *testing.T, c tokens.Counter, opts contextedit.Options) (clearings int) {
-		t.Helper()
-		mw := middleware.With(middleware.Env{Counter: c}, contextedit.New(opts))
-		for n := 2; n <= len(h); n += 2 {
-			_, events := apply(t, mw, h[:n])
-			clearings += len(events)
-		}
-		return clearings
-	}
 
-	t.Run("what is long", func(t *testing.T) {
-		t.Parallel()
-		var c recorder
-		require.Equal(t, 6, grow(t, &c, contextedit.Options{Trigger: trigger.Tokens(10_000)}))
-		for _, m := range h {
-			for _, p := range m.Parts {
-				switch p := p.(type) {
-				case message.Text:
-					require.Equal(t, 1, c.asked[p.Text], "%.40q", p.Text)
-				case message.ToolResult:
-					require.Equal(t, 1, c.asked[p.Text], "%.40q", p.Text)
-				case message.ToolCall:
-					require.Equal(t, 1, c.asked[p.Arguments], "%.40q", p.Arguments)
-				case message.Thinking, message.Media, message.Opaque:
-				}
-			}
-		}
-	})
-	// Ids, the placeholder and what is left of a message beside a cleared input
-	// are looked at again when a plan is made. Memo knows them.
-	t.Run("with a memo, everything", func(t *testing.T) {
-		t.Parallel()
-		var c recorder
-		require.Equal(t, 6, grow(t, tokens.Memo(&c), contextedit.Options{Trigger: trigger.Tokens(10_000), ClearToolInputs: true}))
-		require.Contains(t, c.asked, "[cleared]")
-		for text, n := range c.asked {
-			require.Equal(t, 1, n, "%.40q", text)
-		}
-	})
-	t.Run("with a floor that is never reached", func(t *testing.T) {
-		t.Parallel()
-		var c recorder
-		grow(t, &c, contextedit.Options{Trigger: trigger.Tokens(1), ClearAtLeast: 1 << 40})
-		require.Equal(t, 1, c.asked[h[3].Parts[0].(message.ToolResult).Text], "each refused plan counts the results anew")
-	})
-}
 
-// TestNoAlias is a known fault of others: the caller's history is edited through
-// memory that the view shares with it.
-func TestNoAlias(t *testing.T) {
-	t.Parallel()
-	h := rounds(10, 400)
-	h[4].Parts = append(make([]message.Part, 0, 8), h[4].Parts...) // room behind the parts
-	whole := cloneHistory(t, h)
-	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: 1, ClearToolInputs: true})
-	for _, n := range []int{len(h) - 4, len(h) - 4, len(h) - 2} {
-		view, _ := apply(t, mw, h[:n])
-		require.NotEqual(t, h[3], view[3])
 
-		// Whoever appends to the view, or to the parts of one of its messages,
-		// writes into other memory.
-		_ = append(view, message.User("not said by the user"))
-		for i := range view {
-			if !view[i].Equal(h[i]) {
-				_ = append(view[i].Parts, message.Text{Text: "not said by the tool"})
-			}
-		}
-		require.Equal(t, whole, h)
-		require.Equal(t, message.Part(nil), h[4].Parts[:2][1], "room behind the parts of the caller was written to")
-	}
-}
-
-func TestOptionsAreCopied(t *testing.T) {
-	t.Parallel()
-	opts := contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, ExcludeTools: []string{"read"}, ClearInputsOf: []string{"read"}}
-	mw := contextedit.New(opts)
-	opts.ExcludeTools[0], opts.ClearInputsOf[0] = "other", "other"
-	_, events := apply(t, mw, rounds(3, 100))
-	require.Empty(t, events)
-
-	opts = contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, Only: []string{"write"}}
-	mw = contextedit.New(opts)
-	opts.Only[0] = "read"
-	_, events = apply(t, mw, rounds(3, 100))
-	require.Empty(t, events)
-
-	// A list that is empty, and not missing, stays that.
-	mw = contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, Only: []string{}, ClearThinking: true})
-	_, events = apply(t, mw, rounds(3, 100))
-	require.Empty(t, events)
-}
-
-// TestOneForManyConversations runs different conversations through one chain at
-// once, each as if it were alone.
-func TestOneForManyConversations(t *testing.T) {
-	t.Parallel()
-	opts := contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2}
-	shared := contextedit.New(opts)
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Go(func() {
-			h := rounds(30, 100+g)
-			before := format(h)
-			alone := contextedit.New(opts)
-			for n := 2; n <= len(h); n += 2 {
-				got, _, err := middleware.Apply(t.Context(), shared, &middleware.Request{Messages: h[:n]})
-				want, _, err2 := middleware.Apply(t.Context(), alone, &middleware.Request{Messages: h[:n]})
-				if err != nil || err2 != nil || format(got.Messages) != format(want.Messages) {
-					t.Errorf("conversation %d, message %d: another view than alone (%v, %v)", g, n, err, err2)
-					return
-				}
-			}
-			if format(h) != before {
-				t.Errorf("conversation %d: the history was changed", g)
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // TestSupersededAsGiven has results and arguments that another editor shortened:
 // what is not there any more supersedes nothing, and calls whose arguments look

@@ -2,12 +2,9 @@ package contextedit_test
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
@@ -163,57 +160,9 @@ func BenchmarkClear(b *testing.B) {
 	})
 }
 
-// BenchmarkClearHalf clears half of the results, so that it has to find out which
-// of them are worth least.
-func BenchmarkClearHalf(b *testing.B) {
-	clearing(b, contextedit.Options{Trigger: trigger.Messages(messages), StopAfter: 90_000}, true)
-}
 
-// BenchmarkClearWithFacts does what BenchmarkClear does, and has each result leave
-// a line of facts: it reads all that goes and all that stays.
-func BenchmarkClearWithFacts(b *testing.B) {
-	opts := contextedit.Options{Trigger: trigger.Messages(messages), Digest: 40}
-	b.Run("known", func(b *testing.B) { clearing(b, opts, true) })
-	b.Run("cold", func(b *testing.B) { clearing(b, opts, false) })
-}
 
-// BenchmarkIdleWithFacts has nothing to do behind a clearing that has left lines.
-func BenchmarkIdleWithFacts(b *testing.B) {
-	h := conversation(messages)
-	call := callerOf(b, contextedit.Options{Trigger: trigger.Tokens(150_000), Digest: 40})
-	call(h[:messages-2])
-	call(h)
-	b.ReportAllocs()
-	for b.Loop() {
-		call(h)
-	}
-}
 
-// BenchmarkNotYet has results to clear, and too few: a growing conversation after a clearing.
-func BenchmarkNotYet(b *testing.B) {
-	for name, opts := range map[string]contextedit.Options{
-		"ClearAtLeast":        {Trigger: trigger.Messages(1), ClearAtLeast: 50_000, Digest: 40},
-		"Reclaims":            {Trigger: trigger.Reclaims(50_000)},
-		"Reclaims with facts": {Trigger: trigger.Reclaims(50_000), Digest: 40},
-	} {
-		b.Run(name, func(b *testing.B) {
-			const cleared = messages - 100
-			h, n := conversation(messages+100), messages+100
-			call := callerOf(b, opts)
-			b.ReportAllocs()
-			for b.Loop() {
-				if n += 2; n > messages+100 {
-					b.StopTimer()
-					call = callerOf(b, opts)
-					call(h[:cleared])
-					n = cleared + 2
-					b.StartTimer()
-				}
-				call(h[:n])
-			}
-		})
-	}
-}
 
 func clearing(b *testing.B, opts contextedit.Options, known bool) {
 	b.Helper()
@@ -225,129 +174,16 @@ func clearingWith(b *testing.B, env func() middleware.Env, opts contextedit.Opti
 	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
 
-// BenchmarkLength shows that the cost of an idle call grows with the length of
-// the history and not faster.
-func BenchmarkLength(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := conversation(n)
-			call := caller(b, trigger.Tokens(never))
-			call(h[:n-2])
-			b.ReportAllocs()
-			for b.Loop() {
-				call(h)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/message")
-		})
-	}
-}
 
-// BenchmarkRetry asks again after earlier rounds of a known history: with the last one left out, with another one in its
-// place, or with rounds that come after it. "idle" passes the same history.
-func BenchmarkRetry(b *testing.B) {
-	const n = 10_000
-	h := conversation(n)
-	other := func(i int) []message.Message {
-		id := fmt.Sprintf("other_%06d", i)
-		return append(h[:n-2:n-2], message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: "{}"}), message.Result(id, "read_log", "ok"))
-	}
-	run := func(name string, prepare func(call func([]message.Message), i int) []message.Message) {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			i := 0
-			for b.Loop() {
-				b.StopTimer()
-				call := caller(b, trigger.Tokens(never))
-				call(h)
-				next := prepare(call, i)
-				i++
-				b.StartTimer()
-				call(next)
-			}
-		})
-	}
-	run("idle", func(func([]message.Message), int) []message.Message { return h })
-	run("shorter", func(func([]message.Message), int) []message.Message { return h[:n-2] })
-	run("fork", func(_ func([]message.Message), i int) []message.Message { return other(i) })
-	run("grown again", func(call func([]message.Message), i int) []message.Message {
-		call(h[:n-2])
-		return other(i)
-	})
-}
 
-// BenchmarkConversations has many conversations in turn on one chain, each of
-// them one round longer at each of its calls: different ones, and ones that are
-// alike but for the question.
-func BenchmarkConversations(b *testing.B) {
-	const length = 200
-	different := func(i int) []message.Message { return conversationOf(fmt.Sprintf("job %02d", i), 2*length) }
-	alike := func(i int) []message.Message {
-		h := conversation(2 * length)
-		h[1] = message.User(fmt.Sprintf("Why does build %d fail?", i))
-		return h
-	}
-	b.Run("1", func(b *testing.B) { inTurn(b, 1, length, different) })
-	b.Run("60", func(b *testing.B) { inTurn(b, 60, length, different) })
-	b.Run("60/alike", func(b *testing.B) { inTurn(b, 60, length, alike) })
-}
 
-func inTurn(b *testing.B, many, length int, conversation func(int) []message.Message) {
-	b.Helper()
-	all := make([][]message.Message, many)
-	for i := range all {
-		all[i] = conversation(i)
-	}
-	call := caller(b, trigger.Tokens(never))
-	turn := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		step := turn / many % (length / 2)
-		if step == 0 && turn%many == 0 {
-			b.StopTimer()
-			call = caller(b, trigger.Tokens(never))
-			for _, h := range all {
-				call(h[:length])
-			}
-			b.StartTimer()
-		}
-		call(all[turn%many][:length+2*step])
-		turn++
-	}
-}
 
-// TestIdleCost compares a call that has nothing to do with a plain walk over the
-// same messages, both measured here, each at its best of many. It asserts on no
-// time by itself, and leaves room for a slow machine.
-//
-//nolint:paralleltest // it measures
-func TestIdleCost(t *testing.T) {
-	const repetitions, most = 60, 8.0
-	h := conversation(messages)
-	for name, at := range map[string]middleware.Trigger{"untouched": trigger.Tokens(never), "edited": trigger.Tokens(150_000)} {
-		call := caller(t, at)
-		call(h[:messages-2])
-		call(h)
-		other := rebuilt(h)
-		idle, plain := math.Inf(1), math.Inf(1)
-		for range repetitions {
-			plain = min(plain, took(func() { editortest.Walk(h, other) }))
-			idle = min(idle, took(func() { call(other) }))
-		}
-		t.Logf("%s: idle call %.0f µs, walk %.0f µs", name, idle/1e3, plain/1e3)
-		require.Less(t, idle/plain, most, "%s: an idle call takes %.0f ns, a walk over the same messages %.0f ns", name, idle, plain)
-	}
-}
 
 // full is met when there are 100 tokens a message.
 func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
 	return v.Size().Tokens > 100*v.Len(), "", nil
 }
 
-func took(fn func()) float64 {
-	start := time.Now()
-	fn()
-	return float64(time.Since(start).Nanoseconds())
-}
 
 // TestIdleAllocations checks that the allocations of an idle call do not depend
 // on the length of the history.

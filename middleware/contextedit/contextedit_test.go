@@ -1,7 +1,6 @@
 package contextedit_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,18 +55,6 @@ func requireSound(t require.TestingT, history, view []message.Message) {
 	})
 }
 
-// cloneHistory copies by way of JSON, so that nothing is shared.
-func cloneHistory(t *testing.T, h []message.Message) []message.Message {
-	t.Helper()
-	if h == nil {
-		return nil
-	}
-	data, err := json.Marshal(h)
-	require.NoError(t, err)
-	var clone []message.Message
-	require.NoError(t, json.Unmarshal(data, &clone))
-	return clone
-}
 
 func parseOptions(t *testing.T, text string) contextedit.Options {
 	t.Helper()
@@ -180,12 +167,3 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestConformanceOfSeveral(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Suite{New: func() middleware.Middleware {
-		return middleware.Chain(
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 4}),
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1200), Keep: 2, ClearToolInputs: true}),
-		)
-	}}.Test(t)
-}

@@ -116,73 +116,8 @@ func TestLines(t *testing.T) {
 	})
 }
 
-// wild are results that no tool should return.
-func wild(size int) map[string]string {
-	const id = `{"id": "W-2378156", "total": 54.04}`
-	return map[string]string{
-		"binary":                 strings.Repeat("\x00\x01\x7f\x80\xfe\xff\x1b[31m", size/11) + id,
-		"control characters":     strings.Repeat("W-2378156\x07 \x08\u2028\u202e54.04\u200b \r", size/30),
-		"brackets":               strings.Repeat("[", size) + id,
-		"objects in objects":     strings.Repeat(`{"a":`, size/5) + id,
-		"strings in strings":     `{"id": "` + strings.Repeat(`\\`, size/2) + `"W-2378156\"}`,
-		"one word":               strings.Repeat("W", size),
-		"one line of numbers":    strings.Repeat("2378156 ", size/8),
-		"lines":                  strings.Repeat("W-2378156\n", size/10),
-		"our own placeholders":   strings.Repeat("[cleared: recall vvreubswsdub; some facts: order: 54.04]\n", size/57),
-		"one of our own":         "[cleared; some facts: W-1; recall vvreubswsdub" + strings.Repeat(" 54.04", size/6) + "]",
-		"an error of our own":    "error: recall vvreubswsdub" + strings.Repeat(" x", size/2),
-		"a handle in two pieces": `{"name": "recall", "code": "vvreubswsdub", "id": "W-2378156"}` + strings.Repeat(" ", size),
-		"no end":                 `{"id": "` + strings.Repeat("W-2378156", size/9),
-	}
-}
 
-func TestLinesOfWildResults(t *testing.T) {
-	t.Parallel()
-	for name, text := range wild(20_000) {
-		for _, archive := range []store.Store{nil, store.NewMemory(0)} {
-			opts := contextedit.Options{Trigger: always{}, Keep: -1, Digest: 40}
-			h := []message.Message{
-				message.User("Read it."),
-				message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: "{}"}),
-				message.Result("c1", "read", text),
-				message.Assistant(message.Text{Text: "I have."}),
-			}
-			view, _ := apply(t, middleware.With(middleware.Env{Archive: archive}, contextedit.New(opts)), h)
-			require.NotEqual(t, h[2], view[2], "%s: is cleared", name)
-			left := pieces(view[2], "c1")[0].Text
-			require.LessOrEqual(t, tokens.Estimate{}.Count(lineOf(left)), 40, "%s: %q", name, left)
-			require.True(t, utf8.ValidString(left), "%s: %q", name, left)
-			require.Negative(t, strings.IndexFunc(left, unicode.IsControl), "%s: %q", name, left)
-			if archive == nil {
-				require.Empty(t, archived.In(left), "%s: names no handle: %q", name, left)
-			} else {
-				named := archived.In(left)
-				require.Len(t, named, 1, "%s: names its handle: %q", name, left)
-				c, err := archive.Get(t.Context(), named[0])
-				require.NoError(t, err)
-				require.Equal(t, text, c.Data, name)
-			}
-		}
-	}
-}
 
-// A huge result costs no more than to read all of it once; its facts are found
-// at both ends.
-func TestLineOfAHugeResult(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 100 MB")
-	}
-	t.Parallel()
-	text := "order: W-1001\n" + strings.Repeat("nothing of use here\n", 5_000_000) + "invoice: W-2002\n"
-	h := []message.Message{
-		message.User("Read it."),
-		message.Assistant(message.ToolCall{ID: "c1", Name: "read", Arguments: "{}"}),
-		message.Result("c1", "read", text),
-		message.Assistant(message.Text{Text: "I have."}),
-	}
-	view, _ := apply(t, contextedit.New(contextedit.Options{Trigger: always{}, Keep: -1, Digest: 40}), h)
-	require.Equal(t, "[cleared; some facts: order: W-1001; invoice: W-2002]", pieces(view[2], "c1")[0].Text)
-}
 
 // What another middleware has made of a result is what its facts are taken from:
 // it may have left something out on purpose. What the tool has not said is no fact.

@@ -88,15 +88,6 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("talk", func(b *testing.B) { growing(b, talk(messages+200), microcompact.Options{}) })
 }
 
-// BenchmarkRound shortens one round at each call.
-func BenchmarkRound(b *testing.B) {
-	h := conversation(messages + 200)
-	b.Run("results", func(b *testing.B) { growing(b, h, microcompact.Options{}) })
-	b.Run("results, with facts", func(b *testing.B) { growing(b, h, microcompact.Options{Digest: 40}) })
-	b.Run("all three", func(b *testing.B) {
-		growing(b, h, microcompact.Options{Limit: microcompact.Limits{Results: 200, Arguments: 20, Text: 20}})
-	})
-}
 
 // BenchmarkAll shortens all but four of 999 rounds at once. The history is known
 // but for its last round, or not at all; what is removed is archived, or is not. To hash
@@ -138,20 +129,6 @@ func BenchmarkAll(b *testing.B) {
 	})
 }
 
-// BenchmarkNewResult shortens a result of 4 MB.
-func BenchmarkNewResult(b *testing.B) {
-	h := append(conversation(10), message.Assistant(message.ToolCall{ID: "big", Name: "read_log", Arguments: "{}"}),
-		message.Result("big", "read_log", strings.Repeat("nightly: exit status 2\n", 4<<20/23)))
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		model := microcompact.New(microcompact.Options{})(editortest.Silent)
-		b.StartTimer()
-		if _, err := model(b.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 200_000}}, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
 
 // TestIdleAllocations checks that the allocations of an idle call, and of one that
 // shortens one round, do not depend on the length of the history.

@@ -156,10 +156,3 @@ func TestLinesOfWhatWasShortenedAtBirth(t *testing.T) {
 	}
 }
 
-func TestLinesOfFewerThanNoTokens(t *testing.T) {
-	t.Parallel()
-	opts := microcompact.Options{Batch: microcompact.Batch{Results: -1, Tokens: -2}}
-	const want = "Batch is -1 results, want 0 or more\nBatch is -2 tokens, want 0 or more"
-	require.EqualError(t, opts.Validate(), want)
-	require.PanicsWithValue(t, "microcompact: "+want, func() { microcompact.New(opts) })
-}

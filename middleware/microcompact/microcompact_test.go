@@ -269,12 +269,3 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestConformanceOfSeveral(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Suite{New: func() middleware.Middleware {
-		return middleware.Chain(
-			microcompact.New(microcompact.Options{KeepRounds: 2, Limit: microcompact.Limits{Results: -1, Arguments: 10}}),
-			microcompact.New(microcompact.Options{KeepRounds: 1, Limit: microcompact.Limits{Results: 20, Text: 10}}),
-		)
-	}}.Test(t)
-}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -115,18 +114,6 @@ func requireEnds(t require.TestingT, by tokens.Counter, text, short string, limi
 	}
 }
 
-func TestEndsOfAnyText(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		var b strings.Builder
-		for range rapid.IntRange(1, 6).Draw(r, "pieces") {
-			unit := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"word ", "你好。", "😀", "\n", "\xff", "line\r\n", `{"a":1},`})).Draw(r, "unit")
-			b.WriteString(strings.Repeat(unit, rapid.IntRange(1, 200).Draw(r, "times")))
-		}
-		limit := rapid.IntRange(0, 500).Draw(r, "limit")
-		requireEnds(r, tokens.Chars4, b.String(), ends(tokens.Chars4, b.String(), limit, store.Handle{}), limit)
-	})
-}
 
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()

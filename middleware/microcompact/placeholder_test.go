@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -165,11 +164,3 @@ func FuzzShortArguments(f *testing.F) {
 	})
 }
 
-func TestLength(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		pieces := rapid.SliceOf(rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]{0,20}`), rapid.Just("\xff\xfe"), rapid.Just("\xe4\xbd"))).Draw(r, "pieces")
-		text := strings.Join(slices.Clip(pieces), "")
-		require.Equal(r, utf8.RuneCountInString(text), length(text))
-	})
-}

@@ -227,15 +227,6 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// TestOldConversation is one of more than 100,000 tokens, whose window is not known.
-func TestOldConversation(t *testing.T) {
-	t.Parallel()
-	h := turns(1000)
-	sent, events := apply(t, middleware.With(chars4, trim.New(trim.Options{})), &middleware.Request{Messages: h})
-	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events), "there are no levels")
-	require.Equal(t, 88_889, events[0].Detail.(trim.Report).Target, "0.8 of the room that makes the threshold 100,000 tokens")
-	require.LessOrEqual(t, sent.View().Size().Tokens, 88_889)
-}
 
 // summarizing folds messages 2 to 9 into one.
 func summarizing() middleware.Middleware {
@@ -303,19 +294,6 @@ func TestNoteIsWorthIt(t *testing.T) {
 	require.Contains(t, events[0].Why, "nothing may be removed")
 }
 
-// TestAnotherProcess finds what one has removed, and removes no more.
-func TestAnotherProcess(t *testing.T) {
-	t.Parallel()
-	env := chars4
-	env.Journal = journal.NewMemory(0)
-	h := turns(40)
-	opts := trim.Options{Trigger: trigger.Tokens(3000), Note: "[gone]"}
-	first, events := apply(t, middleware.With(env, trim.New(opts)), &middleware.Request{Messages: h})
-	require.Len(t, events, 1)
-	second, events := apply(t, middleware.With(env, trim.New(opts)), &middleware.Request{Messages: append(slices.Clip(h), message.Assistant(message.Text{Text: "Well."}), message.User("Go on."))})
-	require.Empty(t, events)
-	require.Equal(t, first.Messages, second.Messages[:len(first.Messages)])
-}
 
 // TestPinnedLater comes back, and what was removed with it.
 func TestPinnedLater(t *testing.T) {

@@ -134,17 +134,3 @@ func trimmingWith(b *testing.B, env func() middleware.Env, opts trim.Options, kn
 	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
 
-// TestIdleAllocations checks that the allocations of an idle call do not depend
-// on the length of the history.
-//
-//nolint:paralleltest // AllocsPerRun counts those of the whole process
-func TestIdleAllocations(t *testing.T) {
-	const spread, most = 6, 50 // some more with the race detector
-	for name, at := range map[string]func(messages int) middleware.Trigger{
-		"untouched":                     func(int) middleware.Trigger { return trigger.Tokens(never) },
-		"trimmed":                       func(n int) middleware.Trigger { return trigger.Tokens(95 * n) },
-		"trimmed, trigger is still met": func(int) middleware.Trigger { return trigger.Messages(5) },
-	} {
-		editortest.RequireFewAllocations(t, name, spread, most, conversation, func(n int) func([]message.Message) { return caller(t, trim.Options{Trigger: at(n)}) })
-	}
-}

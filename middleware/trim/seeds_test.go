@@ -1,7 +1,6 @@
 package trim
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,43 +81,7 @@ func TestA2(t *testing.T) {
 	}
 }
 
-func TestA3(t *testing.T) {
-	t.Parallel()
-	s := snapshot{Options: Options{PreserveStart: 2, PreserveEnd: 2, MinMessages: 4}, units: same(10, 50), tokens: 500, target: 450}
-	s.units[0].priority = message.PriorityCritical
-	out := s.middle()
-	require.Equal(t, []int{3}, out.units, "exactly one is removed: the groups are cut from what may be removed")
-	require.Equal(t, 450, out.tokens)
 
-	// Only if the middle is used up, low ones of the start are removed, then of the
-	// end, and no others of these.
-	s.target, s.MinMessages = 0, 0
-	s.units[2].priority, s.units[8].priority, s.units[9].priority = message.PriorityLow, message.PriorityLow, message.PriorityHigh
-	require.Equal(t, []int{2, 3, 4, 5, 6, 7, 8}, s.middle().units)
-	s.target = 500 - 6*50
-	require.Equal(t, []int{2, 3, 4, 5, 6, 7}, s.middle().units, "the end gives up something last of all")
-	s.target = 500 - 5*50
-	require.Equal(t, []int{3, 4, 5, 6, 7}, s.middle().units, "the start gives up something only if the middle is used up")
-}
-
-func TestA4(t *testing.T) {
-	t.Parallel()
-	// The order alone, on a (high 1), b (low 9), c (low 3), d (normal 2): c, b, d, a.
-	// The units are in the order of their age: a, d, c, b.
-	const a, d, c, b = 0, 1, 2, 3
-	s := snapshot{units: same(4, 50), tokens: 200}
-	s.units[a].priority, s.units[c].priority, s.units[b].priority = message.PriorityHigh, message.PriorityLow, message.PriorityLow
-	var order []int
-	for len(order) < 4 {
-		s.target = 200 - 50*(len(order)+1)
-		for _, i := range s.oldest().units {
-			if !slices.Contains(order, i) {
-				order = append(order, i)
-			}
-		}
-	}
-	require.Equal(t, []int{c, b, d, a}, order)
-}
 
 func TestA5(t *testing.T) {
 	t.Parallel()

@@ -153,29 +153,7 @@ func (s *snapshot) best(first, second selection) selection {
 	return second
 }
 
-func TestEfficiencyOfNothing(t *testing.T) {
-	t.Parallel()
-	require.Zero(t, selection{}.efficiency(0))
-	require.InDelta(t, 0.4, selection{tokens: 100, kept: 3}.efficiency(100), 1e-9)
-	s := snapshot{Options: Options{Strategy: hybridStrategy}}
-	out, d := s.choose()
-	require.Equal(t, selection{}, out)
-	require.Equal(t, middleStrategy, d.strategy)
-}
 
-func TestIsIdentifier(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]bool{
-		"OI5L9G": true, "a1b2": true, "2026-11-21": true, "12345": true, "1234": false, "1.2345": true, "1.234": false, "job-17": true, "v1.2": true,
-		"AQLBTL": true, "HTTP": false, "ERROR": true,
-		"cmd/main.go": true, "main.go": true, "a_b_c": true, "user@host": true, "____": false, "/": false, "//": false, "https://a.b": true,
-		"parseHeader": true, "NewReader": true, "Reader": false, "reader": false, "McX": false,
-		"well-known": false, "note:": false, "a.b": false, "e.g.": true, "10:30": false,
-		strings.Repeat("a1", 64): true, strings.Repeat("a1", 65): false, "": false,
-	} {
-		require.Equal(t, want, isIdentifier(word), "%q", word)
-	}
-}
 
 // FuzzIdentifiers compares with a plain way to find them.
 func FuzzIdentifiers(f *testing.F) {

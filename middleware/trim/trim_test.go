@@ -130,12 +130,3 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-func TestConformanceOfSeveral(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Suite{New: func() middleware.Middleware {
-		return middleware.Chain(
-			trim.New(trim.Options{Trigger: trigger.Tokens(800), Strategy: "middle", Note: "[gone]"}),
-			trim.New(trim.Options{Trigger: trigger.Tokens(1200), Strategy: "oldest", PreserveEnd: 2}),
-		)
-	}}.Test(t)
-}

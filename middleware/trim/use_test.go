@@ -75,25 +75,6 @@ func TestByUse(t *testing.T) {
 	}
 }
 
-// TestByUseOfMany has more identifiers than there is room for at first.
-func TestByUseOfMany(t *testing.T) {
-	t.Parallel()
-	const n = 3000
-	var h []message.Message
-	for i := range n {
-		h = append(h, message.User("id-"+words(i)+"-1"))
-	}
-	for i := range n {
-		if i%2 == 0 {
-			h = append(h, message.User("again id-"+words(i)+"-1"))
-		}
-	}
-	want := []int{}
-	for i := 0; i < n; i += 2 {
-		want = append(want, i)
-	}
-	require.Equal(t, want, raised(t, h...))
-}
 
 func TestFor(t *testing.T) {
 	t.Parallel()
@@ -123,15 +104,3 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestForHasNoWindow takes that from the request or from the table.
-func TestForHasNoWindow(t *testing.T) {
-	t.Parallel()
-	h := turns(40)
-	mw := middleware.With(chars4, trim.New(trim.For("gpt-4")))
-	for model, want := range map[string]bool{"gpt-4": false, "gpt-4-32k": false, "": false} {
-		_, events := apply(t, mw, &middleware.Request{Messages: h, Model: model})
-		require.Equal(t, want, len(events) > 0, "%q", model)
-	}
-	_, events := apply(t, mw, &middleware.Request{Messages: turns(80), Model: "gpt-4"})
-	require.Contains(t, kinds(events), middleware.Edited, "8,665 tokens are more than the 8,192 of the table")
-}
