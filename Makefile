@@ -5,18 +5,21 @@ GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
 
 GOVULNCHECK_VERSION := v1.9.0
+CYCLONEDX_VERSION   := v1.10.0
 
 # Each tool is built once, into a folder that carries its version. The folder
 # is ignored by git. To build a tool again, remove its folder.
 TOOLS    := $(CURDIR)/.tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
+CYCLONEDX := $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
 NPM      := $(TOOLS)/npm
 
 GO       ?= go
 BENCH    ?= .
 PKG      ?= ./...
 REV      ?= main
+PLATFORMS ?= host
 FUZZTIME ?= 60
 
 .DEFAULT_GOAL := help
@@ -159,6 +162,23 @@ browser: ## test the page in Chromium; without one, the tests are skipped
 container: ## do the steps of the Dockerfile without Docker, and try the result
 	@.ci/container
 
+.PHONY: snapshot
+snapshot: $(CYCLONEDX) ## build a release of this commit into dist, for this platform; PLATFORMS= for all
+	@LACONIC_RELEASE=1 $(GO) test -vet=off -count=1 -run TestModule ./tests/programs
+	@GO="$(GO)" CYCLONEDX=$(CYCLONEDX) .ci/release snapshot $(PLATFORMS)
+
+.PHONY: bits32
+bits32: ## test the core, the editors, the stores and wire on a 32-bit platform
+	@CGO_ENABLED=0 GOARCH=386 $(GO) test -vet=off -short ./message ./tokens/... ./models ./store/... ./middleware/... ./wire
+
+.PHONY: binaries
+binaries: $(CYCLONEDX) # of a tag, for all platforms, into dist
+	@GO="$(GO)" CYCLONEDX=$(CYCLONEDX) .ci/release $(VERSION)
+
+.PHONY: release
+release: ## set the versions of all modules and tag them: make release VERSION=v0.1.0 (docs/internals/release.md)
+	@.ci/tag $(VERSION)
+
 .PHONY: pictures
 pictures: ## make the pictures of the documents, of the example's run, in Chromium
 	@mkdir -p docs/pictures && cd tests/browser && LACONIC_PICTURES=$(CURDIR)/docs/pictures $(GO) test -vet=off -count=1 -run TestPictures .
@@ -186,3 +206,7 @@ $(GOLANGCI):
 $(GOFUMPT):
 	@echo "== build gofumpt $(GOFUMPT_VERSION) (once)"
 	@GOBIN=$(@D) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+
+$(CYCLONEDX):
+	@echo "== build cyclonedx-gomod $(CYCLONEDX_VERSION) (once)"
+	@GOBIN=$(@D) $(GO) install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(CYCLONEDX_VERSION)

@@ -195,8 +195,14 @@ func version(out io.Writer) error {
 	return err
 }
 
-// built returns the version of the program, with the commit if there is no tag.
+// release and commit are set by the linker when a release is built (.ci/release).
+var release, commit string
+
+// built returns the version of the program, and the commit that it was built from if it is known: in the version, or behind it.
 func built() string {
+	if release != "" {
+		return release + " (" + commit + ")"
+	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
 	}
