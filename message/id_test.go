@@ -52,32 +52,7 @@ func TestIDsAreAChain(t *testing.T) {
 	})
 }
 
-func TestIDsOfABeginning(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := rapid.OneOf(valid(), rapid.SliceOfN(anyMessage(), 0, 8)).Draw(t, "history")
-		ids := message.IDs(h)
-		n := rapid.IntRange(0, len(h)).Draw(t, "length of the beginning")
-		for 0 < n && n < len(h) && h[n].Role == message.RoleTool { // of a whole round, since its results are put in order
-			n--
-		}
-		begin := message.IDs(h[:n])
-		require.True(t, slices.Equal(ids[:n], begin), "what comes later changes the ID of what was before")
 
-		require.True(t, slices.Equal(ids, message.IDs(h, begin...)), "IDs with known ones differs from IDs")
-		require.True(t, slices.Equal(ids, message.IDs(h, slices.Clip(ids)...)), "IDs with known ones differs with nothing new")
-	})
-}
-
-func TestIDsLeavesWhatItIsGiven(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.System("s"), message.User("a"), message.User("b")}
-	ids := message.IDs(h[:2])
-	keep := slices.Clone(ids)
-	message.IDs(h, slices.Clip(ids)...)
-	message.IDs([]message.Message{h[0], h[1], message.User("c")}, slices.Clip(ids)...)
-	require.Equal(t, keep, ids)
-}
 
 func TestLeadingSystemMessagesAreNotInTheChain(t *testing.T) {
 	t.Parallel()

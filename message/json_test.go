@@ -100,11 +100,6 @@ func TestJSONOfPartsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestJSONOfATimeThatCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	_, err := json.Marshal(message.Message{Time: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)})
-	require.ErrorContains(t, err, "year outside of range")
-}
 
 func TestJSONThatIsNotUnderstood(t *testing.T) {
 	t.Parallel()

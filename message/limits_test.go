@@ -130,32 +130,6 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-func TestDimensionsUnknown(t *testing.T) {
-	t.Parallel()
-	for name, m := range map[string]message.Media{
-		"nothing":                {},
-		"no image":               {Type: "image/png", Data: "no image"},
-		"no pixels, png":         {Data: pngOf(0, 0)},
-		"no pixels, gif":         {Data: "GIF89a\x00\x00\x00\x00\x00\x00\x00"},
-		"no height":              {Data: "GIF89a\x05\x00\x00\x00\x00\x00\x00"},
-		"no pixels, webp":        {Data: webpOf("VP8 ", 23, 0x9D, 0x01, 0x2A)},
-		"negative":               {Data: pngOf(1<<31, 5)},
-		"more than can be":       {Data: pngOf(1<<31-1, 1<<31-1)},
-		"a broken checksum":      {Data: pngOf(300, 200)[:29] + "\x00\x00\x00\x00"},
-		"webp without its mark":  {Data: webpOf("VP8L", 20)},
-		"webp of another chunk":  {Data: webpOf("ALPH", 20)},
-		"elsewhere":              {URL: "https://example.com/a.png"},
-		"data, but not base64":   {URL: "data:image/png,raw"},
-		"data, but broken":       {URL: "data:image/png;base64,***"},
-		"a document":             {Type: "application/pdf", Data: "%PDF-1.7"},
-		"empty data in a header": {URL: "data:image/png;base64,"},
-	} {
-		width, height, ok := m.Dimensions()
-		require.Equal(t, []any{0, 0, false}, []any{width, height, ok}, name)
-	}
-	width, height, ok := message.Media{Data: pngOf(1<<24, 1<<24)}.Dimensions()
-	require.Equal(t, []any{1 << 24, 1 << 24, true}, []any{width, height, ok}, "a header that lies is believed")
-}
 
 func FuzzDimensions(f *testing.F) {
 	for _, data := range []string{

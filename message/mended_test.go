@@ -92,15 +92,3 @@ func requireFrom(t require.TestingT, h []message.Message, got *message.Repaired)
 	}
 }
 
-// TestMendTakesMediaFromThinking has an image between thinking and a call: what
-// is put in its place moves to the front, and must leave no thinking at the end.
-func TestMendTakesMediaFromThinking(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.User("draw"),
-		message.Assistant(message.Thinking{Text: "hm"}, call("a"), message.Thinking{Text: "so"}, message.Media{Type: "image/png", URL: "u"}),
-		tool(piece("a")),
-	}
-	got := message.Portable.Repair(h)
-	require.NoError(t, message.Portable.Check(got.Messages), "after %v", got.Fixes)
-}

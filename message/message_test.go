@@ -9,13 +9,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-func TestConstructors(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, message.Message{Role: "system", Parts: []message.Part{message.Text{Text: "s"}}}, message.System("s"))
-	require.Equal(t, message.Message{Role: "user", Parts: []message.Part{message.Text{Text: "u"}}}, message.User("u"))
-	require.Equal(t, message.Message{Role: "assistant"}, message.Assistant())
-	require.Equal(t, message.Message{Role: "tool", Parts: []message.Part{message.ToolResult{CallID: "c", Name: "n", Text: "t"}}}, message.Result("c", "n", "t"))
-}
 
 func TestPartsOfAMessage(t *testing.T) {
 	t.Parallel()
@@ -47,18 +40,7 @@ func TestEqual(t *testing.T) {
 	require.False(t, message.Message{Parts: []message.Part{nil}}.Equal(message.Message{}))
 }
 
-func TestUsageAdd(t *testing.T) {
-	t.Parallel()
-	a := message.Usage{Input: 1, CacheRead: 2, CacheWrite: 3, Output: 4, Thinking: 5}
-	b := message.Usage{Input: 10, CacheRead: 20, CacheWrite: 30, Output: 40, Thinking: 50}
-	require.Equal(t, message.Usage{Input: 11, CacheRead: 22, CacheWrite: 33, Output: 44, Thinking: 55}, a.Add(b))
-}
 
-func TestRun(t *testing.T) {
-	t.Parallel()
-	r := message.Run{First: 2, Last: 4}
-	require.Equal(t, 3, r.Len())
-}
 
 func TestKnownPart(t *testing.T) {
 	t.Parallel()

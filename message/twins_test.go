@@ -2,12 +2,10 @@ package message_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -78,53 +76,4 @@ func assigned(h []message.Message) string {
 	return strings.Join(all, " ")
 }
 
-// TestTwinsKeepContent checks that no result moves to the call of another one if each call
-// has its result in a message of its own, for any IDs and any number of pieces.
-func TestTwinsKeepContent(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		ids := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", "c d"}), 1, 12).Draw(t, "ids")
-		h := []message.Message{message.User("go"), {Role: message.RoleAssistant}}
-		var want []string
-		for k, id := range ids {
-			h[1].Parts = append(h[1].Parts, call(id))
-			m := message.Message{Role: message.RoleTool}
-			text := ""
-			for p := range rapid.IntRange(1, 3).Draw(t, "pieces") {
-				piece := fmt.Sprintf("(%d.%d)", k, p)
-				text += piece
-				m.Parts = append(m.Parts, message.ToolResult{CallID: id, Text: piece})
-			}
-			h = append(h, m)
-			want = append(want, fmt.Sprintf("%d:%s", k, text))
-		}
-		rules := rapid.SampledFrom(everyRules()).Filter(func(r message.Rules) bool { return r.Demand(message.DuplicateCall) }).Draw(t, "rules")
-		require.Equal(t, strings.Join(want, " "), assigned(rules.Repair(h).Messages))
-	})
-}
 
-// TestNineLetters checks that IDs for Mistral are unique and stay the same, also if the
-// model repeats one that was derived.
-func TestNineLetters(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User("go")}
-	seen := map[string]bool{}
-	for range 300 {
-		h = append(h, message.Assistant(call("x"), call("")), tool(piece("x")), tool(piece("")))
-	}
-	short := message.Portable.Repair(h).Messages
-	for _, m := range short {
-		for c := range m.Calls() {
-			require.Regexp(t, "^[a-zA-Z0-9]{9}$", c.ID)
-			require.False(t, seen[c.ID], "%q occurs twice", c.ID)
-			seen[c.ID] = true
-		}
-	}
-	first := slices.Collect(short[1].Calls())[0].ID
-	h = append(h, message.Assistant(call(first)), tool(piece(first)))
-	for _, rules := range []message.Rules{message.Portable, message.Mistral} {
-		long := rules.Repair(h).Messages
-		require.NoError(t, rules.Check(long))
-		require.Equal(t, rules.Repair(h[:len(h)-2]).Messages, long[:len(h)-2], "%v: the beginning stays the same", rules)
-	}
-}

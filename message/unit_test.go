@@ -99,31 +99,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-func TestUnitsCoverAnyHistory(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := rapid.OneOf(shuffled(), rapid.SliceOfN(anyMessage(), 0, 8)).Draw(t, "history")
-		next := 0
-		for _, u := range message.Units(h) {
-			require.Equal(t, next, u.First, "a gap, or out of order")
-			require.Positive(t, u.Len())
-			require.Equal(t, u.Round, h[u.First].Role == message.RoleAssistant && h[u.First].HasCalls())
-			require.True(t, u.Round || u.Len() == 1, "a unit of several messages is a round")
-			next = u.Last + 1
-		}
-		require.Equal(t, len(h), next, "the units end before the history does")
-	})
-}
 
-func TestAnyUnitMayBeRemovedAlone(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := valid().Draw(t, "history")
-		for _, u := range message.Units(h) {
-			require.NoError(t, message.Check(slices.Delete(slices.Clone(h), u.First, u.Last+1)), "without messages %d to %d", u.First, u.Last)
-		}
-	})
-}
 
 // TestRemovingUnitsTearsNothing removes units from histories that may be
 // broken: what is missing afterwards was missing before.

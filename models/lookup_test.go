@@ -1,8 +1,6 @@
 package models_test
 
 import (
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,17 +75,6 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-func TestLookupHuge(t *testing.T) {
-	t.Parallel()
-	for _, part := range []string{"a", "/", ":", ".", "-0613", "gpt-4o/", "us.", "\xff", "中"} {
-		name := strings.Repeat(part, 1<<20/len(part))
-		for _, n := range []string{name, "gpt-4o-" + name, name + "/gpt-4o", name[:250]} {
-			require.NotPanics(t, func() { models.Default().Lookup(n) })
-		}
-		_, ok := models.Default().Lookup(name + "/gpt-4o")
-		require.False(t, ok, "no model has a name of a megabyte")
-	}
-}
 
 // TestLookupPrice: what means another price has none.
 func TestLookupPrice(t *testing.T) {
@@ -111,25 +98,6 @@ func TestLookupPrice(t *testing.T) {
 	}
 }
 
-func TestLookupConcurrent(t *testing.T) {
-	t.Parallel()
-	table := models.Default()
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for m := range table.All() {
-				_, ok := table.Lookup("vendor/" + m.Name + "-latest")
-				if !ok {
-					t.Errorf("vendor/%s-latest: not found", m.Name)
-				}
-			}
-			if _, err := table.With(models.Model{Name: "gpt-4o"}); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // TestLookupLaws draws variants of known names: they are found as the row that
 // they are made of, or as one that shares more of the name.

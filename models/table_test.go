@@ -117,73 +117,7 @@ func TestWith(t *testing.T) {
 	require.Equal(t, 1, got.Window)
 }
 
-func TestZeroTable(t *testing.T) {
-	t.Parallel()
-	var empty models.Table
-	_, ok := empty.Lookup("gpt-4o")
-	require.False(t, ok)
-	require.Zero(t, empty.Len())
-	next, err := empty.With(models.Model{Name: "a", Window: 5})
-	require.NoError(t, err)
-	m, ok := next.Lookup("A")
-	require.True(t, ok)
-	require.Equal(t, 5, m.Window)
-}
 
-func TestWithErrors(t *testing.T) {
-	t.Parallel()
-	fine := models.Model{Name: "fine", Window: 1000}
-	rate := func(in, read, write, long, out models.Cost) models.Price {
-		return models.Price{Rates: models.Rates{Input: in, CacheRead: read, CacheWrite: write, CacheWriteLong: long, Output: out}}
-	}
-	tiers := func(tiers ...models.Rates) models.Price {
-		p := rate(10, 0, 0, 0, 20)
-		copy(p.Long[:], tiers)
-		return p
-	}
-	tier := func(above int, in, out models.Cost) models.Rates {
-		return models.Rates{Above: above, Input: in, Output: out}
-	}
-	for name, c := range map[string]struct {
-		rows []models.Model
-		want string
-	}{
-		"no name":         {[]models.Model{{}}, `row 1: models: "": Name has 0 bytes, must have 1 to 256`},
-		"long name":       {[]models.Model{{Name: strings.Repeat("x", 257)}}, `row 1: models: "` + strings.Repeat("x", 40) + `": Name has 257 bytes, must have 1 to 256`},
-		"capitals":        {[]models.Model{{Name: "GPT"}}, `row 1: models: "GPT": Name has "G", must be in lower case and without spaces`},
-		"space":           {[]models.Model{fine, {Name: "a b"}}, `row 2: models: "a b": Name has " ", must be in lower case and without spaces`},
-		"not UTF-8":       {[]models.Model{{Name: "a\xff"}}, `row 1: models: "a\xff": Name has "\xff", must be in lower case and without spaces`},
-		"twice":           {[]models.Model{fine, {Name: "other"}, fine}, `row 3: models: fine: Name is also that of row 1, must be there once`},
-		"twice, spelling": {[]models.Model{{Name: "a.1"}, {Name: "a-1"}}, `row 2: models: a-1: Name is also that of row 1, must be there once`},
-		"window":          {[]models.Model{{Name: "m", Window: -1}}, `row 1: models: m: Window is -1, must not be negative`},
-		"output":          {[]models.Model{{Name: "m", Window: 10, Output: 11}}, `row 1: models: m: Output is 11, must be at most Window, 10`},
-		"input":           {[]models.Model{{Name: "m", Window: 10, Input: 11}}, `row 1: models: m: Input is 11, must be at most Window, 10`},
-		"ratio":           {[]models.Model{{Name: "m", Ratio: 11}}, `row 1: models: m: Ratio is 11, must be 0.1 to 10, or 0 for unknown`},
-		"thinking":        {[]models.Model{{Name: "m", Thinking: "some"}}, `row 1: models: m: Thinking is "some", must be one of ["" "bound" "turn" "calls" "refused"]`},
-		"system":          {[]models.Model{{Name: "m", System: "some"}}, `row 1: models: m: System is "some", must be one of ["" "front" "one"]`},
-		"date":            {[]models.Model{{Name: "m", Date: "21.11.2026"}}, `row 1: models: m: Date is "21.11.2026", must be a day like 2026-11-21`},
-		"cache":           {[]models.Model{{Name: "m", Cache: models.Cache{Breakpoints: -4}}}, `row 1: models: m: Cache.Breakpoints is -4, must not be negative`},
-		"cache life":      {[]models.Model{{Name: "m", Cache: models.Cache{TTL: 2, LongTTL: 1}}}, `row 1: models: m: Cache.TTL is 2ns and Cache.LongTTL 1ns, must be positive and the longer at least the shorter`},
-		"input alone":     {[]models.Model{{Name: "m", Price: rate(1, 0, 0, 0, 0)}}, `row 1: models: m: Price.Input is 1 and Price.Output 0, must both be known, or no rate at all`},
-		"read alone":      {[]models.Model{{Name: "m", Price: rate(0, 1, 0, 0, 0)}}, `row 1: models: m: Price.CacheRead is 1, must be at most Input, 0`},
-		"negative":        {[]models.Model{{Name: "m", Price: rate(-1, 0, 0, 0, 1)}}, `row 1: models: m: Price.Input is -1, must be from 0 to 1000000000000`},
-		"read":            {[]models.Model{{Name: "m", Price: rate(1, 2, 0, 0, 1)}}, `row 1: models: m: Price.CacheRead is 2, must be at most Input, 1`},
-		"write":           {[]models.Model{{Name: "m", Price: rate(2, 0, 1, 0, 1)}}, `row 1: models: m: Price.CacheWrite is 1, must be at least Input, 2`},
-		"long write":      {[]models.Model{{Name: "m", Price: rate(2, 0, 4, 3, 1)}}, `row 1: models: m: Price.CacheWriteLong is 3, must be at least CacheWrite, 4`},
-		"tier order":      {[]models.Model{{Name: "m", Price: tiers(tier(5, 10, 20), tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
-		"tier gap":        {[]models.Model{{Name: "m", Price: tiers(models.Rates{}, tier(5, 10, 20))}}, `row 1: models: m: Price.Long[1].Above is 5, must be greater than that of the tier before it`},
-		"tier window":     {[]models.Model{{Name: "m", Window: 5, Price: tiers(tier(5, 10, 20))}}, `row 1: models: m: Price.Long[0].Above is 5, must be less than Window, 5`},
-		"tier cheaper":    {[]models.Model{{Name: "m", Price: tiers(tier(5, 9, 20))}}, `row 1: models: m: Price.Long[0].Input is 9 and Output 20, must not be less than those of shorter prompts, 10 and 20`},
-		"tier alone":      {[]models.Model{{Name: "m", Price: models.Price{Long: [3]models.Rates{tier(5, 9, 20)}}}}, `row 1: models: m: Price.Long[0].Input is 9, but Price.Input is unknown`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got, err := models.Default().With(c.rows...)
-			require.EqualError(t, err, c.want)
-			require.Nil(t, got)
-		})
-	}
-}
 
 func TestCost(t *testing.T) {
 	t.Parallel()
@@ -234,13 +168,6 @@ func TestCost(t *testing.T) {
 	}
 }
 
-func TestAt(t *testing.T) {
-	t.Parallel()
-	p := models.Price{Rates: models.Rates{Input: 4, Output: 9}, Long: [3]models.Rates{{Above: 10, Input: 8, CacheRead: 1, Output: 18}}}
-	require.Equal(t, models.Rates{Input: 4, CacheRead: 4, CacheWrite: 4, Output: 9}, p.At(10))
-	require.Equal(t, models.Rates{Above: 10, Input: 8, CacheRead: 1, CacheWrite: 8, Output: 18}, p.At(11))
-	require.Zero(t, models.Price{}.At(5))
-}
 
 func TestCostString(t *testing.T) {
 	t.Parallel()

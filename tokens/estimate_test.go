@@ -13,7 +13,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
-	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // reference is a text whose exact counts are known.
@@ -132,37 +131,7 @@ func TestEstimateAddsUp(t *testing.T) {
 	}
 }
 
-// TestEstimateInBlocks compares the two ways in which a text is counted.
-func TestEstimateInBlocks(t *testing.T) {
-	t.Parallel()
-	samples := []string{
-		" ", "  ", "\t\t", "\n", "\r\n", ", ", "\":{\"", "---", "|---|", "é", "Übung", "中文", "🎉", "\xff", "\x00", "123", "utf8", "HTTPServer",
-		"kqvmzhtwrcxa", "strengths", "toolu_01XyPCJU7Ec7AmdtfLYDFA5r", "abcB123Defg", "3f9a1c0be27d4586", "2026-03-04T02:14:07.113Z",
-	}
-	piece := rapid.OneOf(rapid.SampledFrom(samples), rapid.StringMatching("[a-z]{1,12} ?"), rapid.StringMatching("[A-Za-z0-9]{1,12}"),
-		rapid.StringMatching("[ -~]{1,6}"), rapid.Map(rapid.IntRange(1, 200), func(n int) string { return strings.Repeat("ab", n) }),
-		rapid.Map(rapid.IntRange(1, 200), func(n int) string { return strings.Repeat(" ", n) }))
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(piece, 1, 60).Draw(t, "pieces"), "")
-		blocks, bytes := tokens.Milli(text)
-		require.Equal(t, bytes, blocks, "%q", text)
-	})
-	for _, r := range references(t) {
-		samples = append(samples, r.text)
-	}
-	for _, text := range samples {
-		text = "is " + text + " of this text"
-		for i := range text {
-			blocks, bytes := tokens.Milli(text[i:])
-			require.Equal(t, bytes, blocks, "%q", text[i:])
-		}
-	}
-}
 
-func TestEstimateAllocatesNothing(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts for the whole process
-	text := references(t)[1].text
-	require.Zero(t, testing.AllocsPerRun(100, func() { tokens.Estimate{}.Count(text) }))
-}
 
 // estimateFor returns the estimate of a family.
 func estimateFor(family string) (tokens.Counter, bool) {
@@ -177,43 +146,8 @@ func framingOf(family string) (tokens.Framing, bool) {
 
 func abs(n int) int { return max(n, -n) }
 
-// Random letters and digits have many more tokens than words: IDs, base64, handles of the archive. Of the error of a
-// request that consists of placeholders and calls with such IDs, they were most.
-func TestEstimateOfRandomLetters(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"toolu_01XyPCJU7Ec7AmdtfLYDFA5r call_dcF76aXH6e1pzqRwGxOwpuxb call_00_Gk0pJQlybm5oMku0CvKtyX0n",
-		"kqvmzhtwrcxa nmbfbfshqcbw emlilzxjvlvk tredivveccyc vvreubswsdub hgkdjfmwqzxp",
-	} {
-		n, exact := tokens.Estimate{}.Count(text), bpe.Encoding("o200k_base").Count(text)
-		require.InEpsilon(t, exact, n, 0.3, "%s: %d tokens, the estimate is %d", text, exact, n)
-	}
-}
 
-func TestCJK15Characters(t *testing.T) {
-	t.Parallel()
-	// Twelve of a character have eight tokens if it is Chinese to the rule, else three.
-	for _, r := range []rune{0x2E80, 0x2EFF, 0x3000, 0x303F, 0x3040, 0x30FF, 0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xF900, 0xFAFF, 0xFF00, 0xFFEF} {
-		require.Equal(t, 8, tokens.CJK15.Count(strings.Repeat(string(r), 12)), "U+%04X is Chinese", r)
-	}
-	for _, r := range []rune{0, 'a', 0x7F, 0xE9, 0x2E7F, 0x2F00, 0x2FFF, 0x3100, 0x33FF, 0x4DC0, 0x4DFF, 0xA000, 0xAC00, 0xF8FF, 0xFB00, 0xFEFF, 0xFFF0, 0x1F600, 0x20000} {
-		require.Equal(t, 3, tokens.CJK15.Count(strings.Repeat(string(r), 12)), "U+%04X is not", r)
-	}
-	require.Equal(t, 3, tokens.CJK15.Count(strings.Repeat("\xff", 12)), "a byte that is no character is one of the others")
-}
 
-func TestCJK15Messages(t *testing.T) {
-	t.Parallel()
-	msgs := []message.Message{
-		message.System("abc"),
-		{Role: message.RoleUser, Name: "not counted", Parts: []message.Part{message.Text{Text: "abc"}, message.Media{Data: "not counted"}}},
-		message.Assistant(message.Thinking{Text: "ab", Signature: "not counted"}, message.ToolCall{ID: "not counted", Name: "你", Arguments: "{}"}, nil),
-		message.Result("not counted", "nor this", "好好"),
-		{Parts: []message.Part{message.ToolResult{Content: message.Opaque{Data: "not counted"}}}},
-	}
-	require.Equal(t, (3*(3+3+2+2)+8*3)/12, tokens.CJK15.Messages(msgs))
-	require.Zero(t, tokens.CJK15.Messages(nil))
-}
 
 // TestCJK15IsExact compares the rule with its own words, in fractions.
 func TestCJK15IsExact(t *testing.T) {
@@ -229,13 +163,3 @@ func TestCJK15IsExact(t *testing.T) {
 	})
 }
 
-func TestCautiousCharacters(t *testing.T) {
-	t.Parallel()
-	for r, milli := range map[rune]int{
-		0x4E00: 1500, 0x9FFF: 1500, 0x3400: 1500, 0x4DBF: 1500, 0x3000: 1000, 0x303F: 1000,
-		' ': 250, '\n': 250, '\t': 250, '\r': 300, 'a': 300, 0: 300, 0x2FFF: 300, 0x3040: 300, 0x33FF: 300,
-		0x4DC0: 300, 0xA000: 300, 0xFF0C: 300, 0x1F600: 300, 0x20000: 300,
-	} {
-		require.Equal(t, milli, tokens.Cautious.Count(strings.Repeat(string(r), 1000)), "U+%04X", r)
-	}
-}

@@ -57,26 +57,4 @@ func TestMemoIsBounded(t *testing.T) {
 	}
 }
 
-func TestMemoOfWhatNeedsNone(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, Chars4, Memo(Chars4))
-	c := Memo(&asked{})
-	require.Same(t, c, Memo(c))
-}
 
-func TestMemoAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	c := Memo(&asked{})
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Go(func() {
-			for i := range 500 {
-				text := strings.Repeat("x", (i+g)%100)
-				if n := c.Count(text); n != len(text) {
-					t.Errorf("%d tokens, want %d", n, len(text))
-				}
-			}
-		})
-	}
-	wg.Wait()
-}

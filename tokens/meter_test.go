@@ -1,7 +1,6 @@
 package tokens_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,17 +9,6 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-func TestMeterZero(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.System("12345"), message.User("How many?")}
-	tools := []message.ToolDef{{Name: "count", Parameters: `{"type":"object"}`}}
-	full := tokens.Meter{Counter: tokens.Estimate{}, Framing: tokens.DefaultFraming()}
-	require.Equal(t, full.Request(h, tools), tokens.Meter{}.Request(h, tools), "an estimate with the default framing")
-	require.Equal(t, full.Message(h[0]), tokens.Meter{}.Message(h[0]))
-	require.Equal(t, full.Part(h[0].Parts[0]), tokens.Meter{}.Part(h[0].Parts[0]))
-	require.Equal(t, full.Tools(tools), tokens.Meter{}.Tools(tools))
-	require.Equal(t, full.Request(nil, nil), tokens.Meter{}.Request(nil, nil))
-}
 
 func TestMeterFraming(t *testing.T) {
 	t.Parallel()
@@ -158,19 +146,3 @@ type counts map[string]int
 
 func (c counts) Count(text string) int { return c[text] }
 
-func TestMeterNeverCountsBase64(t *testing.T) {
-	t.Parallel()
-	big := strings.Repeat("iVBORw0KGgo", 100_000)
-	for _, f := range tokens.Families() {
-		m, _ := tokens.MeterFor(f)
-		for _, p := range []message.Part{
-			message.Media{Type: "image/png", Data: big},
-			message.Media{Type: "image/png", URL: "data:image/png;base64," + big},
-			message.Media{Type: "application/pdf", Data: big},
-			message.Media{Type: "audio/mp3", Data: big},
-			message.ToolResult{Content: message.Media{Type: "image/webp", Data: big}},
-		} {
-			require.Less(t, m.Part(p), 50_000, "%s: %.60v", f, p)
-		}
-	}
-}

@@ -107,23 +107,7 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-func TestTools(t *testing.T) {
-	t.Parallel()
-	require.Zero(t, tokens.Meter{Counter: letters{}}.Tools(nil))
-	require.Equal(t, 4, tokens.Meter{Counter: letters{}}.Tools(make([]message.ToolDef, 1)))
-	require.Equal(t, (4+4+9+17)+(4+1), tokens.Meter{Counter: letters{}}.Tools([]message.ToolDef{
-		{Name: "read", Description: "read file", Parameters: `{"type":"object"}`}, {Name: "x"},
-	}))
-}
 
-func TestRequest(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, 3, tokens.Meter{Counter: letters{}}.Request(nil, nil), "the beginning of the answer")
-	// What a count of the user's words alone would miss is most of it.
-	h := []message.Message{message.System("12345"), message.User("1"), message.Assistant(message.ToolCall{ID: "1", Name: "1", Arguments: "{}"}), message.Result("1", "1", "12")}
-	tools := []message.ToolDef{{Name: "1", Description: "12", Parameters: "{}"}}
-	require.Equal(t, 3+(4+5)+(4+1)+(4+4)+(4+3)+(4+5), tokens.Meter{Counter: letters{}}.Request(h, tools))
-}
 
 // TestRequestIsASum checks that nothing is counted that cannot be told to one
 // message or one tool.

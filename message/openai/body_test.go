@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/message/openai"
@@ -88,62 +87,5 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// TestNewBody writes a request that was not read.
-func TestNewBody(t *testing.T) {
-	t.Parallel()
-	conv := &openai.Conversation{Model: "m"}
-	tools := []message.ToolDef{{Name: "read", Description: "Reads <a> page.", Parameters: `{"type":"object"}`}, {Name: "list"}}
-	out, err := conv.Body([]message.Message{message.User("hi")}, nil)
-	require.NoError(t, err)
-	require.JSONEq(t, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`, string(out), "providers refuse an empty list of tools")
-	out, err = conv.Body(nil, tools)
-	require.NoError(t, err)
-	read, err := openai.Parse(out)
-	require.NoError(t, err)
-	require.Equal(t, "m", read.Model)
-	require.Equal(t, tools, read.Tools)
 
-	bare, err := openai.Parse([]byte(` [ {"role": "user", "x": 1.0} ] `))
-	require.NoError(t, err)
-	out, err = bare.Body(bare.History(), nil)
-	require.NoError(t, err)
-	require.Contains(t, string(out), `{"messages":[ {"role": "user", "x": 1.0} ]}`)
 
-	_, err = conv.Body([]message.Message{message.User("a"), {Role: "robot"}}, nil)
-	require.ErrorContains(t, err, "openai: messages[1].role is \"robot\"")
-	_, err = conv.Body(nil, []message.ToolDef{{Name: "read", Parameters: "{"}})
-	require.ErrorContains(t, err, "openai: tools[0].function.parameters is opaque")
-	_, err = openai.Parse([]byte(`{"messages":[],"model":5}`))
-	require.ErrorContains(t, err, "model is a number, want a string")
-}
-
-// TestBodyKeeps checks that messages which are still there keep their bytes, whatever is removed before or between.
-func TestBodyKeeps(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		conv, err := openai.Parse([]byte(wire{t}.conversation()))
-		require.NoError(t, err)
-		history := conv.History()
-		from := rapid.IntRange(0, len(history)).Draw(t, "from")
-		to := rapid.IntRange(from, len(history)).Draw(t, "to")
-		out, err := conv.Body(slices.Concat(history[:from], history[to:]), conv.Tools)
-		require.NoError(t, err)
-		read, err := openai.Parse(out)
-		require.NoError(t, err)
-		for i, kept := range slices.Concat(conv.Messages[:from], conv.Messages[to:]) {
-			require.True(t, kept.Message().Equal(read.Messages[i].Message()))
-			if n := countEqual(history, kept.Message()); n == 1 {
-				require.Equal(t, kept.String(), read.Messages[i].String())
-			}
-		}
-	})
-}
-
-func countEqual(list []message.Message, m message.Message) (n int) {
-	for i := range list {
-		if list[i].Equal(m) {
-			n++
-		}
-	}
-	return n
-}

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -98,20 +97,3 @@ func onlyTexts(m message.Message) bool {
 	return true
 }
 
-// TestLoadOfTools checks the same of the definition of a tool.
-func TestLoadOfTools(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		d := message.ToolDef{
-			Name: rapid.String().Draw(t, "name"), Description: rapid.String().Draw(t, "description"),
-			Parameters: rapid.SampledFrom([]string{"{}", `{"type":"object","properties":{"a":{"type":"string"}}}`}).Draw(t, "parameters"),
-		}
-		function := map[string]any{"name": d.Name, "description": d.Description, "parameters": json.RawMessage(d.Parameters)}
-		var b strings.Builder
-		enc := json.NewEncoder(&b)
-		enc.SetEscapeHTML(false)
-		require.NoError(t, enc.Encode(map[string]any{"type": "function", "function": function}))
-		require.GreaterOrEqual(t, payload.OfTools(d).Bytes, b.Len(), "%s", b.String())
-		require.LessOrEqual(t, payload.OfTools(d).Bytes, b.Len()+b.Len()/10+150, "%s", b.String())
-	})
-}

@@ -1,8 +1,6 @@
 package openai_test
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -431,32 +429,4 @@ func TestJSON(t *testing.T) {
 	require.ErrorContains(t, err, "openai: messages[1] is the zero Message")
 }
 
-func TestMarshalJSON(t *testing.T) {
-	t.Parallel()
-	m, err := openai.CheckMessage([]byte(`{"role": "user", "content": "a"}`))
-	require.NoError(t, err)
-	out, err := json.Marshal([]openai.Message{m})
-	require.NoError(t, err)
-	require.JSONEq(t, `[{"role":"user","content":"a"}]`, string(out))
-	_, err = json.Marshal(openai.Message{})
-	require.ErrorContains(t, err, "the zero Message is not a message")
-}
 
-// TestDeep makes sure that nesting costs time and memory in proportion.
-func TestDeep(t *testing.T) {
-	t.Parallel()
-	deep := strings.Repeat(`[`, 9000) + `"` + base64.StdEncoding.EncodeToString(make([]byte, 1<<17)) + `"` + strings.Repeat(`]`, 9000)
-	in := `{"messages":[{"role":"user","content":"a","x":` + deep + `}]}`
-	c, err := openai.Parse([]byte(in))
-	require.NoError(t, err)
-	out, err := c.JSON(c.Messages)
-	require.NoError(t, err)
-	require.Equal(t, in, string(out))
-	out, err = c.Body(c.History(), nil)
-	require.NoError(t, err)
-	require.Equal(t, in, string(out))
-	_, err = openai.Parse([]byte(strings.Repeat(`[`, 9000) + `{"a":1,"a":2}` + strings.Repeat(`]`, 9000)))
-	require.ErrorContains(t, err, ".a is here twice")
-	_, err = openai.Parse([]byte(strings.Repeat(`[`, 20000)))
-	require.ErrorContains(t, err, "exceeded max depth")
-}
