@@ -1,10 +1,8 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,14 +10,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/soak"
-	"github.com/laconic-go/laconic/message"
 )
 
 // crash tells a child process what to do; it stands in an environment
@@ -164,54 +160,3 @@ func TestKilledAtEachStep(t *testing.T) {
 	}
 }
 
-// Two processes write to one folder and are killed at any time. What they said
-// they had put is there, and nothing that is there is not whole.
-func TestKilledAtAnyTime(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	said := map[string]bool{}
-	for round := range 4 {
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		for child := range 2 {
-			seed := uint64(round*2 + child)
-			cmd := crash{Path: path, Step: -1, Seed: seed}.command(t)
-			wg.Go(func() {
-				out, err := cmd.StdoutPipe()
-				if err = errors.Join(err, cmd.Start()); err != nil {
-					t.Error(err)
-					return
-				}
-				lines := bufio.NewScanner(out)
-				for left := rand.New(rand.NewPCG(seed, 1)).IntN(30); lines.Scan(); left-- {
-					mu.Lock()
-					said[lines.Text()] = true
-					mu.Unlock()
-					if left == 0 {
-						_ = cmd.Process.Kill()
-					}
-				}
-				_ = cmd.Wait() // killed
-			})
-		}
-		wg.Wait()
-	}
-	require.NotEmpty(t, said)
-
-	d, err := OpenDir(path)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, d.Close()) })
-	entries, err := os.ReadDir(filepath.Join(path, newDirScope(d.disk, "").folder))
-	require.NoError(t, err)
-	for _, e := range entries {
-		if e.Name() == (message.ID{}).String() {
-			continue
-		}
-		h, err := ParseHandle(e.Name())
-		require.NoError(t, err)
-		_, err = d.Get(t.Context(), h)
-		require.NoError(t, err, "all that has a name is whole")
-		delete(said, h.String())
-	}
-	require.Empty(t, said, "what was put is there")
-}

@@ -108,17 +108,6 @@ func TestDirIsSharedAndLasts(t *testing.T) {
 	fileOf(t, path)
 }
 
-func TestClosedDir(t *testing.T) {
-	t.Parallel()
-	d, err := store.OpenDir(t.TempDir())
-	require.NoError(t, err)
-	h := put(t, d, twin)
-	require.NoError(t, d.Close())
-	_, err = d.Get(t.Context(), h)
-	require.ErrorIs(t, err, os.ErrClosed)
-	_, err = store.Keep(t.Context(), d, other)
-	require.ErrorIs(t, err, os.ErrClosed)
-}
 
 // A file that is not what was put is an error, and put again it is whole again.
 func TestDamagedFiles(t *testing.T) {
@@ -163,32 +152,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-func TestFileThatIsTooLargeForAContent(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	d := openDir(t, path)
-	h := put(t, d, twin)
-	require.NoError(t, os.Truncate(fileOf(t, path), 1<<40)) // sparse
-	_, err := d.Get(t.Context(), h)
-	require.ErrorIs(t, err, store.ErrDamaged, "a file that no Put has made is not read into memory")
-}
 
-// A scope's file in the folder of another is not that other's content.
-func TestFileOfAnotherScope(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	d := openDir(t, path)
-	h := put(t, d.Scope("a"), twin)
-	folder := filepath.Dir(fileOf(t, path))
-	put(t, d.Scope("b"), other)
-	for name := range files(t, path) {
-		if b := filepath.Join(path, filepath.Dir(name)); b != folder {
-			_ = os.Link(filepath.Join(folder, h.String()), filepath.Join(b, h.String())) // once
-		}
-	}
-	_, err := d.Scope("b").Get(t.Context(), h)
-	require.ErrorIs(t, err, store.ErrDamaged)
-}
 
 // What others have left in the folder is neither read, nor followed, nor
 // removed.
@@ -278,43 +242,7 @@ func TestStrangeFiles(t *testing.T) {
 	})
 }
 
-func TestTemporaryFilesAreRemoved(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	put(t, openDir(t, path), twin)
-	of := strings.Repeat("a", 24) + ".rwpamjydgitc."
-	old, young := of+strings.Repeat("A", 26), of+strings.Repeat("7", 26)
-	for name, age := range map[string]time.Duration{old: 61 * time.Minute, young: 59 * time.Minute, "notes": 61 * time.Minute} {
-		file := filepath.Join(path, "tmp", name)
-		require.NoError(t, os.WriteFile(file, []byte("half"), 0o600))
-		require.NoError(t, os.Chtimes(file, time.Time{}, time.Now().Add(-age)))
-	}
-	openDir(t, path)
-	require.NoFileExists(t, filepath.Join(path, "tmp", old), "its process is gone")
-	require.FileExists(t, filepath.Join(path, "tmp", young), "its process may be writing")
-	require.FileExists(t, filepath.Join(path, "tmp", "notes"), "it is not ours")
-}
 
-func TestReadOnlyFolder(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() == 0 {
-		t.Skip("root writes where it likes")
-	}
-	path := t.TempDir()
-	h := put(t, openDir(t, path), twin)
-	for _, folder := range []string{path, filepath.Dir(fileOf(t, path)), filepath.Join(path, "tmp")} {
-		require.NoError(t, os.Chmod(folder, 0o500))
-		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
-	}
-	d := openDir(t, path)
-	got, err := d.Get(t.Context(), h)
-	require.NoError(t, err)
-	require.Equal(t, twin, got)
-	require.Equal(t, h, put(t, d, twin), "what is there need not be written")
-	_, err = store.Keep(t.Context(), d, store.Content{Data: "new"})
-	require.ErrorIs(t, err, fs.ErrPermission)
-	require.ErrorContains(t, err, "store: put: ")
-}
 
 // A hundred megabytes go in without a copy and come out with one.
 func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the process allocates

@@ -9,9 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
 // Two contents with the same handle, found by a search of 2^26 hashes.
@@ -81,12 +79,6 @@ func TestParseHandle(t *testing.T) {
 	}
 }
 
-func TestParseHandleIsShortAboutLongTexts(t *testing.T) {
-	t.Parallel()
-	_, err := store.ParseHandle(strings.Repeat("\x00", 1_000_000))
-	require.ErrorContains(t, err, "has other characters")
-	require.Less(t, len(err.Error()), 400)
-}
 
 // A model that copies a handle wrongly by one letter is told so.
 func TestOneWrongLetterIsFound(t *testing.T) {
@@ -101,19 +93,6 @@ func TestOneWrongLetterIsFound(t *testing.T) {
 	})
 }
 
-func TestHandlesCostFewTokens(t *testing.T) {
-	t.Parallel()
-	race.Skip(t)
-	const n = 2000
-	for name, counter := range map[string]*bpe.Counter{"o200k": bpe.Encoding("o200k_base"), "cl100k": bpe.Encoding("cl100k_base")} {
-		total := 0
-		for i := range n {
-			h := store.HandleOf("", store.Content{Data: strconv.Itoa(i)}).String()
-			total += counter.Count("[cleared: recall "+h+"]") - counter.Count("[cleared: recall ]")
-		}
-		require.InDelta(t, 6.5, float64(total)/n, 0.3, "tokens of a handle in %s", name)
-	}
-}
 
 // Whatever a model gives as a handle is one that a store could have made, or an
 // error that says what is wrong.

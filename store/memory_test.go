@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -68,18 +67,4 @@ func TestMemoryCountsAllThatItKeeps(t *testing.T) {
 	}
 }
 
-func TestNewMemoryPanics(t *testing.T) {
-	t.Parallel()
-	require.PanicsWithValue(t, "store: NewMemory: limit is negative, want bytes, or 0 for 64 MiB", func() { store.NewMemory(-1) })
-}
 
-func TestMemoryCopiesNothing(t *testing.T) {
-	t.Parallel()
-	m := store.NewMemory(0)
-	c := store.Content{Data: strings.Repeat("a", 1<<20)}
-	h := put(t, m, c)
-	put(t, m, store.Content{Data: strings.Clone(c.Data)})
-	got, err := m.Get(t.Context(), h)
-	require.NoError(t, err)
-	require.Same(t, unsafe.StringData(c.Data), unsafe.StringData(got.Data), "the string that was put first is kept and returned")
-}

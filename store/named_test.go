@@ -106,24 +106,8 @@ func TestNameOfMessages(t *testing.T) {
 	require.Equal(t, store.Content{Type: image.Type, Data: image.Data}, c)
 }
 
-func TestNameErrors(t *testing.T) {
-	t.Parallel()
-	for _, part := range []message.Part{nil, &message.Text{}} {
-		_, err := store.Internals(inside.Key{}).Name(store.NewMemory(0), message.Message{Parts: []message.Part{part}})
-		require.ErrorContains(t, err, "store: name: a part is of type ")
-		_, err = store.Internals(inside.Key{}).Name(store.NewMemory(0), message.User("a"), message.Message{Parts: []message.Part{part}})
-		require.ErrorContains(t, err, "store: name: a part is of type ")
-	}
-	for _, parts := range [][]message.Part{{message.Text{Text: "a"}}, {message.Text{Text: "a"}, image}, nil} {
-		_, err := store.Internals(inside.Key{}).Name(nameless{store.NewMemory(0)}, message.Message{Parts: parts})
-		require.EqualError(t, err, "store: store_test.nameless.Handle returned the zero Handle, want one for each content")
-	}
-}
 
-// nameless is a store without handles.
-type nameless struct{ *store.Memory }
 
-func (nameless) Handle(message.ContentHash) store.Handle { return store.Handle{} }
 
 // putAll puts contents and returns the handle of the last.
 func putAll(t require.TestingT, s store.Store, contents []store.Named) store.Handle {
@@ -131,27 +115,3 @@ func putAll(t require.TestingT, s store.Store, contents []store.Named) store.Han
 	return contents[len(contents)-1].Handle
 }
 
-func TestNamedIsPutAsByTheStore(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, open func() scopes) {
-		s := open()
-		for _, in := range []store.Store{s, s.Scope("acme")} {
-			for _, c := range []store.Content{{}, twin, {Type: "image/png", Data: strings.Repeat("x", 10_000)}} {
-				contents, err := store.Internals(inside.Key{}).Name(in, message.Message{Parts: []message.Part{message.Media{Type: c.Type, Data: c.Data}}})
-				require.NoError(t, err)
-				require.Len(t, contents, 1)
-				named := contents[0]
-				require.Equal(t, in.Handle(c.Hash()), named.Handle)
-				require.Equal(t, c, named.Content)
-				_, err = in.Get(t.Context(), named.Handle)
-				require.ErrorIs(t, err, store.ErrNotFound, "naming a content does not keep it")
-				for range 2 {
-					require.NoError(t, in.Put(t.Context(), message.ID{}, contents))
-				}
-				got, err := in.Get(t.Context(), named.Handle)
-				require.NoError(t, err)
-				same(t, c, got)
-			}
-		}
-	})
-}

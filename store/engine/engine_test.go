@@ -132,18 +132,6 @@ func TestWrongKeys(t *testing.T) {
 	require.ErrorIs(t, err, ErrKey)
 }
 
-func TestNewRefusesOptions(t *testing.T) {
-	t.Parallel()
-	for want, o := range map[string]Options{
-		"engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more": {TTL: -time.Second},
-		"engine: Ciphers[1] is nil, want one that AES returns, Plain, or your own":             {Ciphers: []Cipher{Plain, nil}},
-	} {
-		_, err := New(nil, o)
-		require.EqualError(t, err, want)
-	}
-	_, err := AES([]byte("short"))
-	require.EqualError(t, err, "engine: AES: the key has 5 bytes, want 32")
-}
 
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()

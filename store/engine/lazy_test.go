@@ -107,72 +107,9 @@ func TestLazy(t *testing.T) {
 	})
 }
 
-// TestLazyIsClosed closes an engine that never had a connection.
-func TestLazyIsClosed(t *testing.T) {
-	t.Parallel()
-	s := &server{}
-	url := register(t, s.open)
-	synctest.Test(t, func(t *testing.T) { // fails if a goroutine remains
-		e, err := engine.Open(t.Context(), url, engine.Options{Lazy: true})
-		require.NoError(t, err)
-		require.NoError(t, e.Close())
-		_, err = engine.Open(t.Context(), url, engine.Options{Lazy: true, TTL: -1})
-		require.ErrorContains(t, err, "negative")
-	})
-}
 
-// TestLazyIsBounded fills what may wait in memory.
-func TestLazyIsBounded(t *testing.T) {
-	t.Parallel()
-	s := &server{}
-	e, err := engine.Open(t.Context(), register(t, s.open), engine.Options{
-		Lazy:    true, // not compressed
-		Ciphers: []engine.Cipher{large{}},
-	})
-	require.NoError(t, err)
-	for i := range 4 {
-		_, err = store.Keep(t.Context(), e.Archive("s"), store.Content{Data: strings.Repeat("x", i+1)})
-		if i < 3 {
-			require.NoError(t, err)
-		}
-	}
-	require.True(t, engine.Internals(inside.Key{}).NotConnected(err), err)
-	require.ErrorContains(t, err, "wait already")
-	require.NoError(t, e.Close())
-}
 
-// large is a cipher that makes 20 MB of any data.
-type large struct{}
 
-func (large) Seal(string, []byte) ([]byte, error)        { return make([]byte, 20<<20), nil }
-func (large) Open(_ string, data []byte) ([]byte, error) { return data, nil }
 
-// TestOpenHasALimit has a client that does not end with its context. What it opens later is closed.
-func TestOpenHasALimit(t *testing.T) {
-	t.Parallel()
-	closed := make(chan struct{})
-	url := register(t, func(context.Context, string) (engine.Backend, error) {
-		<-time.After(time.Hour)
-		return &slow{closed: closed}, nil
-	})
-	synctest.Test(t, func(t *testing.T) {
-		_, err := engine.Open(t.Context(), url, engine.Options{})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "engine: open host:1: no answer: context deadline exceeded")
-		require.NotContains(t, err.Error(), "secret")
-		<-time.After(2 * time.Hour)
-		<-closed
-	})
-}
 
-// slow is a backend that is open too late.
-type slow struct {
-	engine.Backend
 
-	closed chan struct{}
-}
-
-func (s *slow) Close() error {
-	close(s.closed)
-	return nil
-}

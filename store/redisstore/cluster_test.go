@@ -282,17 +282,3 @@ func TestClusterKeepsTheContracts(t *testing.T) {
 	})
 }
 
-// TestKeysOfAServerInACluster reads and writes keys of version 1, which were moved to a cluster.
-func TestKeysOfAServerInACluster(t *testing.T) {
-	t.Parallel()
-	c := clusterClient(t, "")
-	_, prefix := openCluster(t)
-	require.NoError(t, c.Set(t.Context(), prefix+":version", 1, 0).Err())
-	b, err := redisstore.New(t.Context(), c, prefix)
-	require.NoError(t, err)
-	require.Len(t, redisstore.Parts(b, "s"), 1)
-	fill(t, b, hour, 3)
-	list, err := b.List(t.Context())
-	require.NoError(t, err)
-	require.Len(t, list, 3)
-}

@@ -1,14 +1,10 @@
 package redisstore_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,26 +105,6 @@ func TestGetRenewsAContentAndItsConversation(t *testing.T) {
 	require.Zero(t, at)
 }
 
-func TestAnotherTTLHoldsFromTheNextUse(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	put(t, b, hour, engine.Write{ID: id(1), Row: row(11, 0)})
-	putContents(t, b, hour, 100, "a")
-	find(t, b, forever, 1)
-	for _, key := range allKeys(t, b) {
-		left, err := redisstore.Client(b).PTTL(t.Context(), key).Result()
-		require.NoError(t, err)
-		require.Equal(t, time.Duration(-1), left, key)
-	}
-	find(t, b, hour, 1)
-	for _, key := range allKeys(t, b) {
-		if strings.Contains(key, "{") {
-			left, err := redisstore.Client(b).PTTL(t.Context(), key).Result()
-			require.NoError(t, err)
-			require.Positive(t, left, "a scope that is used no more leaves nothing: %s", key)
-		}
-	}
-}
 
 func TestAFullScopeSaysSo(t *testing.T) {
 	t.Parallel()
@@ -311,40 +287,3 @@ func value(t *testing.T, c redis.UniversalClient, key string) string {
 	return ""
 }
 
-// TestVacuumRewritesTheFile looks into the append-only file of a server on this machine.
-func TestVacuumRewritesTheFile(t *testing.T) {
-	t.Parallel()
-	b := open(t)
-	config, err := redisstore.Client(b).ConfigGet(t.Context(), "*").Result()
-	require.NoError(t, err)
-	folder := filepath.Join(config["dir"], config["appenddirname"])
-	if _, err := os.ReadDir(folder); config["appendonly"] != "yes" || err != nil {
-		t.Skip("the server has no append-only file that can be read here")
-	}
-	has := func(text string) bool {
-		var all []byte
-		files, err := os.ReadDir(folder)
-		require.NoError(t, err)
-		for _, f := range files {
-			data, err := os.ReadFile(filepath.Join(folder, f.Name()))
-			if !os.IsNotExist(err) { // replaced meanwhile
-				require.NoError(t, err)
-			}
-			all = append(all, data...)
-		}
-		return bytes.Contains(all, []byte(text))
-	}
-	secret, stays := rand.Text(), rand.Text()
-	for scope, text := range map[string]string{"goes": secret, "stays": stays} {
-		r := row(11, 0)
-		r.Data = []byte(text)
-		_, err := b.Put(t.Context(), scope, []engine.Write{{ID: id(1), Row: r}}, forever)
-		require.NoError(t, err)
-	}
-	require.True(t, has(secret))
-	require.NoError(t, b.Delete(t.Context(), "goes"))
-	_, err = b.Vacuum(t.Context(), 0)
-	require.NoError(t, err)
-	require.False(t, has(secret))
-	require.True(t, has(stays))
-}

@@ -127,21 +127,3 @@ func TestSentinel(t *testing.T) {
 	require.NotEmpty(t, keys, "it is the master that was opened")
 }
 
-// TestTrueCauses names what is wrong, and where.
-func TestTrueCauses(t *testing.T) {
-	t.Parallel()
-	at := start(t, "--requirepass", "right")
-	for url, want := range map[string]string{
-		"redis://:wrong@" + at: "WRONGPASS",
-		"redis://" + at:        "NOAUTH",
-		"rediss://" + at:       "no connection with TLS (the URL of a server without it begins with redis:)",
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		_, err := engine.Open(ctx, url, engine.Options{})
-		cancel()
-		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, at)
-		require.NotContains(t, err.Error(), "prefix")
-		require.NotContains(t, err.Error(), ":wrong@")
-	}
-}

@@ -174,34 +174,7 @@ func TestEachCallIsOneRoundTrip(t *testing.T) {
 	require.EqualValues(t, 4, c.n.Load(), "one for each of four calls")
 }
 
-func TestAServerWithoutTheScriptsIsSentThem(t *testing.T) {
-	t.Parallel()
-	b := openURL(t, "redis://"+start(t)) // no other test needs its scripts
-	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
-	require.NoError(t, redisstore.Client(b).ScriptFlush(t.Context()).Err(), "as after a restart")
-	at, _ := find(t, b, forever, 1)
-	require.Zero(t, at)
-}
 
-func TestTenReplicasStartAtOnce(t *testing.T) {
-	t.Parallel()
-	u := address(t)
-	errs := make(chan error, 10)
-	for range cap(errs) {
-		go func() {
-			b, err := redisstore.Open(context.Background(), u)
-			if err == nil {
-				err = b.Close()
-			}
-			errs <- err
-		}()
-	}
-	for range cap(errs) {
-		require.NoError(t, <-errs)
-	}
-	b := openURL(t, u)
-	require.Len(t, allKeys(t, b), 1, "the version")
-}
 
 func TestANewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()

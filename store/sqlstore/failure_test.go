@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"database/sql"
-	"net/url"
 	"testing"
 	"time"
 
@@ -83,33 +82,6 @@ func (d *database) lock(t *testing.T) *sql.Tx {
 	return tx
 }
 
-// TestCloseEndsCalls closes an engine whose server does not answer.
-func TestCloseEndsCalls(t *testing.T) {
-	t.Parallel()
-	d := postgresDatabase(t)
-	e := d.engine(t, engine.Options{Limits: store.Limits{Timeout: time.Hour}})
-	requireWorks(t, e)
-	tx := d.lock(t)
-	errs := make(chan error)
-	go func() {
-		_, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{{1}})
-		errs <- err
-	}()
-	waiting := func() bool {
-		var n int
-		require.NoError(t, d.raw.QueryRowContext(t.Context(), `select count(*) from pg_locks where not granted
-and relation = (select oid from pg_class where relname = 'laconic_entries' and relnamespace = current_schema()::regnamespace)`).Scan(&n))
-		return n == 1
-	}
-	require.Eventually(t, waiting, 10*time.Second, 10*time.Millisecond)
-	require.NoError(t, e.Close())
-	require.ErrorContains(t, <-errs, "engine: closed")
-	require.NoError(t, tx.Rollback())
-	write, read := try(t, e, "after Close")
-	require.ErrorContains(t, write, "engine: closed")
-	require.ErrorContains(t, read, "engine: closed")
-	require.NoError(t, e.Close(), "a second time")
-}
 
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
@@ -171,25 +143,3 @@ func TestServerRestarts(t *testing.T) {
 	require.Equal(t, []byte{12, 11}, revs)
 }
 
-// TestNothingIsOpenAfterClose looks at the connections of the server; goroutines are looked
-// for after all tests.
-func TestNothingIsOpenAfterClose(t *testing.T) {
-	t.Parallel()
-	d := postgresDatabase(t)
-	u, err := url.Parse(d.url)
-	require.NoError(t, err)
-	q := u.Query()
-	name := q.Get("search_path")
-	q.Set("application_name", name)
-	u.RawQuery = q.Encode()
-	connections := func() (n int) {
-		require.NoError(t, d.raw.QueryRowContext(t.Context(), "select count(*) from pg_stat_activity where application_name = $1", name).Scan(&n))
-		return n
-	}
-	e, err := engine.Open(t.Context(), u.String(), engine.Options{Limits: patient})
-	require.NoError(t, err)
-	requireWorks(t, e)
-	require.NotZero(t, connections())
-	require.NoError(t, e.Close())
-	require.Eventually(t, func() bool { return connections() == 0 }, 10*time.Second, 10*time.Millisecond)
-}

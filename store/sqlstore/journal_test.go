@@ -270,61 +270,7 @@ func entriesOf(t *testing.T, d *database) map[string]bool {
 	return revs
 }
 
-// TestUnreadableEntries has entries whose base is missing, and some that are sealed with another key. The former are
-// removed, the latter stay for who has the key; a Put goes over both.
-func TestUnreadableEntries(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		key, err := engine.AES(make([]byte, 32))
-		require.NoError(t, err)
-		e, sealed := d.engine(t, engine.Options{Limits: patient}), d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{key}})
-		ctx, ids := t.Context(), []message.ID{{1}, {2}, {3}}
-		base := rewrite(message.ID{}, "base")
-		top, good := rewrite(base.Rev, "top"), rewrite(message.ID{}, "good")
-		puts := func(e *engine.Engine, id message.ID, en journal.Entry) {
-			winner, err := e.Journal().Put(ctx, "s", []journal.Write{{ID: id, Entry: en}})
-			require.NoError(t, err)
-			require.Equal(t, en.Rev, winner.Rev)
-		}
-		puts(e, ids[0], good)
-		puts(e, ids[1], base)
-		puts(e, ids[2], top)
-		_, err = d.open(t).ExecContext(ctx, "delete from laconic_heads where rev = $1", base.Rev[:])
-		require.NoError(t, err)
-		_, err = d.open(t).ExecContext(ctx, "delete from laconic_entries where rev = $1", base.Rev[:])
-		require.NoError(t, err)
-		lost := d.use(t) - d.sum(t)
-		found, err := e.Journal().Find(ctx, "s", message.ID{}, ids)
-		require.NoError(t, err)
-		require.Equal(t, good.Rev, found.Entries[0].Rev)
-		require.ErrorContains(t, found.Skipped, "entry "+top.Rev.String()+": what it builds on is missing: "+base.Rev.String()+"; removed")
-		found, err = e.Journal().Find(ctx, "s", message.ID{}, ids)
-		require.NoError(t, err)
-		require.NoError(t, found.Skipped)
-		puts(e, ids[2], rewrite(message.ID{}, "new"))
 
-		puts(sealed, message.ID{4}, good)
-		other := rewrite(message.ID{}, "sealed")
-		puts(sealed, message.ID{5}, other)
-		found, err = e.Journal().Find(ctx, "s", message.ID{}, []message.ID{{5}})
-		require.NoError(t, err)
-		require.Empty(t, found.Entries)
-		require.ErrorIs(t, found.Skipped, engine.ErrKey)
-		found, err = sealed.Journal().Find(ctx, "s", message.ID{}, []message.ID{{5}})
-		require.NoError(t, err)
-		require.Equal(t, other.Rev, found.Entries[0].Rev, "it is not removed by one who has not the key")
-		puts(e, message.ID{5}, rewrite(message.ID{}, "mine"))
-		require.Equal(t, d.use(t), d.sum(t)+lost, "all bytes are counted")
-	})
-}
-
-// sum returns the bytes of all rows.
-func (d *database) sum(tb testing.TB) (n int64) {
-	tb.Helper()
-	require.NoError(tb, d.open(tb).QueryRowContext(tb.Context(), `select (select coalesce(sum(length(data) + 200), 0) from laconic_entries)
-+ (select coalesce(sum(length(data) + 200), 0) from laconic_contents)`).Scan(&n))
-	return n
-}
 
 // TestLostDatabase has a database that loses everything while a process uses it: the next call says so and names the
 // handles that lead nowhere, sends all again, plans anew, and what it writes is found by others.

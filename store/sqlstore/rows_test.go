@@ -118,19 +118,6 @@ func TestTimeToLive(t *testing.T) {
 	})
 }
 
-func TestGetRenews(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		b, day := d.backend(t), engine.Bounds{TTL: 24 * time.Hour}
-		require.NoError(t, b.PutContents(t.Context(), "s", message.ID{}, []engine.Content{content(1)}, day))
-		for range 3 {
-			d.age(t, 13)
-			c, err := b.Get(t.Context(), "s", content(1).Handle, day)
-			require.NoError(t, err)
-			require.Equal(t, content(1), c)
-		}
-	})
-}
 
 func TestLimit(t *testing.T) {
 	t.Parallel()
