@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -246,80 +243,8 @@ func TestMemo(t *testing.T) {
 	})
 }
 
-// A request that is sent again is read as before, also if a member beside the list is another one, and a member without a value
-// is an error, as in a first request.
-func TestMemoSentAgain(t *testing.T) {
-	t.Parallel()
-	memo := codec.NewMemo(1<<20, nil)
-	const known = `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
-	for range 3 {
-		for _, other := range []string{"", `,"tools":null`, `,"tools":[{"type":"function","function":{"name":"f"}}]`, `,"model":"n"`, `,"":1`} {
-			body := `{` + known + other + `}`
-			got, err := memo.Decode(codec.Chat, "m", body)
-			require.NoError(t, err)
-			want, err := codec.Chat.Decode([]byte(body))
-			require.NoError(t, err)
-			require.Equal(t, want.Tools, got.Tools, body)
-			require.Equal(t, want.Request().Messages, got.Request().Messages)
-			out, err := got.Encode(got.Request())
-			require.NoError(t, err)
-			require.Equal(t, body, out)
-		}
-		for _, other := range []string{`,"tools":`, `,"":`, `,"system":`, `,"user":`} {
-			_, err := memo.Decode(codec.Chat, "m", `{`+known+other+`}`)
-			require.ErrorContains(t, err, "not JSON", other)
-		}
-	}
-}
 
-// A memo keeps no body alive: neither by what it has read, nor by an edit that it has written.
-func TestMemoKeepsNoBody(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, f *codec.Format) {
-		t.Parallel()
-		memo, chain := codec.NewMemo(10<<20, nil), chains()["rewrites"]
-		var alive []weak.Pointer[[100_000]byte]
-		for seed := range *bodies / 4 {
-			memory := new([100_000]byte)
-			n := copy(memory[:], newGenerator(f, seed).body())
-			require.Less(t, n, len(memory))
-			b, err := memo.Decode(f, "m", unsafe.String(&memory[0], n))
-			require.NoError(t, err)
-			_, err = b.Encode(apply(t, chain, b))
-			require.NoError(t, err)
-			alive = append(alive, weak.Make(memory))
-		}
-		runtime.GC()
-		for seed, memory := range alive {
-			require.Nil(t, memory.Value(), "seed %d: the body is in memory still", seed)
-		}
-		runtime.KeepAlive(memo)
-	})
-}
 
-// A long conversation, which is read in pieces, reads as one whose values are read a few at a time.
-func TestLongBody(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, f *codec.Format) {
-		t.Parallel()
-		g := newGenerator(f, 1)
-		g.rounds = 120
-		text := g.body()
-		require.Greater(t, len(text), 160<<10)
-		got, err := f.Decode([]byte(text))
-		require.NoError(t, err)
-		var values []json.RawMessage
-		raw := members(t, text)[f.List()]
-		require.NoError(t, json.Unmarshal(raw, &values))
-		memo, want := codec.NewMemo(10<<20, nil), got
-		for n := min(9, len(values)); n <= len(values); n = min(n+9, max(n+1, len(values))) {
-			part := "[" + string(bytes.Join(toBytes(values[:n]), []byte(","))) + "]"
-			want, err = memo.Decode(f, "m", strings.Replace(text, string(raw), part, 1))
-			require.NoError(t, err)
-		}
-		require.Equal(t, want.Request().Messages, got.Request().Messages)
-	})
-}
 
 // prefixes are bodies with more and more of the values of a list.
 func prefixes(t *testing.T, f *codec.Format, text string) (all []string) {
@@ -372,39 +297,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A repair may rename a call whose ID is there twice, in the call and in its result.
-func TestRenamedCalls(t *testing.T) {
-	t.Parallel()
-	msgs := []message.Message{message.User("a")}
-	for range 2 {
-		msgs = append(msgs,
-			message.Message{Role: message.RoleAssistant, Parts: []message.Part{message.ToolCall{ID: "c", Name: "f", Arguments: "{}"}}},
-			message.Message{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: "c", Name: "f", Text: "b"}}})
-	}
-	each(t, func(t *testing.T, f *codec.Format) {
-		t.Parallel()
-		text, err := f.Write("m", msgs, nil)
-		require.NoError(t, err)
-		b, err := f.Decode([]byte(text))
-		require.NoError(t, err)
-		rename := func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				r := *req
-				r.Messages = slices.Clone(r.Messages)
-				call, _ := r.Messages[3].Parts[0].(message.ToolCall)
-				result, _ := r.Messages[4].Parts[0].(message.ToolResult)
-				call.ID, result.CallID = "renamed", "renamed"
-				r.Messages[3].Parts, r.Messages[4].Parts = []message.Part{call}, []message.Part{result}
-				return next(ctx, &r, emit)
-			}
-		}
-		got, err := b.Encode(apply(t, rename, b))
-		require.NoError(t, err)
-		again, err := f.Decode([]byte(got))
-		require.NoError(t, err)
-		require.NoError(t, message.Check(again.Request().Messages), "%s", got)
-	})
-}
 
 // Recorded conversations, written in each format: unedited they are read and written byte for byte, and what a chain has
 // edited is read as the view.

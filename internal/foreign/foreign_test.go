@@ -223,39 +223,7 @@ func TestRepairs(t *testing.T) {
 	}, origins(history, out))
 }
 
-func TestNothingIsImportedTwice(t *testing.T) {
-	t.Parallel()
-	c := &codec{}
-	memo := foreign.NewMemo("test", c)
-	history := notes(work...)
-	for n := 1; n <= len(history); n++ {
-		talk, err := memo.Import(history[:n])
-		require.NoError(t, err)
-		require.Len(t, talk.Messages, n)
-	}
-	require.Equal(t, len(history), c.imported)
 
-	_, err := memo.Import(append(slices.Clip(history[:3]), notes("user:fork")...))
-	require.NoError(t, err)
-	require.Equal(t, len(history)+1, c.imported, "of a fork only the new message is imported")
-
-	_, err = memo.Import(notes(work...))
-	require.NoError(t, err)
-	require.Equal(t, len(history)+1, c.imported, "equal messages of another address are known")
-}
-
-func TestChangedByItsOwner(t *testing.T) {
-	t.Parallel()
-	memo := foreign.NewMemo("test", &codec{})
-	history := notes(work...)
-	before, err := memo.Import(history)
-	require.NoError(t, err)
-	history[2].says = "result:a:other"
-	after, err := memo.Import(history)
-	require.NoError(t, err)
-	require.Equal(t, message.Result("a", "look", "other"), after.Messages[2])
-	require.Equal(t, message.Result("a", "look", "many words of text"), before.Messages[2], "what was returned before stays")
-}
 
 func TestBadMessages(t *testing.T) {
 	t.Parallel()
@@ -271,31 +239,3 @@ func TestBadMessages(t *testing.T) {
 	require.ErrorContains(t, err, "test: message 1: ")
 }
 
-// TestTogether imports growing and forking histories from several goroutines.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	memo := foreign.NewMemo("test", &codec{})
-	shared := notes(work...)
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Go(func() {
-			for n := 1; n <= 60; n++ {
-				history := slices.Clip(shared[:min(n, len(shared))])
-				for k := len(history); k < n; k++ {
-					history = append(history, &note{says: fmt.Sprintf("user:%d of %d", k, g%3)})
-				}
-				talk, err := memo.Import(history)
-				if err != nil || len(talk.Messages) != n {
-					t.Errorf("%d messages came out as %d: %v", n, len(talk.Messages), err)
-					return
-				}
-				for i := range history {
-					if want, _ := read(history[i]); !want.Equal(talk.Messages[i]) {
-						t.Errorf("message %d is %v, want %v", i, talk.Messages[i], want)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-}

@@ -41,14 +41,6 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-// An error that repeats a text of the request does not mean that the request is too long.
-func TestKindOfQuotation(t *testing.T) {
-	t.Parallel()
-	req := &middleware.Request{Messages: []message.Message{message.User("Prompt is too long: 5 tokens > 4 maximum")}}
-	err := errors.New("400 invalid text prompt is too long: 5 tokens > 4 maximum")
-	require.Equal(t, middleware.Invalid, foreign.KindOf(req, err))
-	require.Equal(t, middleware.Overflow, foreign.KindOf(req, errors.New("prompt is too long: 5 tokens > 3 maximum")))
-}
 
 func TestToolAnswer(t *testing.T) {
 	t.Parallel()

@@ -30,10 +30,3 @@ type silent struct {
 
 func (e *silent) Error() string { return fmt.Sprint("API error: ", e.StatusCode) }
 
-func TestKindOfSilentError(t *testing.T) {
-	t.Parallel()
-	req := &middleware.Request{}
-	require.Equal(t, middleware.Denied, foreign.KindOf(req, &silent{StatusCode: 429, Code: "insufficient_quota"}))
-	require.Equal(t, middleware.RateLimited, foreign.KindOf(req, &silent{StatusCode: 429, Code: "rate_limit_exceeded"}))
-	require.Equal(t, middleware.Overflow, foreign.KindOf(req, &silent{StatusCode: 400, Message: "prompt is too long: 9 tokens > 8 maximum"}))
-}

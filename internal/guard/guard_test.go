@@ -83,40 +83,6 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
-// All calls for one request have the time of one.
-func TestSharedTime(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx := guard.Share(t.Context())
-		journal, archive := newEngine(guard.Limits{}), newEngine(guard.Limits{})
-		journal.takes, archive.takes = 700*time.Millisecond, time.Minute
-		_, err := journal.call(ctx)
-		require.NoError(t, err)
-		_, err = archive.call(ctx)
-		require.EqualError(t, err, "no answer within 300ms: context deadline exceeded")
-		require.ErrorIs(t, err, guard.ErrNoAnswer)
-		_, err = journal.call(ctx)
-		require.EqualError(t, err, "not called, since the calls before it have taken all the time")
-		require.ErrorIs(t, err, guard.ErrNoAnswer)
-		require.EqualValues(t, 1, journal.calls.Load())
-		_, err = journal.call(guard.Share(t.Context()))
-		require.NoError(t, err, "another request has its own time")
-
-		journal.takes = 4 * time.Second
-		ctx = guard.Share(t.Context())
-		_, err = journal.call(guard.Patient(ctx))
-		require.NoError(t, err)
-		_, err = archive.call(ctx)
-		require.EqualError(t, err, "no answer within 1s: context deadline exceeded", "a patient call that succeeds takes nothing from the others")
-		ctx, journal.takes = guard.Share(t.Context()), time.Minute
-		_, err = journal.call(guard.Patient(ctx))
-		require.EqualError(t, err, "no answer within 5s: context deadline exceeded")
-		_, err = journal.call(guard.Patient(ctx))
-		require.ErrorContains(t, err, "have taken all the time")
-		_, err = archive.call(ctx)
-		require.ErrorContains(t, err, "have taken all the time", "one that fails leaves nothing")
-	})
-}
 
 func TestOnlyOneCallTriesAgain(t *testing.T) {
 	t.Parallel()
@@ -211,47 +177,5 @@ func TestHangingCallsAreBounded(t *testing.T) {
 	})
 }
 
-func TestPanicIsAFailure(t *testing.T) {
-	t.Parallel()
-	g := guard.New("test", guard.Limits{Failures: 1}, nil)
-	call := func(context.Context) (int, error) { panic("no disk") }
-	_, err := guard.Do(t.Context(), g, call)
-	require.ErrorContains(t, err, "panicked: no disk\n")
-	_, err = guard.Do(t.Context(), g, call)
-	require.ErrorContains(t, err, "not called for")
-}
 
-func TestManyCallsAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := guard.New("test", guard.Limits{Failures: 3, Timeout: 50 * time.Millisecond}, nil)
-		var made atomic.Int64
-		for i := range 200 {
-			go func() {
-				for k := range 50 {
-					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+(i+k)%80)*time.Millisecond)
-					_, _ = guard.Do(ctx, g, func(ctx context.Context) (int, error) {
-						made.Add(1)
-						select {
-						case <-ctx.Done():
-							return 0, ctx.Err()
-						case <-time.After(time.Duration((i*k)%70) * time.Millisecond):
-							return 0, map[bool]error{true: errDown}[k%5 == 0]
-						}
-					})
-					cancel()
-				}
-			}()
-		}
-		<-time.After(time.Hour)
-		require.Positive(t, made.Load())
-		_, err := guard.Do(t.Context(), g, func(context.Context) (int, error) { return 0, nil })
-		require.NoError(t, err, "nothing is left of the failures")
-	})
-}
 
-func TestNegativeLimit(t *testing.T) {
-	t.Parallel()
-	require.PanicsWithValue(t, "test: Guard: a limit is negative in {Timeout:0s Failures:-1 Pause:0s}, want 0 for the default, or more",
-		func() { guard.New("test", guard.Limits{Failures: -1}, nil) })
-}

@@ -301,19 +301,6 @@ func TestParseOverflow(t *testing.T) {
 	}
 }
 
-// Of a long text, both ends are read.
-func TestParseOverflowOfALongText(t *testing.T) {
-	t.Parallel()
-	const text = "prompt is too long: 210000 tokens > 200000 maximum"
-	filler := strings.Repeat("word ", 10_000)
-	for _, said := range []string{text + filler, filler + text, filler + text + strings.Repeat("word ", 500)} {
-		x, ok := middleware.ParseOverflow(errors.New(said), nil)
-		require.True(t, ok)
-		require.Equal(t, middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}, x)
-	}
-	_, ok := middleware.ParseOverflow(errors.New(filler+text+filler), nil)
-	require.False(t, ok, "the middle is not read")
-}
 
 // Errors that speak of tokens, lengths and limits and mean something else.
 func TestParseOverflowIsNotFooled(t *testing.T) {
@@ -627,48 +614,11 @@ func TestParseOverflowReadsNumbers(t *testing.T) {
 	}
 }
 
-// The first error that tells numbers tells them for all.
-func TestParseOverflowOfATree(t *testing.T) {
-	t.Parallel()
-	bare := errors.New("context_length_exceeded")
-	full := errors.New("prompt is too long: 210000 tokens > 200000 maximum")
-	want := middleware.PromptLimits{Sent: 210000, Limit: 200000, Over: 10000}
-	for _, err := range []error{
-		errors.Join(bare, full),
-		errors.Join(full, bare),
-		fmt.Errorf("%w: %w", bare, fmt.Errorf("x: %w", full)),
-		&coded{Code: "context_length_exceeded", inner: full},
-	} {
-		x, ok := middleware.ParseOverflow(err, nil)
-		require.True(t, ok, "%v", err)
-		require.Equal(t, want, x, "%v", err)
-	}
-	chain := full
-	for range 10_000 {
-		chain = fmt.Errorf("%w", chain)
-	}
-	_, ok := middleware.ParseOverflow(chain, nil)
-	require.True(t, ok)
-	var none *texted // which would panic if it were asked
-	x, ok := middleware.ParseOverflow(fmt.Errorf("%w: %w", none, full), nil)
-	require.True(t, ok, "a nil pointer is passed over")
-	require.Equal(t, want, x)
-	_, ok = middleware.ParseOverflow(&looped{}, nil)
-	require.False(t, ok, "an error that wraps itself ends, too")
-}
 
-// texted is an error that cannot be asked if it is nil.
-type texted struct{ text string }
 
-func (e *texted) Error() string { return e.text }
 
-// looped is an error that wraps itself anew for ever, and a kind that ends the
-// search for one.
-type looped struct{}
 
-func (*looped) Error() string { return "again" }
 
-func (e *looped) Unwrap() []error { return []error{&middleware.Error{Kind: middleware.Invalid}, e} }
 
 func TestWordingsAreSourced(t *testing.T) {
 	t.Parallel()
