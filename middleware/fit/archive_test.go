@@ -3,7 +3,6 @@ package fit_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -200,70 +198,7 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 	}
 }
 
-// Results that share a message have a handle each, which leads to what the tool gave,
-// though another editor has cut that since.
-func TestResultsOfOneMessageAreKeptApart(t *testing.T) {
-	t.Parallel()
-	const at = 3
-	cut := middleware.Editing("cut", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		if v.Span(at).Edit != nil {
-			return nil, nil
-		}
-		var parts []message.Part
-		for r := range v.At(at).Results() {
-			r.Text = r.Text[:len(r.Text)/2]
-			parts = append(parts, r)
-		}
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, parts...)}}, nil
-	}, middleware.Options{})
-	texts := []string{strings.Repeat("apple ", 300), strings.Repeat("pear ", 300)}
-	h := middlewaretest.ReAct{Rounds: 30, Result: 800}.Messages()
-	h = slices.Insert(h, 2,
-		message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "read", Arguments: "{}"}),
-		message.Message{Role: message.RoleTool, Parts: []message.Part{
-			message.ToolResult{CallID: "a", Name: "read", Text: texts[0]}, message.ToolResult{CallID: "b", Name: "read", Text: texts[1]},
-		}})
-	archive := store.NewMemory(0)
-	mw := middleware.With(middleware.Env{Archive: archive}, cut, fit.New(fit.Options{}))
-	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1900}})
-	require.NoError(t, err)
-	require.Len(t, sent.Messages, len(h))
-	for k, want := range texts {
-		r, _ := sent.Messages[at].Parts[k].(message.ToolResult)
-		handles := archived.In(r.Text)
-		require.Len(t, handles, 1, r.Text)
-		c, err := archive.Get(t.Context(), handles[0])
-		require.NoError(t, err)
-		require.Equal(t, want, c.Data)
-	}
-}
 
-// What was cut once and is cut again, since the window has become smaller, is cut
-// from the original: there is one mark, with one handle of all of it.
-func TestCutAgain(t *testing.T) {
-	t.Parallel()
-	long := strings.TrimSpace(strings.Repeat("one word after the other ", 2000))
-	h := []message.Message{
-		message.User("Read it."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", long),
-	}
-	archive := store.NewMemory(0)
-	mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
-	before := long
-	for _, window := range []int{6000, 3000, 1500} {
-		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-		require.NoError(t, err)
-		requireFits(t, fit.Options{}, sent)
-		r, _ := sent.Messages[2].Parts[0].(message.ToolResult)
-		require.Less(t, len(r.Text), len(before), "window %d", window)
-		require.Equal(t, 1, strings.Count(r.Text, "left out"), r.Text)
-		handles := archived.In(r.Text)
-		require.Len(t, handles, 1)
-		c, err := archive.Get(t.Context(), handles[0])
-		require.NoError(t, err)
-		require.Equal(t, long, c.Data, "window %d", window)
-		before = r.Text
-	}
-}
 
 // summarizes folds the first answer and the question after it into two messages.
 func summarizes() middleware.Middleware {
@@ -340,39 +275,7 @@ func notes(msgs []message.Message) (n int) {
 	return n
 }
 
-// A note in the place of a summary is a note as well.
-func TestNoteForASummary(t *testing.T) {
-	t.Parallel()
-	summary := middleware.Editing("summary", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		if v.Span(1).Edit != nil {
-			return nil, nil
-		}
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(1, 11, message.Assistant(message.Text{Text: strings.Repeat("summary ", 60)}))}}, nil
-	}, middleware.Options{})
-	for _, archive := range []store.Store{nil, store.NewMemory(0)} {
-		chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, summary, fit.New(fit.Options{Rules: message.OpenAI}))
-		h := talk(6)
-		for turn := range 8 {
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 160}})
-			require.NoError(t, err)
-			require.Equal(t, 1, notes(sent.Messages), "turn %d", turn)
-			if turn == 0 {
-				require.Len(t, sent.Messages, 3, "the note is in the place of the summary alone")
-			}
-			h = append(h, message.Assistant(message.Text{Text: strings.Repeat("answering ", 10)}), message.User("And now?"))
-		}
-	}
-}
 
-func TestConformanceAfterOthers(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Suite{Repairs: true, New: func() middleware.Middleware {
-		return middleware.Chain(
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(800), Keep: 2}),
-			fit.New(fit.Options{Rules: message.Anthropic}),
-		)
-	}}.Test(t)
-}
 
 // note is a part of the default of Options.Note.
 const note = "earlier messages were left out here"

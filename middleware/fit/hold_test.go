@@ -118,25 +118,6 @@ func TestNoteIsLeftOutForOneRequest(t *testing.T) {
 	}
 }
 
-// What a provider has reported for a call with a smaller window is not taken for the size of what is sent now, if only
-// the history has it, as after a restart.
-func TestUsageOfASmallerWindow(t *testing.T) {
-	t.Parallel()
-	env := middleware.Env{Counter: tokens.Chars4, Journal: journal.NewMemory(0)}
-	fresh := func() middleware.Middleware { return middleware.With(env, fit.New(fit.Options{Rules: message.OpenAI})) }
-	h := rounds(30, 200)
-	small, _, err := middleware.Apply(t.Context(), fresh(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 4000}})
-	require.NoError(t, err)
-	answer := message.Assistant(message.Text{Text: "I see."})
-	answer.Usage = &message.Usage{Input: small.View().Size().Counted}
-	h = append(h, answer, message.User("Go on."))
-	sent, events, err := middleware.Apply(t.Context(), fresh(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 9000}})
-	require.NoError(t, err)
-	require.Len(t, sent.Messages, len(h))
-	require.Len(t, events, 1, "no usage is called impossible: %v", events)
-	require.Contains(t, events[0].Why, "made for a window of 4000 tokens, and it has 9000 now")
-	require.Equal(t, sent.View().Size().Counted, sent.View().Size().Tokens)
-}
 
 // TestHandlesReturn has parallel results that arrive one by one, in windows with room for few handles. A result that had no
 // room for its handle is without one for that request only: once its round is old, all that was removed can be read.

@@ -3,14 +3,12 @@ package fit_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -60,25 +58,6 @@ func TestTextWithMedia(t *testing.T) {
 	}
 }
 
-// TestTextWithMediaIsArchived makes the window smaller and smaller: the text of a
-// result and its media have one handle.
-func TestTextWithMediaIsArchived(t *testing.T) {
-	t.Parallel()
-	archive := store.NewMemory(0)
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4, Archive: archive}, fit.New(fit.Options{Rules: message.Gemini}))
-	h := newestRound(message.ToolResult{
-		CallID: "c", Name: "tool", Text: strings.Repeat("line of a log\n", 300) + "end", Content: message.Media{Type: "image/png", Data: "x"},
-	})
-	for _, window := range []int{1300, 600, 300} {
-		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-		require.NoError(t, err)
-		is := sent.Messages[2].Parts[0].(message.ToolResult)
-		handles := archived.In(is.Text)
-		require.NotEmpty(t, handles, is.Text)
-		require.Len(t, slices.Compact(handles), 1, "one handle for all: %s", is.Text)
-		requireNothingLost(t, archive, h, sent.Messages)
-	}
-}
 
 func chars4() middleware.Middleware {
 	return middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.Gemini}))

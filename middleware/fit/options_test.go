@@ -1,7 +1,6 @@
 package fit_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 func TestValidate(t *testing.T) {
@@ -149,17 +147,3 @@ func TestToolsAreDeclared(t *testing.T) {
 	}
 }
 
-// The tools that fit declares are in the total of a request that cannot be made to fit.
-func TestDeclaredToolsInNumbers(t *testing.T) {
-	t.Parallel()
-	h := readsLogs(2)
-	for i := range h {
-		h[i].Hints.Pinned = true
-	}
-	_, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{Rules: message.Anthropic}), &middleware.Request{
-		Messages: h, Budget: &middleware.Budget{Window: 100},
-	})
-	e, ok := errors.AsType[*fit.Irreducible](err)
-	require.True(t, ok, "%v", err)
-	require.Greater(t, e.Total, (tokens.Meter{}).Request(h, nil))
-}

@@ -193,33 +193,6 @@ func TestOverflowBehindOtherEditors(t *testing.T) {
 	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
 }
 
-// TestCallsAtTheSameTime has calls on one history with windows of different sizes.
-func TestCallsAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	h := readsLogs(12)
-	h[len(h)-1] = message.Result("c12", "read_log", strings.Repeat("the newest page is long\n", 2000))
-	for range 20 {
-		model := middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.OpenAI}))(
-			func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-				if n := req.View().Size().Tokens; n > req.Budget.Room() {
-					return nil, fmt.Errorf("%d tokens for a window of %d", n, req.Budget.Window)
-				}
-				if err := message.OpenAI.Check(req.Messages); err != nil {
-					return nil, err
-				}
-				return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
-			})
-		errs := make([]error, 6)
-		var wg sync.WaitGroup
-		for i := range errs {
-			wg.Go(func() {
-				_, errs[i] = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1_000 * (i + 1)}}, nil)
-			})
-		}
-		wg.Wait()
-		require.NoError(t, errors.Join(errs...), "each call fits into its own window")
-	}
-}
 
 // moody is a provider that refuses some requests, without a number.
 type moody struct {
@@ -383,82 +356,6 @@ func TestArgumentsOfTheNewestRound(t *testing.T) {
 	}
 }
 
-// An error after a refusal is also that of the provider.
-func TestIrreducibleAfterARefusal(t *testing.T) {
-	t.Parallel()
-	refusal := errors.New("prompt is too long: 3000 tokens > 1000 maximum")
-	model := fit.New(fit.Options{Rules: message.Anthropic})(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return nil, refusal
-	})
-	_, err := model(t.Context(), &middleware.Request{
-		Messages: []message.Message{message.User(strings.Repeat("long ", 3000))}, Budget: &middleware.Budget{Window: 9000},
-	}, nil)
-	require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%v", err)
-	_, ok := errors.AsType[*fit.Irreducible](err)
-	require.True(t, ok)
-	require.ErrorIs(t, err, refusal)
-	require.Contains(t, err.Error(), "the provider had refused it: prompt is too long")
-}
 
-// An editor after fit would edit what fits already.
-func TestFitThatIsNotLast(t *testing.T) {
-	t.Parallel()
-	for name, chain := range map[string]func(rec middleware.Middleware) middleware.Middleware{
-		"last": func(rec middleware.Middleware) middleware.Middleware {
-			return middleware.Chain(rec, contextedit.New(contextedit.Options{}), fit.New(fit.Options{}))
-		},
-		"not last": func(rec middleware.Middleware) middleware.Middleware {
-			return middleware.Chain(rec, middleware.Chain(fit.New(fit.Options{})), contextedit.New(contextedit.Options{}))
-		},
-	} {
-		var rec middlewaretest.Recorder
-		model := chain(rec.Middleware())(middlewaretest.Say("ok"))
-		for _, text := range []string{"one", "two"} {
-			_, err := model(t.Context(), &middleware.Request{
-				Messages: []message.Message{message.User(text)}, Budget: &middleware.Budget{Window: 1000},
-			}, nil)
-			require.NoError(t, err)
-		}
-		events := rec.Events()
-		if name == "last" {
-			require.Empty(t, events)
-			continue
-		}
-		require.Len(t, events, 1)
-		require.Equal(t, "fit: misconfigured: contextedit edits after it; put fit last", events[0].String())
-	}
-}
 
-// TestThirdAttempt has a second refusal that misses the window by little, and one that does not.
-func TestThirdAttempt(t *testing.T) {
-	t.Parallel()
-	for second, want := range map[int]int{2570: 3, 2580: 2} {
-		script := middlewaretest.Script(
-			middlewaretest.Fail(overflow("prompt is too long: 4000 tokens > 2500 maximum")),
-			middlewaretest.Fail(overflow(fmt.Sprintf("prompt is too long: %d tokens > 2500 maximum", second))),
-			middlewaretest.Say("done"),
-		)
-		_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model)(t.Context(), &middleware.Request{
-			Messages: readsLogs(6), Budget: &middleware.Budget{Window: 100_000},
-		}, nil)
-		require.Equal(t, want == 3, err == nil, "%v", err)
-		require.Len(t, script.Requests(), want, "%d tokens", second)
-	}
-}
 
-// What cannot be left out exceeds the window by the number of the refusal, though not by our count: it is not sent again.
-func TestSystemLongerThanTheRefusalSays(t *testing.T) {
-	t.Parallel()
-	h := append([]message.Message{message.System(strings.Repeat("rule ", 1900))}, readsLogs(3)...)
-	count := (tokens.Meter{}).Request
-	limit := count(h[:2], nil) * 105 / 100
-	script := middlewaretest.Script(middlewaretest.Fail(overflow(fmt.Sprintf("prompt is too long: %d tokens > %d maximum", count(h, nil)*115/100, limit))))
-	_, err := fit.New(fit.Options{Rules: message.OpenAI})(script.Model)(t.Context(), &middleware.Request{
-		Messages: h, Budget: &middleware.Budget{Window: 100_000},
-	}, nil)
-	e, ok := errors.AsType[*fit.Irreducible](err)
-	require.True(t, ok, "%v", err)
-	require.Greater(t, e.Total, limit)
-	require.Greater(t, e.LargestSize, limit/2)
-	require.Len(t, script.Requests(), 1)
-}

@@ -1,7 +1,6 @@
 package fit
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -66,19 +63,3 @@ func TestShortenedTexts(t *testing.T) {
 	})
 }
 
-// A view may fit by our count and be refused: then no limit is the reason of the second attempt.
-func TestReasonOfARefusal(t *testing.T) {
-	t.Parallel()
-	f := &fitter{}
-	look := middleware.Editing("look", func(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-		for _, j := range []*judgement{f.judge(ctx, v, false).withoutMargin(), f.judge(ctx, v, true)} {
-			require.Empty(t, j.excess())
-			require.Regexp(t, "^the provider has refused the request, of [0-9]+ tokens by our count and at most 1000$", j.reason())
-		}
-		return nil, nil
-	}, middleware.Options{Strict: true})
-	_, _, err := middleware.Apply(t.Context(), look, &middleware.Request{
-		Messages: []message.Message{message.User("Why?")}, Budget: &middleware.Budget{Window: 1000},
-	})
-	require.NoError(t, err)
-}

@@ -1,8 +1,6 @@
 package fit_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
-	"github.com/laconic-go/laconic/internal/payload"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -97,55 +94,8 @@ func TestHandlesGiveWay(t *testing.T) {
 	require.Equal(t, without, with, "handles make no request irreducible")
 }
 
-// Without a window, a limit of the provider removes what breaks it, and nothing else.
-func TestImagesWithoutAWindow(t *testing.T) {
-	t.Parallel()
-	h := append(readsLogs(4), message.Assistant(message.Text{Text: "It fails."}))
-	for i := range 4 {
-		h = append(h, message.User("Look at this."), message.Assistant(message.Text{Text: "I see."}))
-		h[len(h)-2].Parts = append(h[len(h)-2].Parts, message.Media{Type: "image/png", Data: strings.Repeat("x", 3000+i)})
-	}
-	h = append(h, message.User("Which one is best?"))
-	req, events, err := middleware.Apply(t.Context(), fit.New(fit.Options{Limits: message.Limits{Images: 2}, Target: 1}), &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, req.Messages, len(h), "%v", events)
-	require.Equal(t, 2, media(req.Messages))
-	for i, m := range req.Messages {
-		want := h[i].Parts
-		if req.View().Span(i).Edit != nil {
-			want = append(slices.Clone(want[:1]), message.Text{Text: "(image/png: left out of the request)"})
-		}
-		require.True(t, slices.Equal(want, m.Parts), "message %d", i)
-	}
-}
 
-// A conversation that grows close to the bytes that a provider accepts stays below them.
-func TestBytesOfAGrowingConversation(t *testing.T) {
-	t.Parallel()
-	const most = 20_000
-	chain := middleware.Chain(fit.New(fit.Options{Limits: message.Limits{Bytes: most}, Target: 1}))
-	for pages := range 30 {
-		req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: readsLogs(pages + 1), Budget: &middleware.Budget{Window: 1_000_000}})
-		require.NoError(t, err)
-		bytes := payload.OfTools().Bytes
-		for i := range req.Messages {
-			bytes += payload.Of(&req.Messages[i]).Bytes
-		}
-		require.LessOrEqual(t, bytes, most, "%d pages", pages+1)
-	}
-}
 
-// TestRepairsOfWhatIsGone has a history whose repairs take a large part of the
-// window, but only as long as all of it is there.
-func TestRepairsOfWhatIsGone(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 40, Result: 300, Thought: 100}.Messages()
-	req, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}),
-		&middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 1500}})
-	require.NoError(t, err)
-	require.LessOrEqual(t, req.View().Size().Tokens, 1500)
-	require.Greater(t, req.View().Size().Tokens, 1000, "no room is kept free for repairs of messages that are not sent")
-}
 
 // A view that fills the window by an estimate is shortened: it may have more tokens than that. By a counter that the
 // caller has set, or with the usage of the prompt before, it is sent whole.
@@ -189,51 +139,7 @@ type named struct{}
 
 func (named) Count(text string) int { return tokens.Estimate{}.Count(text) }
 
-// A margin is no reason to refuse a request, nor to cut what is cut only if nothing else helps: in each window
-// the call works that worked without a margin.
-func TestMarginRefusesNothing(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.User("Write the report. " + strings.Repeat("It has many parts. ", 20)),
-		message.Assistant(message.ToolCall{ID: "a", Name: "write", Arguments: fmt.Sprintf(`{"text":%q}`, strings.Repeat("a word ", 60))}),
-		message.Result("a", "write", "done"),
-	}
-	for window := 30; window < 400; window++ {
-		ask := func(counter tokens.Counter) (int, error) {
-			chain := middleware.With(middleware.Env{Counter: counter}, fit.New(fit.Options{Rules: message.Mistral}))
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-			if err != nil {
-				return 0, err
-			}
-			return len(sent.Messages[1].Parts[0].(message.ToolCall).Arguments), nil
-		}
-		with, err := ask(nil)
-		without, want := ask(named{})
-		require.Equal(t, want == nil, err == nil, "window %d: %v", window, err)
-		require.Equal(t, middleware.KindOf(want), middleware.KindOf(err), "window %d", window)
-		require.Equal(t, without, with, "window %d: arguments of the newest call", window)
-	}
-}
 
-// After a refusal the second attempt has a margin as well.
-func TestMarginAfterARefusal(t *testing.T) {
-	t.Parallel()
-	h := middlewaretest.ReAct{Rounds: 30, Result: 900}.Messages()
-	var sizes []middleware.Size
-	model := middleware.Chain(fit.New(fit.Options{Rules: message.OpenAI}))(
-		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			sizes = append(sizes, req.View().Size())
-			if len(sizes) == 1 {
-				return nil, overflow("This model's maximum context length is 4000 tokens. However, your messages resulted in 8000 tokens.")
-			}
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
-		})
-	_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
-	require.NoError(t, err)
-	require.Len(t, sizes, 2)
-	require.Positive(t, sizes[1].Margin, "of what was removed")
-	require.LessOrEqual(t, sizes[1].Tokens+min(sizes[1].Margin, 200), 4000)
-}
 
 // A reserve of more than half of the window is told once, since it shortens the conversation.
 func TestReserveOfMostOfTheWindow(t *testing.T) {

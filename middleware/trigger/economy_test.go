@@ -19,7 +19,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -189,24 +188,6 @@ func TestCold(t *testing.T) {
 	}
 }
 
-// TestColdByAnotherEdit: where an earlier layer breaks the prefix, a later one edits for nothing.
-func TestColdByAnotherEdit(t *testing.T) {
-	t.Parallel()
-	first := middleware.Editing("first", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		if v.Len() < 12 || v.Span(3).Edit != nil {
-			return nil, nil
-		}
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(3, message.ToolResult{CallID: "c000", Name: "read", Text: "-"})}}, nil
-	}, middleware.Options{Trigger: trigger.Not(trigger.Messages(13))})
-	for _, at := range []middleware.Trigger{trigger.Cold(trigger.EconomyOptions{}), trigger.Worth(trigger.EconomyOptions{}), trigger.Economy(trigger.EconomyOptions{})} {
-		edits := replay(t, middleware.Env{}, of(300, 90, 90, 90, 90, 90), false, first, contextedit.New(contextedit.Options{Trigger: at, Keep: 1}))
-		require.Len(t, edits, 1)
-		e := edits[5]
-		require.Equal(t, "contextedit", e.By)
-		require.Equal(t, 5, e.First)
-		require.Zero(t, e.Economics.Rewritten)
-	}
-}
 
 func TestEconomics(t *testing.T) {
 	t.Parallel()
@@ -240,29 +221,7 @@ func TestEconomics(t *testing.T) {
 	require.Equal(t, edited, made.Economics, "one edit is the sum of all")
 }
 
-func TestEconomyOr(t *testing.T) {
-	t.Parallel()
-	table := model(t, models.Rates{Input: models.USD, Output: models.USD}, models.Cache{})
-	sizes := []int{300, 300, 300, 300}
-	edits := func(env middleware.Env) int {
-		return len(replay(t, env, of(20, sizes...), false, contextedit.New(contextedit.Options{Keep: 1})))
-	}
-	require.Equal(t, 3, edits(middleware.Env{Models: table, Archive: store.NewMemory(0)}), "no price for the cache: what can be cleared is")
-	require.Zero(t, edits(middleware.Env{Models: table}), "nothing could be read again")
-	require.Zero(t, edits(middleware.Env{Archive: store.NewMemory(0)}), "no prices")
-}
 
-func TestPressure(t *testing.T) {
-	t.Parallel()
-	h := of(20, 300, 300, 300, 300)
-	for share, want := range map[float64]int{0: 0, 0.5: 1, -1: 0} {
-		mw := contextedit.New(contextedit.Options{Trigger: trigger.Economy(trigger.EconomyOptions{Pressure: share}), Keep: 2})
-		_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: tokens.Chars4}, mw),
-			&middleware.Request{Messages: h[:8], Budget: &middleware.Budget{Window: 1500}})
-		require.NoError(t, err)
-		require.Len(t, events, want, "%g", share)
-	}
-}
 
 func TestEconomyOptions(t *testing.T) {
 	t.Parallel()
@@ -339,51 +298,3 @@ func TestDecisionsOfNewProcesses(t *testing.T) {
 	require.Greater(t, edited, 200)
 }
 
-// TestReasonIsOfTheAppliedPlan computes, for each edit, what reading the tokens that it frees has cost in half of the calls since
-// the edit before, and what it makes the provider write again. These are the numbers of its reason, with lines of facts, too.
-func TestReasonIsOfTheAppliedPlan(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(26, 5))
-	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
-	edits := 0
-	for range 60 {
-		sizes := make([]int, 40)
-		for i := range sizes {
-			sizes[i] = 20 + r.IntN(1+r.IntN(600))
-		}
-		h := of(r.IntN(60), sizes...)
-		for i := range h {
-			if m := &h[i]; m.Role == message.RoleTool && r.IntN(2) == 0 { // facts for a line
-				result, _ := m.Parts[0].(message.ToolResult)
-				result.Text += fmt.Sprintf("\norder: W-%d00%d\ntotal: %d.5%d\nid: tx_%d1%d9x", i, i, i, i%10, i, i)
-				*m = message.Result(result.CallID, result.Name, result.Text)
-			}
-		}
-		keep := 1 + r.IntN(4)
-		at := trigger.EconomyOptions{Read: []float64{0.1, 0.025}[r.IntN(2)], Write: 1.25}
-		mw := contextedit.New(contextedit.Options{Trigger: trigger.Worth(at), Keep: keep, Digest: r.IntN(3) * 40})
-		for results, e := range replay(t, middleware.Env{}, h, false, mw) {
-			saved, calls := 0, e.Calls
-			if calls < 0 {
-				calls = results
-			}
-			for _, record := range e.Edits {
-				was := h[1+record.Runs[0].First]
-				is := was
-				is.Parts = record.Parts
-				saved += meter.Message(was) - meter.Message(is)
-			}
-			paid := at.Read * float64(saved*calls) / 2
-			price := (at.Write - at.Read) * float64(e.Economics.Rewritten)
-			require.LessOrEqual(t, price, paid+1e-6, "%v", e)
-			var reading, writing float64
-			_, reason, _ := strings.Cut(e.Why, "(")
-			_, err := fmt.Sscanf(reason, "reading it has cost %f input tokens since the edit before, writing again costs %f)", &reading, &writing)
-			require.NoError(t, err, e.Why)
-			require.InDelta(t, paid, reading, 1, "%v", e)
-			require.InDelta(t, price, writing, 1, "%v", e)
-			edits++
-		}
-	}
-	require.Greater(t, edits, 100)
-}

@@ -84,20 +84,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-func TestThresholdsOfNothing(t *testing.T) {
-	t.Parallel()
-	v := viewOf(t, middleware.Request{})
-	for of, want := range map[middleware.Trigger]bool{ptr(trigger.Tokens(3)): true, ptr(trigger.Tokens(4)): false, ptr(trigger.Messages(1)): false, ptr(trigger.Rounds(1)): false, ptr(trigger.ToolUses(1)): false} {
-		met, why, err := of.Met(v, noPlan(t))
-		require.NoError(t, err)
-		require.Equal(t, want, met, why)
-	}
-}
 
-// pointer makes a trigger a key of a map.
-type pointer struct{ middleware.Trigger }
 
-func ptr(t middleware.Trigger) *pointer { return &pointer{t} }
 
 // TestRoundsAreCalls counts what a round is: calls, with or without results,
 // and not messages that only look like it.
@@ -268,26 +256,6 @@ func TestFraction(t *testing.T) {
 	}
 }
 
-// TestFractionIsExact has shares whose product with the room is whole, and a
-// little more than that in floating point.
-func TestFractionIsExact(t *testing.T) {
-	t.Parallel()
-	for room := 100; room <= 1_000_000; room *= 10 {
-		r := middleware.Request{Budget: &middleware.Budget{Window: room}}
-		v := viewOf(t, r)
-		for percent := 1; percent <= 100; percent++ {
-			_, why, err := trigger.Fraction(float64(percent)/100).Met(v, noPlan(t))
-			require.NoError(t, err)
-			require.Contains(t, why, fmt.Sprintf("of %d tokens,", room/100*percent), "%d percent of %d", percent, room)
-		}
-	}
-	for room, want := range map[int]string{99: "of 33 tokens", 100: "of 34 tokens", 101: "of 34 tokens", 1: "of 1 tokens"} {
-		v := viewOf(t, middleware.Request{Budget: &middleware.Budget{Window: room}})
-		_, why, err := trigger.Fraction(1.0/3).Met(v, noPlan(t))
-		require.NoError(t, err)
-		require.Contains(t, why, want, "a third of %d", room)
-	}
-}
 
 func TestFractionNeedsTheWindow(t *testing.T) {
 	t.Parallel()
@@ -299,19 +267,6 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 	}
 }
 
-func TestDefaultWithoutAWindow(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User(strings.Repeat("x", 4*(100_000-tokens.Meter{Counter: tokens.Chars4}.Request([]message.Message{{}}, nil))))}
-	met, why, err := when.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
-	require.NoError(t, err)
-	require.True(t, met, why)
-	require.Equal(t, "100000 of 100000 tokens", why)
-
-	h[0] = message.User(h[0].Text()[4:])
-	met, why, err = when.Default(0.75).Met(viewOf(t, middleware.Request{Messages: h}), noPlan(t))
-	require.NoError(t, err)
-	require.False(t, met, why)
-}
 
 // answer is a trigger of the caller's own.
 type answer struct {
