@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
-	"github.com/laconic-go/laconic/internal/testkit/samples"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -79,42 +77,7 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-func TestAllocations(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
-	if race.Enabled {
-		t.Skip("under the race detector a sync.Pool forgets at random")
-	}
-	texts := degenerate(20_000)
-	texts["english"] = strings.Repeat("The quick brown fox jumps over the lazy dog, doesn't it? ", 100)
-	texts["chinese"] = samples.Chinese(10_000)
-	for name, text := range texts {
-		for _, c := range []*bpe.Counter{bpe.Encoding("o200k_base"), bpe.Encoding("cl100k_base")} {
-			c.Count(text)
-			require.Zero(t, testing.AllocsPerRun(10, func() { c.Count(text) }), "%s: %s", c.Name(), name)
-		}
-	}
-}
 
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	text := samples.Chinese(3000) + strings.Repeat("func main() { fmt.Println() }\n", 50) + strings.Repeat("=", 2000)
-	want := map[string]int{}
-	for _, name := range bpe.Encodings() {
-		want[name] = bpe.Encoding(name).Count(text)
-	}
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 20 {
-				for name, n := range want {
-					if got := bpe.Encoding(name).Count(text); got != n {
-						t.Errorf("%s: %d tokens, want %d", name, got, n)
-					}
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
 
 // TestGenerated compares with tiktoken-go on texts that are put together at
 // random, other ones in each encoding.

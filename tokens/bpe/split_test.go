@@ -1,7 +1,6 @@
 package bpe
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -87,49 +86,6 @@ func TestSplitAllShort(t *testing.T) {
 	}
 }
 
-// TestASCII compares what is counted eight bytes at a time with the split, on all short
-// texts and on random ones of several alphabets.
-func TestASCII(t *testing.T) {
-	t.Parallel()
-	longest, rounds := 5, 100_000
-	if race.Enabled || !soak.Enabled {
-		longest, rounds = 3, 5_000
-	}
-	for _, c := range counters {
-		s := &scratch{merger: merger{vocabulary: c.vocabulary()}}
-		counted := 0
-		check := func(text string) {
-			tokens, end := s.ascii(text, 0, c.capitals)
-			counted += end
-			at := 0
-			for at < end {
-				next := c.split(text, at)
-				tokens -= s.count(text, at, next)
-				at = next
-			}
-			if at != end || tokens != 0 {
-				require.Failf(t, "wrong count", "%s: %q: it stops at %d, want the end of a piece, %d; %d tokens too many", c.name, text, end, at, tokens)
-			}
-		}
-		for text := range combinations([]rune("aB1 \n\t/.'é"), longest) {
-			check(text + "zz, and the rest of a line")
-			check(text + "\n and the rest of a line")
-		}
-		r := rand.New(rand.NewPCG(1, 2))
-		for _, alphabet := range []string{"ab", "abB", "abcde ", "aB .", "a \n", "\t\n\r /*", "12a", "ab's ", "abcdefgé ", "{}[]\",: aB1\n"} {
-			symbols := []rune(alphabet)
-			for range rounds / 10 {
-				text := make([]rune, 16+r.IntN(40))
-				for i := range text {
-					text[i] = symbols[r.IntN(len(symbols))]
-				}
-				check(string(text))
-			}
-		}
-		require.Positive(t, counted)
-		t.Logf("%s: %d bytes", c.name, counted)
-	}
-}
 
 // combinations yields all texts of 1 to n symbols.
 func combinations(symbols []rune, n int) func(yield func(string) bool) {
