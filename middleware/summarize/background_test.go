@@ -266,35 +266,6 @@ func TestPreparationIsTold(t *testing.T) {
 	}
 }
 
-// What is asked while a preparation is running, or called off, is told as soon as a
-// call comes behind the answer.
-func TestPreparationThatIsRunning(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		bg := newBackground(ctx, 1)
-		var asked atomic.Int32
-		hangs := func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			asked.Add(1)
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		opts := advised()
-		opts.Background, opts.Timeout = bg.Start, -1
-		mw := summarize.New(summarize.By(hangs, summarize.Ask{}), opts)
-		h := history(24)
-		apply(t, mw, h[:20])
-		synctest.Wait()
-		_, events := apply(t, mw, h[:22])
-		require.Empty(t, events, "no answer yet")
-		cancel()
-		bg.Wait()
-		_, events = apply(t, mw, h[:24])
-		require.Equal(t, []middleware.EventKind{summarize.Summarizing, summarize.Attempted}, kinds(events))
-		require.Equal(t, []string{"failed"}, reasons(events))
-		require.Equal(t, int32(1), asked.Load())
-	})
-}
 
 // Many conversations share a middleware: each gets the events of its own requests only.
 func TestToldToItsOwn(t *testing.T) {
@@ -357,33 +328,3 @@ func TestUnusedPreparationIsReported(t *testing.T) {
 	})
 }
 
-// Of concurrent calls one reports a request.
-func TestToldOnceByCallsAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		bg := newBackground(t.Context(), 1)
-		var small summariser
-		opts := advised()
-		opts.Background = bg.Start
-		mw := summarize.New(summarize.By(small.model, summarize.Ask{}), opts)
-		h := history(24)
-		apply(t, mw, h[:20])
-		var all sync.WaitGroup
-		var told atomic.Int32
-		errs := make([]error, 20)
-		for i := range errs {
-			all.Go(func() {
-				_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:22+i%9]})
-				errs[i] = err
-				told.Add(int32(len(attempted(events))))
-			})
-		}
-		all.Wait()
-		bg.Wait()
-		require.NoError(t, errors.Join(errs...))
-		_, events := apply(t, mw, h[:30])
-		reported := told.Load() + int32(len(attempted(events)))
-		require.Positive(t, reported)
-		require.LessOrEqual(t, reported, small.asked.Load(), "no request is reported twice")
-	})
-}

@@ -1,11 +1,8 @@
 package summarize_test
 
 import (
-	"context"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
@@ -66,39 +63,4 @@ func BenchmarkFold(b *testing.B) {
 	}
 }
 
-// BenchmarkCheckedFold folds the same by a function, whose text is checked: the difference to BenchmarkFold is the check.
-func BenchmarkCheckedFold(b *testing.B) {
-	h := work(2000)
-	said := strings.Repeat("The tests of module 3 pass. The user said: never touch the file secrets.env. Edited src/mod5.go in line 12. ", 20)
-	w := summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return said, nil })
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _, err := middleware.Apply(b.Context(), summarize.New(w, summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
-		require.NoError(b, err)
-	}
-}
 
-// TestIdleAllocations checks that the allocations of an idle call do not depend on
-// the length of the history.
-//
-//nolint:paralleltest // AllocsPerRun counts those of the whole process
-func TestIdleAllocations(t *testing.T) {
-	const runs, spread, most = 50, 6, 66
-	for name, opts := range map[string]summarize.Options{
-		"untouched": {Trigger: trigger.Tokens(never)},
-		"folded":    {Trigger: trigger.Messages(90)},
-		"advised":   {Trigger: trigger.Tokens(never), Soft: trigger.Messages(90)},
-	} {
-		var allocs []float64
-		for _, n := range []int{100, 2000} {
-			h := work(n)
-			call := caller(t, opts)
-			call(h[:n-2])
-			call(h)
-			allocs = append(allocs, testing.AllocsPerRun(runs, func() { call(h) }))
-		}
-		t.Logf("%s: %v allocations", name, allocs)
-		require.InDelta(t, allocs[0], allocs[1], spread, "%s: allocations at 100 and at 2,000 messages", name)
-		require.Less(t, allocs[1], float64(most), name)
-	}
-}

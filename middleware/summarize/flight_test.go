@@ -2,7 +2,6 @@ package summarize_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -109,67 +108,4 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// Whoever waits for a summary that is being prepared tries in earnest, if that
-// comes to nothing: with rules in the end.
-func TestWaitsForPreparation(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		gate := make(chan struct{})
-		bg := newBackground(t.Context(), 1)
-		opts := advised()
-		opts.Background = bg.Start
-		mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
-			<-gate
-			return "", errors.New("not now")
-		}), opts)
-		h := history(24)[:20]
-		_, events := apply(t, mw, h)
-		require.Equal(t, []middleware.EventKind{summarize.Advised}, kinds(events))
-		synctest.Wait() // it is being prepared
-		var all sync.WaitGroup
-		var sent *middleware.Request
-		var err error
-		all.Go(func() { sent, _, err = middleware.Apply(t.Context(), mw, forced(h)) })
-		synctest.Wait() // the call waits for that
-		close(gate)
-		all.Wait()
-		bg.Wait()
-		require.NoError(t, err)
-		require.Contains(t, summaryIn(t, sent.Messages, h).Text(), "messages compacted", "rules write in its place")
-	})
-}
 
-// Whoever waits for a summary makes it, if what made it has panicked.
-func TestTakesOverFromPanic(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var asked atomic.Int32
-		gate := make(chan struct{})
-		mw := summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
-			if asked.Add(1) == 1 {
-				<-gate
-				panic("a bug")
-			}
-			return []message.Message{message.User("There was more.")}, nil
-		}}})
-		h := history(8)
-		views := make([][]message.Message, 2)
-		errs := make([]error, 2)
-		var all sync.WaitGroup
-		for i := range views {
-			all.Go(func() {
-				var sent *middleware.Request
-				if sent, _, errs[i] = middleware.Apply(t.Context(), mw, forced(h)); errs[i] == nil {
-					views[i] = sent.Messages
-				}
-			})
-			synctest.Wait()
-		}
-		close(gate)
-		all.Wait()
-		require.NoError(t, errs[0], "a fold that panics does not fail the call")
-		require.NoError(t, errs[1])
-		require.Equal(t, int32(2), asked.Load())
-		require.Equal(t, "There was more.", summaryIn(t, views[1], h).Text())
-	})
-}

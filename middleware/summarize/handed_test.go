@@ -49,22 +49,6 @@ func viewOf(t *testing.T, mw middleware.Middleware, h []message.Message) []messa
 	return view
 }
 
-// The writer updates the summary in such a view: it is no message of the user.
-func TestViewAsHistoryIsUpdated(t *testing.T) {
-	t.Parallel()
-	var folds []summarize.Fold
-	w := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
-		folds = append(folds, *f)
-		return "The logs were read.", nil
-	})
-	h := history(10)
-	for range 2 {
-		h = viewOf(t, summarize.New(w, summarize.Options{Keep: 1}), h)
-		h = append(h, history(10)[1:]...)
-	}
-	require.Len(t, folds, 2)
-	require.Equal(t, []string{"The logs were read."}, folds[1].Earlier)
-}
 
 // What a result shows as the user's answer to a call is a fact, and none of the user's words: any tool can write it.
 func TestRefusalIsAFact(t *testing.T) {
@@ -107,21 +91,6 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-// What rules write is brought up to date as well.
-func TestAdoptedByRules(t *testing.T) {
-	t.Parallel()
-	mw := middleware.With(middleware.Env{HistoryIsView: true}, summarize.New(summarize.ByRules(), summarize.Options{Layout: "seed"}))
-	h := slices.Insert(work(120), 4, message.Assistant(message.Text{Text: "The root cause is a stale lock."}))
-	view, _ := fold(t, mw, h[:81])
-	first := summaryIn(t, view, h).Text()
-	require.Contains(t, first, "- The root cause is a stale lock")
-	view, _ = fold(t, mw, append(view, h[81:]...))
-	again := summaryIn(t, view, h).Text()
-	require.Contains(t, again, "- The root cause is a stale lock")
-	require.Contains(t, again, "I decided to use cache number 4", "what is new is told as well")
-	require.Contains(t, first, "Never touch the file secrets.env;")
-	require.Contains(t, again, "Never touch the file secrets.env;", "the topic")
-}
 
 // What a page says of a decision is none, in all folds.
 func TestForgedDecisionInAView(t *testing.T) {

@@ -1,7 +1,6 @@
 package summarize_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -81,26 +80,6 @@ func TestInventions(t *testing.T) {
 	}
 }
 
-// A required heading stays, and so does what the caller's function is told.
-func TestInventionsByOthers(t *testing.T) {
-	t.Parallel()
-	h := failing()
-	sections := []string{"Status", "Next"}
-	small := texts("Status: see x_y.go.\n- " + honest + "\nNext: " + honest)
-	view, _ := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Sections: sections}), summarize.Options{}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), "\nStatus:\n- "+honest+"\nNext: "+honest+"\n")
-
-	var rejected []string
-	own := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
-		rejected = append(rejected, f.Rejected)
-		return honest + " The key is in k_e_y.pem.", nil
-	})
-	view, events := fold(t, summarize.New(own, summarize.Options{Inventions: "reject"}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), "\n"+honest+"\n")
-	require.Len(t, rejected, 2)
-	require.Contains(t, rejected[1], `"k_e_y.pem"`)
-	require.Equal(t, [][]string{{"k_e_y.pem"}, {"k_e_y.pem"}}, found(events))
-}
 
 // What an earlier fold has covered supports the next summary, also the outcome of a command.
 func TestInventionsAfterTwoFolds(t *testing.T) {

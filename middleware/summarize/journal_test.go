@@ -3,13 +3,11 @@ package summarize_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -72,29 +70,6 @@ func TestPaidOnceAcrossProcesses(t *testing.T) {
 	}
 }
 
-// Two processes that fold the same at the same time both pay, but they go on with
-// the same summary.
-func TestProcessesAtOnce(t *testing.T) {
-	t.Parallel()
-	env := middleware.Env{Journal: journal.NewMemory(0)}
-	h := history(8)
-	var both [2]*process
-	var all sync.WaitGroup
-	for i := range both {
-		both[i] = newProcess(env, summarize.Options{})
-		all.Go(func() {
-			_, _, _ = middleware.Apply(context.Background(), both[i].mw, &middleware.Request{Messages: h, Force: []string{"summarize"}})
-		})
-	}
-	all.Wait()
-	var views [2][]message.Message
-	for i, p := range both {
-		views[i], _ = apply(t, p.mw, h)
-		require.LessOrEqual(t, len(p.small.Requests()), 1)
-	}
-	require.NoError(t, testkit.Same(views[0], views[1]))
-	require.Less(t, len(views[0]), len(h))
-}
 
 // What is folded can be had again by the handle of the summary: of one that was
 // prepared, of one of several, and of one that the caller has made.
@@ -149,28 +124,3 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 	return out
 }
 
-// What a strategy of the caller has put is not lost when another one goes on, and
-// what it stands for is not flushed again.
-func TestStrategyChanges(t *testing.T) {
-	t.Parallel()
-	env := middleware.Env{Journal: journal.NewMemory(0)}
-	custom := summarize.Options{Strategy: summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
-		return []message.Message{message.User("First remark."), message.Assistant(message.Text{Text: "Second remark."})}, nil
-	}}}
-	h := history(16)
-	first := newProcess(env, custom)
-	view, _ := fold(t, first.mw, h[:20])
-	require.Equal(t, 20-len(view)+2, first.flushed)
-	again := newProcess(env, custom)
-	view, _ = fold(t, again.mw, h[:30])
-	require.Equal(t, 30-len(view)+2, first.flushed+again.flushed, "each message once")
-
-	whole := newProcess(env, summarize.Options{})
-	view, _ = fold(t, whole.mw, h)
-	require.Len(t, whole.small.Requests(), 1)
-	asked := whole.small.Requests()[0].Messages
-	record := asked[len(asked)-1].Text()
-	require.Contains(t, record, "First remark.")
-	require.Contains(t, record, "Second remark.")
-	require.Equal(t, len(h)-len(view)+1, first.flushed+again.flushed+whole.flushed, "each message once")
-}

@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // work returns a conversation of so many messages: questions, each with rounds
@@ -139,46 +138,4 @@ func TestHundredCalls(t *testing.T) {
 	}
 }
 
-// A small fold behind a large one keeps the facts of that.
-func TestFactsStayInSmallFolds(t *testing.T) {
-	t.Parallel()
-	var rules strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&rules, "Never touch the file number %d of the archive. ", i)
-	}
-	h := append(work(3), message.User(rules.String()))
-	h = append(h, work(120)[4:]...)
-	mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) { return "Files were edited.", nil }), summarize.Options{})
-	folds := 0
-	for n := 80; n <= len(h); n += 4 {
-		view, events := fold(t, mw, h[:n])
-		if len(events) > 0 {
-			folds++
-		}
-		facts := summaryIn(t, view, h).Text()
-		for i := range 20 {
-			require.Contains(t, facts, fmt.Sprintf("Never touch the file number %d of the archive.", i), "after fold %d", folds)
-		}
-	}
-	require.Greater(t, folds, 5, "or this test shows nothing")
-}
 
-// What rules write is bounded by SummaryTokens as what a model writes is: the header
-// is no part of it.
-func TestRulesKeepToSummaryTokens(t *testing.T) {
-	t.Parallel()
-	count := tokens.Chars4
-	h := work(120)
-	for _, lang := range []string{"en", "zh"} {
-		for _, most := range []int{1, 5, 20, 40, 60, 200} {
-			mw := middleware.With(middleware.Env{Counter: count}, summarize.New(summarize.ByRules(), summarize.Options{SummaryTokens: most, FactTokens: -1, Language: lang}))
-			view, _ := fold(t, mw, h)
-			sections, _ := text.SectionsOf(summaryIn(t, view, h).Text())
-			words := sections.Words
-			require.LessOrEqual(t, count.Count(words), most, "%s: %q", lang, words)
-			if most >= 40 {
-				require.NotEmpty(t, words, "%s: there is room for some of %d", lang, most)
-			}
-		}
-	}
-}

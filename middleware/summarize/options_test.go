@@ -2,9 +2,7 @@ package summarize_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,9 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 func TestValidate(t *testing.T) {
@@ -72,29 +68,3 @@ func TestTimeout(t *testing.T) {
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }
 
-// TestQuoteTokens: by default, all that the user said has 3,000 tokens, or 3 % of the window, and never a tenth of a window.
-func TestQuoteTokens(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User("Hello.")}
-	for i := range 400 {
-		h = append(h, message.User(fmt.Sprintf("The garden %d with old trees was lovely in the evening, and the air was warm.", i)), message.Assistant(message.Text{Text: strings.Repeat("I see. ", 30)}))
-	}
-	h = append(h, message.User("Go on."))
-	for _, c := range []struct{ window, tokens, least, most int }{
-		{0, -1, 0, 0}, {0, 0, 2800, 3000}, {0, 600, 500, 600}, {20_000, 0, 1800, 2000}, {128_000, 0, 3600, 3840}, {20_000, 2500, 2300, 2500},
-	} {
-		req := &middleware.Request{Messages: h, Force: []string{"summarize"}}
-		if c.window > 0 {
-			req.Budget = &middleware.Budget{Window: c.window}
-		}
-		sent, _, err := middleware.Apply(t.Context(), summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, QuoteTokens: c.tokens}), req)
-		require.NoError(t, err)
-		n := 0
-		for _, m := range sent.Messages {
-			sections, _ := text.SectionsOf(m.Text())
-			n += tokens.Estimate{}.Count(sections.Quotes)
-		}
-		require.GreaterOrEqual(t, n, c.least, "%+v", c)
-		require.LessOrEqual(t, n, c.most, "%+v", c)
-	}
-}

@@ -83,12 +83,6 @@ func TestOrders(t *testing.T) {
 	require.Contains(t, events[1].Why, "standing orders")
 }
 
-// Without the option, nobody is asked: rules write for nothing.
-func TestNoOrdersWithoutTheOption(t *testing.T) {
-	t.Parallel()
-	_, events := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1}), ordered(told...))
-	require.NotContains(t, kinds(events), summarize.Attempted)
-}
 
 // If the request fails or lists nothing that the user wrote, the summary is the same as with
 // rules alone, and an event has the reason.
@@ -137,15 +131,6 @@ func TestOrdersThatFail(t *testing.T) {
 	require.NoError(t, events[1].Err, "that there are none is an answer")
 }
 
-// A line that is only a small part of a sentence, or a courtesy, does not come first.
-func TestOrdersThatAreNone(t *testing.T) {
-	t.Parallel()
-	h := ordered("I think that the build of the branch is red since the day before yesterday.", "Thanks a lot!", "Reply in French.")
-	view, _ := fold(t, summarize.New(summarize.ByRules(), orders(writer("the day\nThanks a lot!\nReply in French.").Model)), h)
-	s := summaryIn(t, view, h).Text()
-	require.Equal(t, 1, strings.Count(s, "(standing order)"), s)
-	require.Contains(t, s, "- (standing order) Reply in French.")
-}
 
 // Each turn of the user is shown once, by the fold that folds it. What earlier folds have found
 // remains, also in another process, and the words of the user keep their bytes.
@@ -191,40 +176,4 @@ func TestOrdersOverFolds(t *testing.T) {
 	}
 }
 
-func TestOrdersByFunc(t *testing.T) {
-	t.Parallel()
-	h := ordered(told...)
-	var folds []*summarize.Fold
-	list := summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
-		seen := *f
-		folds = append(folds, &seen)
-		if len(folds) == 1 {
-			return "Always invent something.", nil
-		}
-		return "The last intern who pushed to main had a bad day.", nil
-	})
-	view, events := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, Orders: list}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), "- (standing order) The last intern")
-	require.Len(t, folds, 2)
-	require.Contains(t, folds[1].Rejected, "not verbatim")
-	for _, m := range folds[0].Messages {
-		require.Equal(t, message.RoleUser, m.Role)
-	}
-	require.Len(t, folds[0].Messages, len(told))
-	require.Error(t, events[1].Err)
-	require.NoError(t, events[2].Err)
-}
 
-func TestOrdersAreValidated(t *testing.T) {
-	t.Parallel()
-	model := writer("none").Model
-	require.NoError(t, orders(model).Validate())
-	for want, o := range map[string]summarize.Options{
-		"in the conversation":   {Orders: summarize.InConversation(model, summarize.Ask{})},
-		"would have no room":    {Orders: summarize.By(model, summarize.Ask{}), QuoteTokens: -1},
-		"By has no model":       {Orders: summarize.By(nil, summarize.Ask{})},
-		"ByFunc has no functio": {Orders: summarize.ByFunc(nil)},
-	} {
-		require.ErrorContains(t, o.Validate(), want)
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,17 +52,6 @@ func TestValidateWriter(t *testing.T) {
 	}
 }
 
-// What the caller does with the sections afterwards changes no writer.
-func TestWriterKeepsItsSections(t *testing.T) {
-	t.Parallel()
-	sections := []string{"Done"}
-	small := writer("Done: it was read.")
-	w := summarize.By(small.Model, summarize.Ask{Sections: sections})
-	sections[0] = "Left"
-	h := history(8)
-	view, _ := fold(t, summarize.New(w, summarize.Options{}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), "Done: it was read.")
-}
 
 // In the conversation, however cold its cache and whatever it costs, it is asked there,
 // and the table knows it by the name that the writer gives, else by that of its
@@ -86,6 +74,7 @@ func TestInConversationByName(t *testing.T) {
 		require.Positive(t, costOf(events, summarize.Summarized))
 	}
 }
+
 
 // What a function of the caller writes is judged as what a model writes: most of
 // them ask a model.
@@ -152,44 +141,6 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	require.NotContains(t, text, "sk-4711")
 }
 
-// A function of the caller that takes too long, or gives up by itself, fails the
-// fold, and does not look as if the call had been called off.
-func TestSummarizerGivesUp(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	hangs := func(ctx context.Context, _ *summarize.Fold) (string, error) {
-		<-ctx.Done()
-		return "", ctx.Err()
-	}
-	givesUp := func(context.Context, *summarize.Fold) (string, error) { return "", context.Canceled }
-	custom := summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) { return nil, context.Canceled }}
-	for name, c := range map[string]struct {
-		w    summarize.Writer
-		opts summarize.Options
-		says string
-	}{
-		"takes too long":            {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond}, "no answer within 1ns"},
-		"takes too long, in chunks": {summarize.ByFunc(hangs), summarize.Options{Timeout: time.Nanosecond, Strategy: summarize.Strategy{Chunks: 5}}, "no answer within 1ns"},
-		"gives up":                  {summarize.ByFunc(givesUp), summarize.Options{}, "it gave up"},
-		"gives up, in chunks":       {summarize.ByFunc(givesUp), summarize.Options{Strategy: summarize.Strategy{Chunks: 5}}, "it gave up"},
-		"a strategy gives up":       {summarize.ByRules(), summarize.Options{Strategy: custom}, "it gave up"},
-	} {
-		c.opts.NoFallback, c.opts.Strict = true, true
-		_, _, err := middleware.Apply(t.Context(), summarize.New(c.w, c.opts), forced(h))
-		require.ErrorContains(t, err, c.says, name)
-		require.Equal(t, middleware.Unavailable, middleware.KindOf(err), name)
-		require.NotErrorIs(t, err, context.Canceled, name)
-		require.NotErrorIs(t, err, context.DeadlineExceeded, name)
-	}
-
-	ctx, cancel := context.WithCancel(t.Context())
-	waits := func(ctx context.Context, f *summarize.Fold) (string, error) {
-		cancel()
-		return hangs(ctx, f)
-	}
-	_, _, err := middleware.Apply(ctx, summarize.New(summarize.ByFunc(waits), summarize.Options{NoFallback: true, Strict: true}), forced(h))
-	require.ErrorIs(t, err, context.Canceled, "the call itself was called off")
-}
 
 // Who panics has been asked, as one who returns an error: that is told, with what it
 // is known to have taken, and rules write in its place. It is a bug, so it is not

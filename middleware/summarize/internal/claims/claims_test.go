@@ -81,17 +81,6 @@ func TestSupports(t *testing.T) {
 	}
 }
 
-// TestAnswers compares with a history in which the user says the same twice.
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	said := func(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
-	s := claims.SourceOf([]message.Message{
-		message.User("Plan the trip."), said("Shall I book the flight to Oslo?"), message.User("Yes."),
-		said("Booked. Shall I reserve a table at the harbour?"), message.User("Yes."), said("Done. Shall I hire a car for Sunday?"), message.User("No."),
-	}, nil, nil)
-	require.Empty(t, s.Check("The user approved booking the flight to Oslo. The user agreed to reserve a table at the harbour."))
-	require.Len(t, s.Check("The user agreed to hire a car for Sunday."), 1)
-}
 
 // TestAnsweredCalls: an answer to a question that a tool asks is one of the user.
 func TestAnsweredCalls(t *testing.T) {
@@ -110,12 +99,6 @@ func TestAnsweredCalls(t *testing.T) {
 	require.Empty(t, s.Check("It ran `git commit -m 'fix: the tests failed on CI'`."), "in backticks is no outcome")
 }
 
-func TestWithout(t *testing.T) {
-	t.Parallel()
-	s := claims.NewSource("Port 8080. See a.go.")
-	body := "## Notes\n- Port 8080. Port 9090 is free. See a.go.\n- See b.go.\n\nDone. See c.go."
-	require.Equal(t, "## Notes\n- Port 8080. See a.go.\n\nDone.", claims.Without(body, s.Check(body)))
-}
 
 // bodies are texts that parsers are afraid of.
 func bodies(size int) map[string]string {

@@ -123,8 +123,3 @@ Der Build ist rot.
 	require.Nil(t, spoken.rejectAcknowledgement(long), "a long text is checked by its other faults")
 }
 
-func TestSummaryIsNoAcknowledgement(t *testing.T) {
-	t.Parallel()
-	_, _, err := Accept("Understood.", Request{Folded: spoken.Folded}, false)
-	require.ErrorContains(t, err, "acknowledgement")
-}

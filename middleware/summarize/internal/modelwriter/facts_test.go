@@ -75,13 +75,6 @@ func words(first, n int) string {
 	return b.String()
 }
 
-func TestFactsOfOneConcept(t *testing.T) {
-	t.Parallel()
-	author, _ := script(say(`{"facts": {"build": [], "compiler": ["Go 1.26."]}}`))
-	s, err := askFacts(t.Context(), modelwriter.Request{Folded: folded(12), Writer: author, Language: text.Chinese}, concepts)
-	require.NoError(t, err)
-	require.Equal(t, "## KNOWN FACTS ABOUT compiler (which version)\n- Go 1.26.", s.Text, "a concept without facts has no section")
-}
 
 // TestNewestFactCounts shows that several facts of a single concept do not lose the others, and what else models write
 // for a list.

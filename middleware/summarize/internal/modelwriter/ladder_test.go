@@ -89,23 +89,6 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// TestSmallerInput shows that what was rejected is read in smaller pieces the
-// next time.
-func TestSmallerInput(t *testing.T) {
-	t.Parallel()
-	author, model := script(say("I cannot help with that."), say("Notes one."), say("Notes two."), say(good))
-	s, err := ask(t.Context(), modelwriter.Request{Folded: folded(40), Writer: author})
-	require.NoError(t, err)
-	require.Equal(t, good, s.Text)
-	requests := model.Requests()
-	for i := 1; i <= 2; i++ {
-		require.Less(t, s.Attempts[i].Usage.Input, s.Attempts[0].Usage.Input*2/3, "about half of it")
-		require.Equal(t, i, s.Attempts[i].Part)
-		require.Equal(t, 2, s.Attempts[i].Parts)
-	}
-	last := requests[3].Messages[1].Text()
-	require.Contains(t, last, "[notes of part 1]\n\tNotes one.\n[notes of part 2]\n\tNotes two.\n")
-}
 
 func TestHang(t *testing.T) {
 	t.Parallel()
@@ -308,29 +291,6 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-// TestUnreliable shows that many parts may have many failures, if none has too
-// many.
-func TestUnreliable(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		every    int
-		accepted bool
-	}{"every fourth request fails": {4, true}, "every request fails": {1, false}} {
-		n := 0
-		model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			n++
-			if n%c.every == 0 {
-				return nil, &middleware.Error{Kind: middleware.Unavailable, Err: errors.New("down")}
-			}
-			return answer(wanted(req)), nil
-		}
-		_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}, Parallel: 1})
-		require.Equal(t, c.accepted, err == nil, "%s: %v", name, err)
-		if !c.accepted {
-			require.Equal(t, 3, n, "%s: then it ends", name)
-		}
-	}
-}
 
 // A model that panics has been asked, as one that returns an error, and is not asked
 // again; what else was paid is in the bill.
@@ -356,38 +316,4 @@ func TestPanicIsAnAttempt(t *testing.T) {
 	}
 }
 
-func TestPanicOfOnePart(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		asked.Add(1)
-		if strings.Contains(req.Messages[1].Text(), "This is part 3 of") {
-			panic("a bug of the model")
-		}
-		return answer(wanted(req)), nil
-	}
-	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
-	failed, ok := errors.AsType[*failedError](err)
-	require.True(t, ok, "%v", err)
-	require.ErrorContains(t, err, "summariser panicked: a bug of the model")
-	require.Len(t, failed.Attempts, int(asked.Load()), "each request is in the bill, that of the panic included")
-}
 
-func TestParallelStops(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		model := func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			switch text := req.Messages[1].Text(); {
-			case strings.Contains(text, "This is part 1 of"):
-				return answer("Notes."), nil
-			case strings.Contains(text, "This is part 3 of"):
-				return nil, &middleware.Error{Kind: middleware.Denied, Err: errors.New("no more credit")}
-			}
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}
-		_, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: model, Window: 6000}})
-		require.Equal(t, middleware.Denied, middleware.KindOf(err), "the cause, not those that were stopped for it: %v", err)
-		require.NotErrorIs(t, err, context.Canceled)
-	})
-}

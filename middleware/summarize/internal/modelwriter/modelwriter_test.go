@@ -349,22 +349,4 @@ func paths(n int) string {
 	return b.String()
 }
 
-func TestCanceled(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	author, model := script(func(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		cancel()
-		<-ctx.Done()
-		return nil, fmt.Errorf("client: %w", ctx.Err())
-	})
-	_, err := ask(ctx, modelwriter.Request{Folded: folded(6), Writer: author})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, middleware.Canceled, middleware.KindOf(err))
-	require.Equal(t, modelwriter.Failed, reasonOf(err))
-	require.Len(t, model.Requests(), 1, "nothing is asked again")
-
-	_, err = ask(ctx, modelwriter.Request{Folded: folded(6), Writer: author})
-	require.ErrorIs(t, err, context.Canceled)
-	require.Len(t, model.Requests(), 1, "a context that is done asks nothing")
-}
 

@@ -2,9 +2,7 @@ package modelwriter
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -189,29 +186,3 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-func TestWordingIsComplete(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, slices.Sorted(maps.Keys(english)), slices.Sorted(maps.Keys(chinese)))
-	for _, l := range []text.Language{text.English, text.Chinese} {
-		w := wordingOf(l)
-		for name, said := range w {
-			require.NotEmpty(t, said, "language %s, %q", l, name)
-		}
-		for _, r := range askedAgain {
-			require.NotEmpty(t, w["because "+string(r)], "language %s, reason %q", l, r)
-		}
-		require.Len(t, w.sections(false, true, true), 7)
-		require.Len(t, w.sections(false, false, false), 5, "what code writes is not asked for")
-		for _, s := range append(w.sections(true, true, true), w.sections(false, true, true)...) {
-			require.NotEmpty(t, heading(s))
-			require.NotEmpty(t, w.content(s))
-		}
-		require.Contains(t, w.say("length", w.wordsFor(1000)), map[text.Language]string{text.English: " 700 ", text.Chinese: " 1000 "}[l])
-	}
-	for _, list := range []string{"refusal", "error", "call", "confirming"} {
-		require.NotEmpty(t, phrases[list].Words, list)
-		for _, p := range phrases[list].Words {
-			require.Equal(t, fold(p), p, "phrases are compared as they are")
-		}
-	}
-}

@@ -82,19 +82,6 @@ func TestSuffixEnds(t *testing.T) {
 	}
 }
 
-// TestSuffixOfWhatIsBroken shows that a history which some providers would not
-// take stays as it is: the one that it is sent to does.
-func TestSuffixOfWhatIsBroken(t *testing.T) {
-	t.Parallel()
-	main, model := script(say(good))
-	req, part := live(12)
-	req.Messages = append([]message.Message{message.Assistant(message.Text{Text: "Hello."})}, req.Messages...)
-	require.Error(t, message.Portable.Check(req.Messages))
-	s, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
-	require.NoError(t, err)
-	require.Equal(t, modelwriter.Suffix, s.Attempts[0].Mode)
-	require.NoError(t, testkit.Same(req.Messages, model.Requests()[0].Messages[:len(req.Messages)]))
-}
 
 func TestSuffixIsNotPossible(t *testing.T) {
 	t.Parallel()
