@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -360,27 +359,6 @@ func TestArchiveWithAConflict(t *testing.T) {
 	}
 }
 
-func TestArchiveAtTheSameTime(t *testing.T) {
-	t.Parallel()
-	s := store.NewMemory(0)
-	mw := archiving(s, middleware.Options{})
-	var wg sync.WaitGroup
-	for n := range 8 {
-		wg.Go(func() {
-			h := middlewaretest.ReAct{Rounds: 12 + n%3}.Messages()
-			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-			if err == nil && len(sent.Messages) != len(h) {
-				err = fmt.Errorf("%d messages, want %d", len(sent.Messages), len(h))
-			}
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			requireRecallable(t, s, h, sent.Messages)
-		})
-	}
-	wg.Wait()
-}
 
 // TestArchiveRunsWithWhatIsGone: what another editor has removed without a trace, or
 // has left a note of that leads nowhere, is kept by the fold that covers it, once.

@@ -225,32 +225,6 @@ func TestEachAttempt(t *testing.T) {
 	}
 }
 
-// TestRestingSaysWhy tells the reason of the last attempt and what is still to
-// be done about it.
-func TestRestingSaysWhy(t *testing.T) {
-	t.Parallel()
-	for m, want := range map[move]string{
-		fails:     "because no idea; it is",
-		panics:    "because editor panicked: no idea at all; it is",
-		refused:   "the first and of the last user message",
-		unmade:    "because make fold: no summary; it is",
-		panicMade: "because fold panicked: no summary at all; it is",
-		larger:    "because the view would not become shorter",
-		badMade:   "because make fold: provider: bad request; it is",
-		dearVain:  "because the trigger is still met after the edit (behind it); let it remove more, or raise the trigger; it is",
-	} {
-		a, c := &actor{}, newChat()
-		mw := a.middleware("actor", middleware.Options{PauseAfter: 1})
-		a.does(m)
-		events := only(c.call(t, mw), middleware.Paused)
-		require.Len(t, events, 1, m)
-		if m == refused {
-			want = "is protected"
-		}
-		require.Contains(t, events[0].Why, want)
-		require.Contains(t, events[0].Why, "before the next message of the user, unless Request.Force names it")
-	}
-}
 
 // TestWhatWakes lets an editor rest, and then something happens.
 func TestWhatWakes(t *testing.T) {
@@ -368,32 +342,6 @@ func TestRestAfter(t *testing.T) {
 	}
 }
 
-// TestEditorsRestEachForItself has two editors in a chain, and one with the same
-// name as the first.
-func TestEditorsRestEachForItself(t *testing.T) {
-	t.Parallel()
-	a, b, c := &actor{}, &actor{}, newChat()
-	mw := middleware.Chain(a.middleware("a", middleware.Options{}), b.middleware("b", middleware.Options{PauseAfter: 2}))
-	var rests []string
-	for range 5 {
-		a.does(fails)
-		b.does(dearVain)
-		for _, e := range only(c.call(t, mw), middleware.Paused) {
-			rests = append(rests, e.By)
-		}
-	}
-	require.Equal(t, []string{"b", "a"}, rests)
-	require.Equal(t, []int{3, 2}, []int{a.asked, b.asked})
-
-	a, b, c = &actor{}, &actor{}, newChat()
-	mw = middleware.Chain(a.middleware("one", middleware.Options{}), b.middleware("one", middleware.Options{}))
-	for range 5 {
-		a.does(fails)
-		b.does(cheap)
-		c.call(t, mw)
-	}
-	require.Equal(t, 5, a.asked, "layers of one name are one, and the second gets on")
-}
 
 // TestWithoutATriggerToAsk looks at what cannot be asked behind a plan.
 func TestWithoutATriggerToAsk(t *testing.T) {
@@ -568,30 +516,3 @@ func (c *chat) cancels() middleware.Middleware {
 	}, middleware.Options{})
 }
 
-// TestAttemptsAtOnce makes equal calls at the same time. Their counts need not be
-// exact, but they end, and a new turn begins anew.
-func TestAttemptsAtOnce(t *testing.T) {
-	t.Parallel()
-	a, c := &actor{}, newChat()
-	mw := a.middleware("actor", middleware.Options{})
-	for turn := range 5 {
-		before := a.asked
-		for range 6 {
-			a.does(fails)
-			c.history = withRounds(c.history, 1)
-			var calls sync.WaitGroup
-			for range 8 {
-				calls.Go(func() {
-					_, _, err := middleware.Apply(context.Background(), mw, &middleware.Request{Messages: c.history})
-					if err != nil {
-						panic(err)
-					}
-				})
-			}
-			calls.Wait()
-		}
-		require.GreaterOrEqual(t, a.asked-before, 3, "turn %d: it is asked anew", turn)
-		require.LessOrEqual(t, a.asked-before, 3*8, "turn %d: it rests in the end", turn)
-		c.ask("And now?")
-	}
-}

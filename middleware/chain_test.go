@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -387,45 +386,7 @@ func TestMessagesChangedOutsideEditors(t *testing.T) {
 	}
 }
 
-// One middleware around several models has one memory.
-func TestAChainAroundSeveralModels(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	mw := middleware.Chain(l.fold())
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	for range 3 {
-		_, err := mw(middlewaretest.Say("done"))(t.Context(), &middleware.Request{Messages: history}, nil)
-		require.NoError(t, err)
-	}
-	require.Equal(t, int64(1), l.paid.Load(), "folds that were made")
-}
 
-// Equal calls at the same time give one view, and the next call keeps it.
-func TestAChainGivesEqualCallsOneView(t *testing.T) {
-	t.Parallel()
-	const callers = 8
-	l := &layers{}
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	changed := testkit.Freeze(&middleware.Request{Messages: history})
-	script := middlewaretest.Script(slices.Repeat([]middleware.Model{middlewaretest.Say("done")}, callers+1)...)
-	model := middleware.Chain(l.shorten(), l.fold())(script.Model)
-	ask := func() error {
-		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
-		return err
-	}
-	errs := make([]error, callers)
-	var wg sync.WaitGroup
-	for i := range callers {
-		wg.Go(func() { errs[i] = ask() })
-	}
-	wg.Wait()
-	require.Equal(t, make([]error, callers), errs)
-	require.NoError(t, ask())
-	require.NoError(t, changed())
-	for _, r := range script.Requests() {
-		require.NoError(t, testkit.Same(script.Requests()[0].Messages, r.Messages))
-	}
-}
 
 // If a layer changes the model before an editor, all is as if the caller had asked that model.
 func TestLayerChangesTheModel(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // drafted returns the draft of a chain that has to work.
@@ -163,50 +162,8 @@ func TestDraftErrors(t *testing.T) {
 	}
 }
 
-func TestDraftWithoutEditors(t *testing.T) {
-	t.Parallel()
-	for name, mw := range map[string]middleware.Middleware{
-		"nothing": middleware.Chain(), "identity": identity, "a chain of it": middleware.Chain(identity),
-	} {
-		d := drafted(t, mw, lookups(2))
-		require.NoError(t, testkit.Same(lookups(2), messagesOf(d.After)), name)
-		require.Equal(t, d.Before.Size().Tokens, d.After.Size().Tokens, name)
-		require.NotZero(t, d.After.Size().Tokens, name)
-		require.NoError(t, d.Commit(t.Context()), name)
-	}
-}
 
-// The caller may reuse the memory of its request, and the draft does not show
-// it.
-func TestDraftOwnsItsMessages(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	history := lookups(3)
-	req := &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 100_000}, Tools: []message.ToolDef{{Name: "lookup"}}}
-	d, err := middleware.Draft(t.Context(), l.fold(), req)
-	require.NoError(t, err)
-	history[1].Parts[0] = message.Text{Text: "other"}
-	history[2] = message.User("other")
-	req.Budget.Window, req.Tools[0].Name = 1, "other"
-	require.NoError(t, testkit.Same(lookups(3), messagesOf(d.After)))
-	b, ok := d.After.Budget()
-	require.True(t, ok)
-	require.Equal(t, 100_000, b.Window)
-	require.Equal(t, "lookup", d.After.Request().Tools[0].Name)
-}
 
-// The request of a view is one like any other: a call with it is real.
-func TestDraftedRequestIsLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	journal := newCountingJournal()
-	d := drafted(t, middleware.Chain(l.shorten()), lookups(20))
-	mw := middleware.With(middleware.Env{Journal: journal}, folder("fold", 2, trigger.Rounds(3), &l.paid))
-	_, events, err := middleware.Apply(t.Context(), mw, d.After.Request())
-	require.NoError(t, err)
-	require.Len(t, events, 1)
-	require.Equal(t, int64(1), journal.puts.Load())
-}
 
 // A middleware may draft the very request that it is asked, before it passes it
 // on.
@@ -248,56 +205,7 @@ func TestDraftWithinACall(t *testing.T) {
 	require.Equal(t, int64(2), journal.puts.Load())
 }
 
-func TestDraftsAndCallsAtOnce(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
-	l := &layers{}
-	mw := middleware.Chain(l.shorten(), l.fold())
-	same := &layers{}
-	alone := middleware.Chain(same.shorten(), same.fold())
-	var errs [3]error
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() {
-			for h := range testkit.Prefixes(history) {
-				if i > 0 {
-					d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
-					if err == nil && len(d.Edits) > 0 {
-						_, err = d.Without(0)
-					}
-					errs[i] = errors.Join(errs[i], err)
-					continue
-				}
-				req := &middleware.Request{Messages: h}
-				want, _, err1 := middleware.Apply(t.Context(), alone, req)
-				got, _, err2 := middleware.Apply(t.Context(), mw, req)
-				if errs[i] = errors.Join(errs[i], err1, err2); errs[i] == nil {
-					errs[i] = testkit.Same(want.Messages, got.Messages)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	require.NoError(t, errors.Join(errs[:]...))
-}
 
-func TestDraftCommitsAtOnce(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	mw := middleware.Chain(l.shorten(), l.fold())
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	d := drafted(t, mw, history)
-	errs := make([]error, 8)
-	var wg sync.WaitGroup
-	for i := range errs {
-		wg.Go(func() { errs[i] = d.Commit(t.Context()) })
-	}
-	wg.Wait()
-	require.Equal(t, make([]error, len(errs)), errs)
-	got, events := sentBy(t, mw, history)
-	require.Empty(t, events)
-	require.NoError(t, testkit.Same(messagesOf(d.After), got))
-}
 
 // A middleware that asks several times, as for a better answer, makes no
 // difference, whether one call follows the other or all are under way at once.
@@ -346,24 +254,6 @@ func TestDraftOfSeveralModelCalls(t *testing.T) {
 	}
 }
 
-func TestDraftOfTheLastModelCall(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	shorter := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			if _, err := next(ctx, req, emit); err != nil {
-				return nil, err
-			}
-			r := *req
-			r.Messages = req.Messages[:len(req.Messages)-2]
-			return next(ctx, &r, emit)
-		}
-	}
-	d := drafted(t, middleware.Chain(shorter, l.fold()), history)
-	require.NoError(t, testkit.Same(history[:len(history)-2], messagesOf(d.Before)), "the last time counts")
-	require.True(t, strings.HasPrefix(d.After.At(2).Text(), "[fold: "))
-}
 
 // A draft knows what the provider has said in earlier calls: the window that it named, and what it has charged.
 func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
@@ -483,14 +373,3 @@ func TestAgain(t *testing.T) {
 	require.NotSame(t, req, core.Again(req, false))
 }
 
-// TestTell has a middleware that tells something beside its edits.
-func TestTell(t *testing.T) {
-	t.Parallel()
-	_, events := inView(t, []message.Message{message.User("Why?")}, func(v *middleware.View) *middleware.Plan {
-		v.Report(t.Context(), middleware.Event{Kind: "told", By: "look", Why: "so little"})
-		return nil
-	})
-	require.Len(t, events, 1)
-	require.Equal(t, "look: told: so little", events[0].String())
-	require.False(t, events[0].Time.IsZero(), "with the time of the chain")
-}

@@ -1,7 +1,6 @@
 package middleware_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 func at(year int) func() time.Time {
@@ -29,18 +27,6 @@ type longer struct{}
 
 func (longer) Count(text string) int { return (len(text) + 1) / 2 }
 
-func TestWithOfNothing(t *testing.T) {
-	t.Parallel()
-	var got *middleware.Request
-	model := middleware.With(middleware.Env{Scope: "a"})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		got = req
-		return &middleware.Response{}, nil
-	})
-	req := &middleware.Request{}
-	_, err := model(t.Context(), req, nil)
-	require.NoError(t, err)
-	require.Same(t, req, got)
-}
 
 // Which Env is in force when chains are nested.
 func TestWithInsideWith(t *testing.T) {
@@ -237,42 +223,4 @@ func TestEnv(t *testing.T) {
 	require.NotNil(t, again.View().Span(3).Edit, "and its edits are known")
 }
 
-func TestEnvFraming(t *testing.T) {
-	t.Parallel()
-	history := []message.Message{message.System("Be brief."), message.User("Why?"), message.Assistant(message.Text{Text: "So."})}
-	tools := []message.ToolDef{{Name: "read"}, {Name: "write"}}
-	family, _ := tokens.MeterFor("claude-4")
-	claude := family.Framing
-	for _, env := range []middleware.Env{{}, {Framing: claude}, {Framing: claude, Counter: longer{}}} {
-		var seen *middleware.View
-		look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			seen = v
-			return nil, nil
-		}, middleware.Options{})
-		_, _, err := middleware.Apply(t.Context(), middleware.With(env, look), &middleware.Request{Messages: history, Tools: tools})
-		require.NoError(t, err)
-		meter := tokens.Meter{Counter: seen.Meter().Counter, Framing: env.Framing}
-		require.Equal(t, meter.Request(history, tools), seen.Size().Tokens, "the view counts by the framing of its chain")
-		require.Equal(t, meter.Message(history[1]), seen.Meter().Message(history[1]))
-		require.Equal(t, meter.Part(history[1].Parts[0]), seen.Meter().Part(history[1].Parts[0]))
-	}
-}
 
-// A counter of the caller costs what it costs, and nothing in addition.
-//
-//nolint:paralleltest // AllocsPerRun counts those of the whole process
-func TestCounterAllocatesNothing(t *testing.T) {
-	meter := make(chan tokens.Meter, 1)
-	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		meter <- v.Meter()
-		return nil, nil
-	}, middleware.Options{})
-	_, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Counter: longer{}}, look), &middleware.Request{})
-	require.NoError(t, err)
-	const texts = 1000
-	counter, text := (<-meter).Counter, strings.Repeat("a", texts+1)
-	require.Zero(t, testing.AllocsPerRun(texts, func() { // on average; the memory of counted texts grows at times
-		counter.Count(text)
-		text = text[1:]
-	}))
-}

@@ -75,8 +75,3 @@ func TestObserveHearsTheEndOfTheChain(t *testing.T) {
 	require.Equal(t, failedWrites(&outer), failedWrites(&inner), "what the inner one hears: %s", &inner)
 }
 
-func TestKindOfLooksBehindAnErrorWithoutKind(t *testing.T) {
-	t.Parallel()
-	err := &middleware.Error{Op: "retry", Err: &middleware.Error{Kind: middleware.Overflow, Op: "provider"}}
-	require.Equal(t, middleware.Overflow, middleware.KindOf(err))
-}

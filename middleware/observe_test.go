@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -62,16 +61,6 @@ func TestObserveGetsTheContextOfTheCall(t *testing.T) {
 	require.Equal(t, "trace", got)
 }
 
-func TestAPanickingObserverIsContained(t *testing.T) {
-	t.Parallel()
-	var heard middlewaretest.Recorder
-	broken := middleware.Observe(func(context.Context, middleware.Event) { panic("observer") })
-	mw := middleware.Chain(heard.Middleware(), broken, halver("a"), sayer("b"))
-	req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(12)})
-	require.NoError(t, err)
-	require.Len(t, heard.Events(), 2, "those outside hear all the same")
-	require.NotNil(t, req.View().Span(3).Edit, "and the edit is made")
-}
 
 func TestObserveHearsAFailingJournal(t *testing.T) {
 	t.Parallel()
@@ -137,22 +126,6 @@ level=WARN msg=rejected by=summarize why=empty err=empty
 	require.Empty(t, out.String())
 }
 
-func TestEventString(t *testing.T) {
-	t.Parallel()
-	cases := map[string]middleware.Event{
-		"a: 9 → 5 tokens: cleared":   {Kind: middleware.Edited, By: "a", Before: 9, After: 5, Why: "cleared"},
-		"a: refused: too long":       {Kind: middleware.Refused, By: "a", Why: "too long"},
-		"a: full: ":                  {Kind: "full", By: "a"},
-		"a: failed: broken":          {Kind: middleware.Failed, By: "a", Err: errors.New("broken")},
-		"a: failed: goes on: broken": {Kind: middleware.Failed, By: "a", Err: errors.New("a: broken"), Why: "goes on"},
-		"a: refused: is broken":      {Kind: middleware.Refused, By: "a", Err: errors.New("a: broken"), Why: "is broken"},
-		"a: failed: it panicked: x":  {Kind: middleware.Failed, By: "a", Err: errors.New("a: it panicked: x\ngoroutine 1"), Why: "it panicked: x"},
-		"a: failed: on: x; y":        {Kind: middleware.Failed, By: "a", Err: errors.Join(errors.New("x"), errors.New("y")), Why: "on"},
-	}
-	for want, e := range cases {
-		require.Equal(t, want, e.String())
-	}
-}
 
 func TestApplyReportsAnAnswerWithoutTheModel(t *testing.T) {
 	t.Parallel()
@@ -167,23 +140,6 @@ func TestApplyReportsAnAnswerWithoutTheModel(t *testing.T) {
 	require.Len(t, events, 1, "what happened before the error")
 }
 
-// Apply shows what the model would be sent, and leaves the observers of the
-// caller alone.
-func TestApplyIsTheCallWithoutTheModel(t *testing.T) {
-	t.Parallel()
-	script := middlewaretest.Script(middlewaretest.Say("done"))
-	history := lookups(12)
-	req := &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "lookup"}}, Model: "m", Params: 1}
-	changed := testkit.Freeze(req)
-	_, err := halver("a")(script.Model)(t.Context(), req, nil)
-	require.NoError(t, err)
-	sent, events, err := middleware.Apply(t.Context(), halver("a"), req)
-	require.NoError(t, err)
-	require.NoError(t, changed())
-	require.NoError(t, testkit.Same(script.Requests()[0].Messages, sent.Messages))
-	require.Equal(t, []any{"m", 1, req.Tools}, []any{sent.Model, sent.Params, sent.Tools})
-	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events))
-}
 
 func kinds(events []middleware.Event) []middleware.EventKind {
 	var out []middleware.EventKind

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"context"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +10,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/when"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -187,58 +185,7 @@ func clearAll(v *middleware.View) *middleware.Plan {
 	return plan
 }
 
-// TestOverheadHasNumbers tells what takes the tokens, and what can be done.
-func TestOverheadHasNumbers(t *testing.T) {
-	t.Parallel()
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, middleware.Editing("clear",
-		func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
-		middleware.Options{Trigger: trigger.Tokens(4000)}))
-	_, events, err := middleware.Apply(t.Context(), mw, heavy())
-	require.NoError(t, err)
-	require.Len(t, events, 1)
-	require.Equal(t, "what no edit can remove meets the trigger by itself (4021 of 4000 tokens), so a further edit has to free 402 tokens: "+
-		"1004 tokens of system prompt, 1006 of tools, 1004 of pinned messages, 1004 of the first question, 0 of protected tools; "+
-		"raise the trigger, declare fewer tools, shorten the system prompt, or pin and protect less", events[0].Why)
-}
 
-// TestOverheadIsSaidOnce has two editors, two conversations, calls that nobody
-// listens to, and drafts.
-func TestOverheadIsSaidOnce(t *testing.T) {
-	t.Parallel()
-	idle := func(name string) middleware.Middleware {
-		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil },
-			middleware.Options{Trigger: trigger.Tokens(4000)})
-	}
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, idle("a"), idle("b"))
-	by := func(events []middleware.Event) (names string) {
-		for _, e := range notices(events, "no edit can remove") {
-			names += e.By
-		}
-		return names
-	}
-	req := heavy()
-	deaf := mw(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return &middleware.Response{}, nil
-	})
-	_, err := deaf(t.Context(), req, nil)
-	require.NoError(t, err)
-	for range 2 {
-		d, err := middleware.Draft(t.Context(), mw, req)
-		require.NoError(t, err)
-		require.Equal(t, "ab", by(d.Events), "in each draft")
-	}
-	for _, want := range []string{"ab", "", ""} {
-		_, events, err := middleware.Apply(t.Context(), mw, req)
-		require.NoError(t, err)
-		require.Equal(t, want, by(events), "once a conversation and editor, as soon as somebody listens")
-		req.Messages = withRounds(req.Messages, 1)
-	}
-	other := heavy()
-	other.Messages[1] = message.User(words(1001))
-	_, events, err := middleware.Apply(t.Context(), mw, other)
-	require.NoError(t, err)
-	require.Equal(t, "ab", by(events), "another conversation")
-}
 
 // TestOverheadBehindEdits has pinned messages inside a fold, and counts that are
 // anchored to what the provider reports.
@@ -276,36 +223,3 @@ func TestOverheadBehindEdits(t *testing.T) {
 	}
 }
 
-// TestLongQuestionIsSaidOnce has an agent that sends one text per call, and then one that passes messages.
-func TestLongQuestionIsSaidOnce(t *testing.T) {
-	t.Parallel()
-	idle := func(name string) middleware.Middleware {
-		return middleware.Editing(name, func(context.Context, *middleware.View) (*middleware.Plan, error) {
-			return &middleware.Plan{Why: "there is nothing to edit"}, nil
-		}, middleware.Options{Trigger: trigger.Tokens(400)})
-	}
-	var rec middlewaretest.Recorder
-	model := middleware.Chain(rec.Middleware(), middleware.With(middleware.Env{Counter: tokens.Chars4}, idle("a"), idle("b")))(
-		middlewaretest.Say("ok"))
-	ask := func(msgs ...message.Message) (said string) {
-		before := len(rec.Events())
-		_, err := model(t.Context(), &middleware.Request{Messages: msgs}, nil)
-		require.NoError(t, err)
-		for _, e := range rec.Events()[before:] {
-			said += e.By + " " + string(e.Kind) + " "
-		}
-		return said
-	}
-	question := message.User(strings.Repeat("x", 2000))
-	require.Equal(t, "a skipped a notice b skipped ", ask(message.System("be brief"), question))
-	require.Equal(t, "the question of 504 tokens, which no edit can remove, meets the trigger by itself (513 of 400 tokens); "+
-		"raise the trigger, or, if an agent writes all that was said into it, let it pass messages, or shorten what it writes: "+
-		"its memory, and the results of its tools", notices(rec.Events(), "question")[0].Why)
-	for i := range 5 {
-		require.Empty(t, ask(message.User(strings.Repeat("x", 3000+100*i))))
-	}
-	messages := []message.Message{question, message.Assistant(message.Text{Text: "so"}), message.User("and?")}
-	require.Equal(t, "b notice ", ask(messages...), "in a conversation with an answer each editor says once what it lacks, and a has")
-	require.Len(t, notices(rec.Events(), "what no edit can remove"), 1)
-	require.Empty(t, ask(messages...))
-}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -311,16 +309,6 @@ func TestCacheBrokenByAFailedCall(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
-// A call fails of which a repairer has removed all messages.
-func TestCacheOfAFailedCallWithoutMessages(t *testing.T) {
-	t.Parallel()
-	w := wire{err: errors.New("503")}
-	nothing := middleware.Repairing("nothing", func(context.Context, *middleware.View) (*message.Repaired, error) {
-		return &message.Repaired{From: []int{}, Fixes: []message.Fix{{Done: "was removed"}}}, nil
-	})
-	_, err := middleware.Chain(nothing)(w.model)(t.Context(), &middleware.Request{Messages: lookups(6)}, nil)
-	require.ErrorIs(t, err, w.err)
-}
 
 // What providers report, in their conventions.
 func TestCacheRead(t *testing.T) {
@@ -488,52 +476,4 @@ func TestCacheOfBranches(t *testing.T) {
 	}
 }
 
-// Calls at once, some of them streaming: each prefix is one that a call of its conversation can have.
-func TestCacheOfCallsAtOnce(t *testing.T) {
-	t.Parallel()
-	model := middleware.Chain(sayer("a"), halver("b"))(middlewaretest.Say("o", "k"))
-	var wg sync.WaitGroup
-	for g := range 8 {
-		wg.Go(func() {
-			begin := append([]message.Message{message.User(fmt.Sprint("conversation ", g/2))}, lookups(20)...)
-			for n := 3; n <= len(begin); n += 2 {
-				req := &middleware.Request{Messages: begin[:n]}
-				var resp *middleware.Response
-				for d, err := range middleware.Stream(t.Context(), model, req) {
-					if err != nil {
-						t.Error(err)
-					}
-					resp = d.Response
-				}
-				if c := resp.Cache; c.Prefix < 0 || c.Prefix > c.Prompt {
-					t.Errorf("%d messages: %+v", n, c)
-				}
-			}
-		})
-	}
-	wg.Wait()
-}
 
-// What is kept for the comparison is not a copy of the messages: the caller's list is free after the call.
-func TestCacheKeepsNoList(t *testing.T) {
-	t.Parallel()
-	freed := make(chan struct{})
-	model := middleware.Chain(sayer("a"))(middlewaretest.Say("ok"))
-	func() {
-		h := testkit.Clone(lookups(30))
-		runtime.AddCleanup(&h[0], func(struct{}) { close(freed) }, struct{}{})
-		_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
-		require.NoError(t, err)
-	}()
-	for range 100 {
-		runtime.GC()
-		select {
-		case <-freed:
-			runtime.KeepAlive(model)
-			return
-		default:
-			runtime.Gosched()
-		}
-	}
-	require.Fail(t, "the list of the caller is still in use")
-}

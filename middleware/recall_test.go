@@ -48,25 +48,6 @@ func TestFoldsOfHalfARound(t *testing.T) {
 	}
 }
 
-// TestFoldOfACallWithoutItsResult has a call that is folded as long as its result
-// is missing. Where it is there, the fold does not hold: also if another fold is
-// beside it.
-func TestFoldOfACallWithoutItsResult(t *testing.T) {
-	t.Parallel()
-	call := message.Assistant(message.ToolCall{ID: "c", Name: "tool", Arguments: "{}"})
-	missing := []message.Message{
-		message.User("go"), message.Assistant(message.Text{Text: "well"}), call, message.User("well?"), message.Assistant(message.Text{Text: "done"}),
-	}
-	chain := middleware.Chain(planning("call", 4, middleware.FoldOf(2, 2)), planning("text", 3, middleware.FoldOf(1, 1)))
-	req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: missing})
-	require.NoError(t, err)
-	require.Len(t, req.Messages, 3, "both are gone")
-	found := []message.Message{missing[0], missing[1], call, message.Result("c", "tool", "found")}
-	req, _, err = middleware.Apply(t.Context(), chain, &middleware.Request{Messages: found})
-	require.NoError(t, err)
-	require.NoError(t, message.Check(req.Messages), "no result is left without its call")
-	require.Len(t, req.Messages, 3, "the other fold holds")
-}
 
 // TestAnEarlierCallKeepsItsNewestRound makes a call on a history, and then one on
 // its beginning, as after an undo: of the edits of the first, those do not hold

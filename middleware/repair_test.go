@@ -141,23 +141,6 @@ func TestMendingHasTheLastWord(t *testing.T) {
 	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired }))
 }
 
-func TestMendersInTurn(t *testing.T) {
-	t.Parallel()
-	says := func(name, text string) middleware.Middleware {
-		return middleware.Repairing(name, func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-			m := &message.Repaired{Messages: messagesOf(v)}
-			for i := range v.Len() {
-				m.From = append(m.From, i)
-			}
-			m.Messages, m.From = append(m.Messages, message.User(text)), append(m.From, v.Len()-1)
-			return m, nil
-		})
-	}
-	req, _, err := middleware.Apply(t.Context(), middleware.Chain(says("a", "one"), middleware.Chain(says("b", "two"))),
-		&middleware.Request{Messages: []message.Message{message.User("zero")}})
-	require.NoError(t, err)
-	require.NoError(t, testkit.Same([]message.Message{message.User("zero"), message.User("one"), message.User("two")}, req.Messages))
-}
 
 // TestMendingFails shows that a mender that fails leaves nothing behind.
 func TestMendingFails(t *testing.T) {
@@ -259,19 +242,6 @@ func commonly(a, b *middleware.View) int {
 	return n
 }
 
-func TestSharedSeesLeadingMessages(t *testing.T) {
-	t.Parallel()
-	mw := shortener("none", 99, nil)
-	look := func(msgs ...message.Message) *middleware.View {
-		req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: msgs})
-		require.NoError(t, err)
-		return req.View()
-	}
-	a := look(message.System("one"), message.User("hi"))
-	require.Equal(t, 0, core.Shared(look(message.System("two"), message.User("hi")), a), "another system prompt, nothing in common")
-	require.Equal(t, 1, core.Shared(look(message.System("one"), message.System("two"), message.User("hi")), a))
-	require.Equal(t, 2, core.Shared(look(message.System("one"), message.User("hi"), message.User("ho")), a))
-}
 
 // TestNotes shows that a note belongs to a conversation.
 func TestNotes(t *testing.T) {
@@ -301,14 +271,3 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, len(one), call(one), "and leaves them alone")
 }
 
-func TestRepairingPanics(t *testing.T) {
-	t.Parallel()
-	repair := func(context.Context, *middleware.View) (*message.Repaired, error) { return nil, nil }
-	for _, wrong := range []func(){
-		func() { middleware.Repairing("", repair) },
-		func() { middleware.Repairing("mend", nil) },
-	} {
-		require.PanicsWithValue(t, "middleware: Repairing: want a name and a repairer", wrong)
-	}
-	require.NotNil(t, middleware.Repairing("mend", repair))
-}

@@ -1,11 +1,9 @@
 package middleware_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -62,22 +60,6 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-func TestSlogOfALevel(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	observe := middleware.Slog(slog.New(slog.NewTextHandler(&out, nil)))
-	observe(t.Context(), middleware.Event{Kind: "full", By: "trim", Why: "soft"})
-	observe(t.Context(), middleware.Event{Kind: middleware.Refused, By: "trim", Why: "no"})
-	require.Contains(t, out.String(), `level=INFO msg=full by=trim why=soft`)
-	observe(t.Context(), middleware.Event{Kind: middleware.Called, Err: errors.New("down")})
-	require.Contains(t, out.String(), `level=WARN msg=refused by=trim why=no`)
-	require.NotContains(t, out.String(), "called", "only at level Debug")
-	out.Reset()
-	observe = middleware.Slog(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	observe(t.Context(), middleware.Event{Kind: middleware.Called, By: "middleware", Call: &report.Call{View: 7, Usage: message.Usage{Input: 8}}})
-	require.Contains(t, out.String(), "level=DEBUG msg=called")
-	require.Contains(t, out.String(), "call.history=0 call.view=7 call.saved=0 call.edits=0 call.usage.input=8")
-}
 
 // called returns the events of a recorder that report model calls, with their numbers.
 func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []report.Call) {
@@ -193,16 +175,6 @@ func TestCalledOfARepairedView(t *testing.T) {
 	require.Zero(t, r[1].Edits)
 }
 
-// Draft and Apply call no model; observers of a chain hear what Apply would send.
-func TestCalledWithoutAModel(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	call, draft := heard(t, middleware.Chain(rec.Middleware(), sayer("a")))
-	require.Len(t, call, 1)
-	require.Len(t, draft, 1)
-	_, r := called(t, &rec)
-	require.Len(t, r, 1)
-}
 
 // The tokens of a model with another tokenizer are on its scale everywhere.
 func TestOneScale(t *testing.T) {
@@ -282,12 +254,6 @@ func TestMisconfiguredIsReportedOnce(t *testing.T) {
 	require.Len(t, rec.Events(), 2, "one for each model: %v", rec.Events())
 }
 
-func TestChainOfNil(t *testing.T) {
-	t.Parallel()
-	require.PanicsWithValue(t, "middleware: Chain: argument 2 of 3 is a nil Middleware", func() {
-		middleware.Chain(sayer("a"), nil, sayer("b"))
-	})
-}
 
 // TestExplain asks for the reason why nothing is edited: each editor names its trigger with its numbers.
 func TestExplain(t *testing.T) {

@@ -37,20 +37,6 @@ func TestStreamWhole(t *testing.T) {
 	}
 }
 
-func TestStreamCanBeReadAgain(t *testing.T) {
-	t.Parallel()
-	script := middlewaretest.Script(middlewaretest.Say("a"), middlewaretest.Say("b"))
-	stream := middleware.Stream(t.Context(), script.Model, &middleware.Request{})
-	require.Empty(t, script.Requests(), "nothing is asked before somebody reads")
-	var got string
-	for range 2 {
-		for d, err := range stream {
-			require.NoError(t, err)
-			got += d.Text
-		}
-	}
-	require.Equal(t, "ab", got, "each reading is a call")
-}
 
 func TestStreamFails(t *testing.T) {
 	t.Parallel()

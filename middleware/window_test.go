@@ -120,29 +120,3 @@ func TestWindowIsForgotten(t *testing.T) {
 	require.Equal(t, 8000, last.Window, "after the same prompt was taken")
 }
 
-// TestHighUsage has a provider that reports three times the tokens of each prompt: the third time, a notice says so, once.
-func TestHighUsage(t *testing.T) {
-	t.Parallel()
-	var notices []string
-	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-		if e.Kind == middleware.Notice {
-			notices = append(notices, e.Why)
-		}
-	})
-	look := func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
-	inner := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		return &middleware.Response{
-			Message: message.Assistant(message.Text{Text: "ok"}), Stop: middleware.StopEnd,
-			Usage: message.Usage{Input: 3 * req.View().Size().Counted, Output: 1},
-		}, nil
-	}
-	model := middleware.Chain(observe, middleware.Editing("looks", look, middleware.Options{}))(inner)
-	history := []message.Message{message.User(strings.Repeat("word ", 3000))}
-	for call := range 6 {
-		resp, err := model(t.Context(), &middleware.Request{Messages: history, Model: "m"}, nil)
-		require.NoError(t, err)
-		history = append(history, resp.Message, message.User("go on"))
-		require.Len(t, notices, min(1, max(0, call-2)), "the report of the third call is read in the fourth")
-	}
-	require.Contains(t, notices[0], "the provider charges 3.0 times our count")
-}

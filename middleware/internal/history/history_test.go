@@ -3,7 +3,6 @@ package history_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/history"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -101,25 +99,6 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 
-// Messages are copied once: a retry shares the memory of the longer history, and a fork its messages.
-func TestBranchesShareMessages(t *testing.T) {
-	t.Parallel()
-	var cache history.Cache[int]
-	body := texts(40, "message")
-	first, _ := follow(t, &cache, body)
-	cache.Publish(first)
-	short, _ := follow(t, &cache, body[:38])
-	cache.Publish(short)
-	require.Same(t, &first.Body[0], &short.Body[0], "a retry shares the slices")
-	require.Same(t, &first.IDs[0], &short.IDs[0])
-	again, _ := follow(t, &cache, append(body[:38:38], texts(4, "another")...))
-	require.NotSame(t, &first.Body[0], &again.Body[0], "what grows over a retry has slices of its own")
-	for i := range 38 {
-		require.Same(t, first.Body[i], again.Body[i])
-	}
-	few, _ := follow(t, &cache, body[:4])
-	require.NotSame(t, &first.Body[0], &few.Body[0], "a few messages do not keep the memory of many")
-}
 
 // Tracks share memory, and none of them ever changes: what was followed once stays as it
 // was, whatever grows from it.
@@ -179,45 +158,7 @@ func TestTracksDoNotChange(t *testing.T) {
 	})
 }
 
-// TestLongHistory has messages enough for two goroutines, in one call and in several.
-func TestLongHistory(t *testing.T) {
-	t.Parallel()
-	body := texts(700, "a")
-	for i := range body {
-		body[i].Parts = append(body[i].Parts, message.ToolResult{CallID: "c", Text: fmt.Sprint("result ", i)})
-	}
-	var cache history.Cache[int]
-	for _, n := range []int{500, 501, 700, 600} {
-		got, _ := follow(t, &cache, body[:n])
-		cache.Publish(got)
-		require.Equal(t, message.IDs(body[:n]), got.IDs)
-		require.Len(t, got.Hashes, n)
-		sum := 0
-		for i := range n {
-			require.Equal(t, got.Meter.Message(body[i]), got.Tokens[i])
-			require.Equal(t, store.Content{Data: fmt.Sprint("result ", i)}.Hash(), got.Hashes[i])
-			sum += got.Tokens[i]
-		}
-		require.Equal(t, sum, got.Sum)
-	}
-}
 
-// A history that is too large to be kept besides the newest one is forgotten without the smaller ones.
-func TestLargeHistoriesAreForgottenAlone(t *testing.T) {
-	t.Parallel()
-	var cache history.Cache[int]
-	small := texts(3, "small")
-	large := func(name string) []message.Message {
-		return []message.Message{message.User(name + strings.Repeat(" ", 65<<20))}
-	}
-	for _, body := range [][]message.Message{small, large("first"), large("second")} {
-		track, _ := follow(t, &cache, body)
-		cache.Publish(track)
-	}
-	require.Len(t, cache.All(), 2)
-	_, ch := follow(t, &cache, append(small, message.User("more")))
-	require.Equal(t, history.Change{Common: 3, Grown: true}, ch)
-}
 
 // TestMessagesThatAreAlmostEqual differs from the message before in one thing, where no probe looks.
 func TestMessagesThatAreAlmostEqual(t *testing.T) {

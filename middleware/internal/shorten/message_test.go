@@ -9,15 +9,8 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
-	"github.com/laconic-go/laconic/store"
 )
 
-func TestLikelyIsAHandle(t *testing.T) {
-	t.Parallel()
-	h, err := store.ParseHandle(shorten.Likely.String())
-	require.NoError(t, err)
-	require.False(t, h.IsZero())
-}
 
 // mixed has two results in five pieces, and a text between them.
 var mixed = []message.Part{
@@ -70,18 +63,6 @@ func TestCall(t *testing.T) {
 	}
 }
 
-func TestAppendCleared(t *testing.T) {
-	t.Parallel()
-	before := slices.Clone(mixed)
-	got := shorten.AppendCleared(nil, mixed, func(id string) (string, bool) { return "[" + id + "]", id == "a" })
-	require.Equal(t, []message.Part{
-		message.ToolResult{CallID: "a", Name: "read", Text: "[a]"},
-		mixed[2], mixed[3],
-		message.ToolResult{CallID: "a", Name: "read", Text: "[a]"},
-		message.ToolResult{CallID: "a", Name: "read", Text: "[a]", Error: true},
-	}, got)
-	require.Equal(t, before, mixed, "arguments are not changed")
-}
 
 func TestWithoutThinking(t *testing.T) {
 	t.Parallel()
@@ -95,9 +76,3 @@ func TestWithoutThinking(t *testing.T) {
 	require.False(t, ok, "the rest would be empty")
 }
 
-func TestNewestTurn(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.System("s"), message.User("a"), message.Assistant(message.Text{Text: "b"}), message.User("c"), message.Assistant(message.Text{Text: "d"})}
-	require.Equal(t, 3, shorten.NewestTurn(h))
-	require.Zero(t, shorten.NewestTurn(h[2:3]))
-}

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
@@ -43,65 +41,9 @@ func TestEnds(t *testing.T) {
 // mark contains the number of bytes that are left out.
 func mark(left string) string { return fmt.Sprintf("[%d]", len(left)) }
 
-func TestEndsOfAnyText(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		unit := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"word ", "line\n", "上下文", "🙂", "\n", "\x80", "e\u0301 ", "\xf0\x9f"}))
-		text := strings.Join(rapid.SliceOfN(unit, 0, 60).Draw(r, "units"), "")
-		head, tail := rapid.IntRange(-2, 90).Draw(r, "head"), rapid.IntRange(-2, 90).Draw(r, "tail")
-		var left string
-		short := shorten.Ends(text, head, tail, func(l string) string { left = l; return "<mark>" })
-		if left == "" {
-			require.Equal(r, text, short, "nothing is left out")
-			return
-		}
-		fits := false
-		for n := range min(len(text)-len(left), max(0, head)) + 1 { // a head may end like the line break before the mark
-			first, last := text[:n], text[n+len(left):]
-			fits = fits || first+left+last == text && len(last) <= max(0, tail) && short == markedBetween(first, last)
-		}
-		require.True(r, fits, "%q is a head, a mark on a line of its own and a tail, no longer than allowed", short)
-		if utf8.ValidString(text) {
-			require.True(r, utf8.ValidString(short), "no character is cut")
-		}
-	})
-}
 
-// markedBetween returns a head, a mark and a tail in lines of their own.
-func markedBetween(first, last string) string {
-	if first != "" && !strings.HasSuffix(first, "\n") {
-		first += "\n"
-	}
-	if !strings.HasPrefix(last, "\n") {
-		last = "\n" + last
-	}
-	return first + "<mark>" + last
-}
 
-func TestList(t *testing.T) {
-	t.Parallel()
-	list := func(a, b, c int) string {
-		return shorten.List(shorten.Amount{N: a, One: "1 result", Many: "%d results"}, shorten.Amount{N: b, One: "1 call", Many: "%d calls"}, shorten.Amount{N: c, One: "1 text", Many: "%d texts"})
-	}
-	require.Equal(t, "1 result, 2 calls and 3 texts", list(1, 2, 3))
-	require.Equal(t, "2 results and 1 text", list(2, 0, 1))
-	require.Equal(t, "1 call", list(0, 1, 0))
-	require.Empty(t, list(0, 0, 0))
-}
 
-func TestNonNegative(t *testing.T) {
-	t.Parallel()
-	require.Empty(t, shorten.NonNegative())
-	errs := shorten.NonNegative(
-		shorten.Option{Name: "Keep", Unit: "rounds"},
-		shorten.Option{Name: "Stop", Unit: "tokens", Value: -2},
-		shorten.Option{Name: "Limit", Unit: "tokens", Value: 3},
-		shorten.Option{Name: "Floor", Unit: "calls", Value: -1},
-	)
-	require.Len(t, errs, 2, "one for each below 0, in order")
-	require.EqualError(t, errs[0], "Stop is -2 tokens, want 0 or more")
-	require.EqualError(t, errs[1], "Floor is -1 calls, want 0 or more")
-}
 
 // TestShares asks for shares of a room, as whole numbers of tokens.
 func TestShares(t *testing.T) {

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/store"
@@ -69,45 +67,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// requireValues checks what holds for any object.
-func requireValues(t require.TestingT, in string, limit int, keepLines bool) {
-	short, n := shorten.Values(in, store.Handle{}, keepLines, within(limit))
-	require.True(t, json.Valid([]byte(short)), "%s", short)
-	require.LessOrEqual(t, len(short), len(in), "it never grows")
-	again, _ := shorten.Values(in, store.Handle{}, keepLines, within(limit))
-	require.Equal(t, short, again, "the same arguments become the same bytes")
-	if n > 0 && len(short) > limit {
-		least, _ := shorten.Values(in, store.Handle{}, keepLines, func(string) bool { return false })
-		require.Equal(t, least, short, "above the limit only if nothing is left")
-		twice, more := shorten.Values(short, store.Handle{}, keepLines, within(limit))
-		require.Equal(t, short, twice)
-		require.Zero(t, more, "running twice changes nothing more")
-	}
-	before, after := pairs(t, in), pairs(t, short)
-	require.Len(t, after, len(before))
-	const none = 1 << 30
-	left, shortened := [2]int{}, [2]int{none, none} // the longest that is left, and the shortest that is not: of lines, of others
-	for i, p := range before {
-		require.Equal(t, p.key, after[i].key, "the same keys in the same order")
-		chars, kind := utf8.RuneCountInString(p.text), 0
-		if strings.Contains(p.text, "\n") || chars > 200 {
-			kind = 1
-		}
-		if p.text != after[i].text {
-			shortened[kind] = min(shortened[kind], chars)
-		} else if chars > 60 && !strings.HasPrefix(p.text[strings.LastIndex(p.text, "\n")+1:], "[truncated: ") {
-			left[kind] = max(left[kind], chars)
-		}
-	}
-	for kind := range left {
-		require.Greater(t, shortened[kind], 60, "a short value stays: %s", in)
-		require.LessOrEqual(t, left[kind], shortened[kind], "the longest first: %s", in)
-	}
-	if keepLines {
-		require.Equal(t, none, shortened[0], "lines stay: %s", in)
-	}
-	require.True(t, left[1] == 0 || shortened[0] == none, "lines come last: %s", in)
-}
 
 type pair struct{ key, text string }
 
@@ -128,26 +87,6 @@ func pairs(t require.TestingT, text string) (all []pair) {
 	return all
 }
 
-func TestValuesOfAnyObject(t *testing.T) {
-	t.Parallel()
-	text := rapid.OneOf(
-		rapid.StringN(0, 300, -1), rapid.StringMatching(`[a-z"\\\n{}\[\],: ]{0,300}`),
-		rapid.StringMatching(`[你好世界。😀e\x{301}]{0,250}`), rapid.StringMatching(`[a-z/.]{50,220}`),
-	)
-	rapid.Check(t, func(r *rapid.T) {
-		members := make([]string, rapid.IntRange(0, 6).Draw(r, "members"))
-		for i := range members {
-			value, err := json.Marshal(text.Draw(r, "text"))
-			require.NoError(r, err)
-			if rapid.IntRange(0, 4).Draw(r, "kind") == 0 {
-				value = []byte("[" + string(value) + ",1]")
-			}
-			members[i] = fmt.Sprintf(`"k%d": %s`, i, value)
-		}
-		in := "{" + strings.Join(members, " , ") + "}"
-		requireValues(r, in, rapid.IntRange(0, 900).Draw(r, "limit"), rapid.Bool().Draw(r, "keep lines"))
-	})
-}
 
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{
