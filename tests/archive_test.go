@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -29,7 +28,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
-	"github.com/laconic-go/laconic/react"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -414,71 +412,4 @@ func TestGuardedArchive(t *testing.T) {
 	}
 }
 
-// A request is made to fit within the time of the guard if the archive fails.
-func TestFitsBehindAGuard(t *testing.T) {
-	t.Parallel()
-	for name, fault := range archiveFaults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				engine := &failingArchive{Memory: store.NewMemory(0), fault: fault.fault}
-				mw := middleware.With(middleware.Env{Archive: store.Guard(engine, store.Limits{})}, fit.New(fit.Options{}))
-				req := &middleware.Request{
-					Messages: middlewaretest.ReAct{Rounds: 40, Result: 900}.Messages(), Budget: &middleware.Budget{Window: 2000},
-				}
-				start := time.Now()
-				sent, events, err := middleware.Apply(t.Context(), mw, req)
-				require.NoError(t, err)
-				require.LessOrEqual(t, time.Since(start), 3*time.Second)
-				require.LessOrEqual(t, sent.View().Size().Tokens, 2000)
-				require.Contains(t, events[0].Why, "what is removed now is not kept: ")
-				bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
-				require.NoError(t, err)
-				require.NoError(t, testkit.Same(bare.Messages, sent.Messages), "as without an archive")
-				<-time.After(2 * time.Hour) // until the calls that hang have returned
-			})
-		})
-	}
-}
 
-// A model that recalls something while the archive fails gets an error that says what to do,
-// and the run goes on.
-func TestRecallBehindAGuard(t *testing.T) {
-	t.Parallel()
-	for name, fault := range archiveFaults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				engine := &failingArchive{Memory: store.NewMemory(0)}
-				h, err := store.Keep(t.Context(), engine, store.Content{Data: "the linker"})
-				require.NoError(t, err)
-				engine.fault = fault.fault
-				calls, start := 0, time.Now()
-				model := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-					calls++
-					last := req.Messages[len(req.Messages)-1]
-					for r := range last.Results() {
-						if !r.Error {
-							return &middleware.Response{Message: message.Assistant(message.Text{Text: r.Text}), Stop: middleware.StopEnd}, nil
-						}
-						require.True(t, strings.HasPrefix(r.Text, "the archive cannot be read now, so call the tool that gave "+h.String()+" again: "), r.Text)
-						require.Contains(t, r.Text, fault.want)
-						require.NotContains(t, r.Text, "goroutine ")
-					}
-					if calls == 6 {
-						<-time.After(2 * time.Hour)
-						engine.fault = nil
-					}
-					call := message.ToolCall{ID: fmt.Sprintf("c%d", calls), Name: store.RecallTool, Arguments: fmt.Sprintf(`{"handle":%q}`, h)}
-					return &middleware.Response{Message: message.Assistant(call), Stop: middleware.StopTools}, nil
-				}
-				a := react.Agent{Model: model, Tools: []agent.Tool{agent.Recall(store.Guard(engine, store.Limits{}), agent.RecallOptions{})}, MaxSteps: 20}
-				for _, err := range a.Run(t.Context(), message.User("What failed?")) {
-					require.NoError(t, err)
-				}
-				require.Equal(t, 7, calls, "the run ends with the content")
-				require.LessOrEqual(t, time.Since(start), 2*time.Hour+3*time.Second)
-			})
-		})
-	}
-}

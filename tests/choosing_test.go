@@ -241,26 +241,6 @@ func TestProtectedTools(t *testing.T) {
 	}
 }
 
-// TestOwnListOfProtectedTools has the list of one editor, which the later ones respect, and
-// that of a chain file.
-func TestOwnListOfProtectedTools(t *testing.T) {
-	t.Parallel()
-	h := paid(2400, 7, "pay")
-	exclude := []string{"pay"}
-	file, err := chainfile.Parse("chain.yaml", []byte("protect: [pay]\ncounter: chars4\nchain: [{use: contextedit, keep: 2}, {use: trim}, {use: fit}]\n"))
-	require.NoError(t, err)
-	for name, chain := range map[string]middleware.Middleware{
-		"contextedit": middleware.Chain(contextedit.New(contextedit.Options{Keep: 5, ExcludeTools: exclude}), fit.New(fit.Options{})),
-		"summarize": middleware.Chain(contextedit.New(contextedit.Options{Keep: 5, ExcludeTools: exclude}),
-			summarize.New(summarize.ByRules(), summarize.Options{KeepRounds: 1}), fit.New(fit.Options{})),
-		"microcompact": middleware.Chain(microcompact.New(microcompact.Options{Protect: exclude}), trim.New(trim.Options{}), fit.New(fit.Options{})),
-		"chain file":   file.With(middleware.Env{Protect: []string{"other"}}),
-	} {
-		sent, events := sentBy(t, chain, h, 3600)
-		require.Equal(t, h[:4], sent.Messages[:4], "%s: %v", name, events)
-		require.NotEmpty(t, events, name)
-	}
-}
 
 // TestProtectedToolsAsLastResort has results of a protected tool that are larger than the
 // window: fit cuts them, after all others are gone, and says so. The rest is an error.

@@ -13,8 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/payload"
-	"github.com/laconic-go/laconic/internal/testkit/race"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -33,15 +31,6 @@ func TestFitsOrSaysWhy(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { fitsOrSaysWhy(r, rapidDice{r}) })
 }
 
-// TestFitsOrSaysWhyAgain does the same on conversations that are the same at each
-// run, and longer than those that rapid draws.
-func TestFitsOrSaysWhyAgain(t *testing.T) {
-	t.Parallel()
-	race.Skip(t)
-	for seed := range uint64(soak.Of(400, 4)) {
-		fitsOrSaysWhy(t, &fixedDice{state: seed * 7919})
-	}
-}
 
 func fitsOrSaysWhy(t require.TestingT, d dice) {
 	rules := fitRules[d.roll("rules", len(fitRules))]

@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 
@@ -80,45 +79,8 @@ func TestQuickerCall(t *testing.T) {
 
 
 
-// TestOtherWriterDuringAnOutage has an edit that could not be written when another process edits the same history in
-// another way: what is written holds, and the own edit is given up.
-func TestOtherWriterDuringAnOutage(t *testing.T) {
-	t.Parallel()
-	history, _ := turns(4, 4)
-	history = append(history, message.User("go on"))
-	shared := journal.NewMemory(0)
-	edited := false
-	once := func(l look) []middleware.Edit {
-		if edited {
-			return nil
-		}
-		edited = true
-		return clears(2)(l)
-	}
-	own := middleware.With(middleware.Env{Journal: &unwritable{Journal: shared, fails: 1}}, editor{name: "own", plan: once}.middleware())
-	mine, events := view(t, own, history)
-	require.Positive(t, count(events, middleware.Failed), "the edit cannot be written: %v", events)
-	require.Positive(t, count(events, middleware.Edited))
-	other, _ := view(t, middleware.With(middleware.Env{Journal: shared}, editor{name: "other", plan: foldsNewest}.middleware()), history)
-	require.NotEqual(t, len(mine), len(other))
-	now, _ := view(t, own, append(slices.Clip(history), message.Assistant(message.Text{Text: "ok"}), message.User("more")))
-	requireExtension(t, other, now, "what another process has written holds")
-}
 
-// unwritable is a journal whose first writes fail.
-type unwritable struct {
-	journal.Journal
 
-	fails int
-}
-
-func (u *unwritable) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	u.fails--
-	if u.fails >= 0 {
-		return journal.Entry{}, errors.New("the disk is full")
-	}
-	return u.Journal.Put(ctx, scope, writes)
-}
 
 
 // TestQuickerCallBehindTheQuestion is a slower call that loses: nothing of what

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -121,94 +120,6 @@ func TestAdoptedPlaceholders(t *testing.T) {
 	}
 }
 
-// TestUnstableEnds counts the folds that a conversation costs when its end or
-// its beginning is not stable.
-func TestUnstableEnds(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(14, 3)
-	question := func(h []message.Message) int {
-		for i, m := range slices.Backward(h) {
-			if m.Role == message.RoleUser {
-				return i
-			}
-		}
-		return -1
-	}
-	cases := map[string]func(k int, h []message.Message) [][]message.Message{
-		"a clock in the system prompt": func(k int, h []message.Message) [][]message.Message {
-			return [][]message.Message{append([]message.Message{message.System(fmt.Sprintf("It is %d.", k))}, h...)}
-		},
-		"a context in the newest question": func(k int, h []message.Message) [][]message.Message {
-			h = testkit.Clone(h)
-			at := question(h)
-			h[at].Parts = append(h[at].Parts, message.Text{Text: fmt.Sprintf("context of turn %d", at)})
-			return [][]message.Message{h}
-		},
-		"a context that is another in each call": func(k int, h []message.Message) [][]message.Message {
-			h = testkit.Clone(h)
-			at := question(h)
-			h[at].Parts = append(h[at].Parts, message.Text{Text: fmt.Sprintf("context of call %d", k)})
-			return [][]message.Message{h}
-		},
-		"an edited question": func(k int, h []message.Message) [][]message.Message {
-			if at := question(h); at == len(h)-1 {
-				draft := testkit.Clone(h)
-				draft[at].Parts = []message.Part{message.Text{Text: "first I wanted to ask something else"}}
-				return [][]message.Message{draft, h}
-			}
-			return [][]message.Message{h}
-		},
-	}
-	for _, reach := range []int{0, 2, 5} {
-		folds := func(change func(int, []message.Message) [][]message.Message) int {
-			s := &summarizer{limit: 900, reach: reach}
-			chain := s.middleware()
-			for k, n := range calls {
-				for _, h := range change(k, history[:n]) {
-					view(t, chain, h)
-				}
-			}
-			return int(s.made.Load())
-		}
-		without := folds(func(_ int, h []message.Message) [][]message.Message { return [][]message.Message{h} })
-		require.Greater(t, without, 1, "the conversation is folded several times, or this test shows nothing")
-		for name, change := range cases {
-			require.LessOrEqual(t, folds(change), without+1, "%s costs at most one more fold, %d units kept", name, reach)
-		}
-	}
-}
 
 
 
-// TestBetweenEditors lets a middleware of the host add a message in front of,
-// behind and between two editors.
-func TestBetweenEditors(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(5, 4)
-	host := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			r := *req
-			r.Messages = append(slices.Clip(r.Messages), message.User("It is late."))
-			return next(ctx, &r, emit)
-		}
-	}
-	for place, reopens := range map[string]bool{"in front": false, "between": true, "behind": false} {
-		s := &summarizer{limit: 350, reach: 1}
-		chain := []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Messages(6), Keep: 2}), s.middleware()}
-		at := map[string]int{"in front": 0, "between": 1, "behind": 2}[place]
-		mw := middleware.Chain(slices.Insert(chain, at, middleware.Middleware(host))...)
-		reopened := 0
-		for _, n := range calls {
-			shown, events := view(t, mw, history[:n])
-			require.NoError(t, message.Check(shown), "%s: the view is valid, at %d", place, n)
-			require.Equal(t, "It is late.", shown[len(shown)-1].Text(), "%s: the host's message comes last, at %d", place, n)
-			for _, e := range events {
-				if e.Kind == middleware.Notice && strings.Contains(e.Why, "between two editing middlewares") {
-					reopened++
-				}
-			}
-		}
-		require.Equal(t, reopens, reopened > 0, "%s: an event tells that the second editor begins anew, %d", place, reopened)
-		require.Positive(t, s.made.Load(), "%s: something was folded, or this test shows nothing", place)
-	}
-}

@@ -18,8 +18,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
 	"github.com/laconic-go/laconic/tokens"
@@ -136,76 +134,7 @@ func (s *strict) model(_ context.Context, req *middleware.Request, _ middleware.
 	}, nil
 }
 
-// TestRecordedDecisions replays recorded conversations in one process, and in one that starts anew for each call: the
-// triggers that compare prices decide alike.
-func TestRecordedDecisions(t *testing.T) {
-	t.Parallel()
-	race.Skip(t)
-	edits := 0
-	step := soak.Nth(40, 10)
-	for i, c := range nth(t, step) {
-		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.025}[i/step%3], Write: 1.25})
-		for _, mw := range []middleware.Middleware{
-			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + i%5, Digest: 40}),
-			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + i%5, ExcludeTools: []string{"search"}}),
-			microcompact.New(microcompact.Options{Trigger: at, KeepRounds: 1 + i%5, Limit: microcompact.Limits{Arguments: 200}}),
-		} {
-			stays, starts := middleware.Env{Journal: journal.NewMemory(0)}, middleware.Env{Journal: journal.NewMemory(0)}
-			chain := middleware.With(stays, mw)
-			for _, n := range c.calls {
-				req := &middleware.Request{Messages: c.messages[:n:n], Tools: c.tools}
-				one, events, err := middleware.Apply(t.Context(), chain, req)
-				require.NoError(t, err)
-				other, _, err := middleware.Apply(t.Context(), middleware.With(starts, mw), req)
-				require.NoError(t, err)
-				require.True(t, slices.EqualFunc(one.Messages, other.Messages, message.Message.Equal), "%s: %d messages", c.id, n)
-				for _, e := range events {
-					if e.Kind == middleware.Edited {
-						edits++
-					}
-				}
-			}
-		}
-	}
-	t.Logf("%d edits", edits)
-	require.Greater(t, edits, 50)
-}
 
-// TestRecordedRefusals leads recorded conversations to a provider that counts exactly, while the chain estimates. Few
-// first attempts are refused, and no call is lost: it fails only with the numbers of what cannot be left out.
-func TestRecordedRefusals(t *testing.T) {
-	t.Parallel()
-	race.Skip(t)
-	for window, most := range map[int]float64{4000: 0.01, 8000: 0.005, 32_000: 0.005} {
-		t.Run(fmt.Sprint(window), func(t *testing.T) {
-			t.Parallel()
-			calls, refused, irreducible := 0, 0, 0
-			for _, c := range nth(t, soak.Nth(60, 20)) {
-				p := recordingProvider{strict: strict{window: window}}
-				model := middleware.With(middleware.Env{Archive: store.NewMemory(0)}, fit.New(fit.Options{}))(p.model)
-				h := slices.Clone(c.messages)
-				for _, n := range c.calls {
-					resp, err := model(t.Context(), &middleware.Request{
-						Messages: h[:n:n], Tools: c.tools, Budget: &middleware.Budget{Window: window},
-					}, nil)
-					calls++
-					if p.refused > 0 {
-						refused++
-					}
-					p.refused = 0
-					if err != nil {
-						require.Equal(t, middleware.Irreducible, middleware.KindOf(err), "%s: %v", c.id, err)
-						irreducible++
-						continue
-					}
-					h[n].Usage = &resp.Usage
-				}
-			}
-			t.Logf("window %d: %d calls, %d refused first, %d irreducible", window, calls, refused, irreducible)
-			require.LessOrEqual(t, float64(refused), 1+most*float64(calls))
-		})
-	}
-}
 
 // TestRecordedRestarts starts a new process after each seventh call. If the chain has the tokenizer of the model, it sends
 // the same bytes as one that goes on.

@@ -17,7 +17,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 	"github.com/laconic-go/laconic/tokens/bpe"
@@ -164,54 +163,6 @@ func TestCutPrompts(t *testing.T) {
 	}
 }
 
-// TestNoPromptIsCut replays recorded conversations with a provider that reads all, and charges by a tokenizer of its own.
-func TestNoPromptIsCut(t *testing.T) {
-	t.Parallel()
-	all := conversations(t)
-	chains := map[string]func() []middleware.Middleware{
-		"idle": func() []middleware.Middleware {
-			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 40)})}
-		},
-		"clear": func() []middleware.Middleware {
-			return []middleware.Middleware{contextedit.New(contextedit.Options{Trigger: trigger.Tokens(8000), Keep: 3})}
-		},
-		"fit": func() []middleware.Middleware { return []middleware.Middleware{fit.New(fit.Options{})} },
-		"both": func() []middleware.Middleware {
-			return []middleware.Middleware{contextedit.New(contextedit.Options{}), fit.New(fit.Options{})}
-		},
-	}
-	truth := tokens.Meter{Counter: tokens.Memo(bpe.Encoding("o200k_base"))}
-	k := 0
-	for by, counter := range map[string]tokens.Counter{"exact": bpe.Encoding("o200k_base"), "another": bpe.Encoding("cl100k_base"), "estimate": tokens.Estimate{}, "chars4": tokens.Chars4} {
-		for name, mws := range chains {
-			k++
-			t.Run(by+" "+name, func(t *testing.T) {
-				t.Parallel()
-				calls := 0
-				step := soak.Nth(48, 16)
-				for i := (step - k%step) % step; i < len(all); i += step { // others for each chain
-					c := all[i].read(t)
-					var heard middlewaretest.Recorder
-					model := middleware.Chain(heard.Middleware(), middleware.With(middleware.Env{Counter: counter, Models: served(t, 12_000)}, mws()...))(
-						func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-							calls++
-							return &middleware.Response{
-								Message: message.Assistant(message.Text{Text: "as recorded"}), Usage: message.Usage{Input: truth.Request(req.Messages, req.Tools)},
-							}, nil
-						})
-					for _, n := range c.calls {
-						for range 1 + n%2 { // some are made again
-							_, err := model(t.Context(), &middleware.Request{Messages: c.messages[:n], Tools: c.tools, Model: "served"}, nil)
-							require.True(t, err == nil || middleware.KindOf(err) == middleware.Irreducible, "%v", err)
-						}
-					}
-					require.Empty(t, heard.Events(middleware.Truncated), "%s", c.id)
-				}
-				t.Logf("%d calls", calls)
-			})
-		}
-	}
-}
 
 // TestNothingIsCut has what looks like a prompt that was cut, and is none.
 func TestNothingIsCut(t *testing.T) {
