@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -42,8 +43,8 @@ func (r *replayed) writePage(results []*replay.Result) (err error) {
 // page returns the page of results, which are in one order of conversations.
 func (r *replayed) page(results []*replay.Result) (*page.Page, error) {
 	p := &page.Page{Scale: r.counter, Rank: r.rank, Bar: r.bar, Texts: !r.noText, Talks: []*page.Talk{}}
-	for _, c := range replay.Classes() {
-		p.Classes = append(p.Classes, page.Class{Name: c.Name, Read: c.Read, Write: c.Write, Models: modelsAt(c)})
+	for _, c := range r.o.Classes {
+		p.Classes = append(p.Classes, page.Class{Name: c.Name, Read: c.Read, Write: c.Write, Models: modelsAt(c, 4)})
 	}
 	for _, result := range results {
 		line, err := json.Marshal(result)
@@ -89,21 +90,31 @@ func (r *replayed) talk(results []*replay.Result, i int) *page.Talk {
 }
 
 // modelsAt returns some models with the prices of a class, of each provider the first.
-func modelsAt(c replay.Class) []string {
-	const most = 4
+func modelsAt(c replay.Class, most int) []string {
 	names, providers := []string{}, []string{}
+	near := func(a, b float64) bool { return math.Abs(a-b) < 0.1*b }
 	for m := range models.Default().All() {
-		at := func(price models.Cost) float64 {
-			if price == 0 {
-				return 1
-			}
-			return float64(price) / float64(m.Price.Input)
-		}
-		near := func(a, b float64) bool { return math.Abs(a-b) < 0.1*b }
-		if m.Price.Input > 0 && near(at(m.Price.CacheRead), c.Read) && near(at(m.Price.CacheWrite), c.Write) &&
+		own := pricesOf(m)
+		if m.Price.Input > 0 && near(own.Read, c.Read) && near(own.Write, c.Write) &&
 			!slices.Contains(providers, m.Provider) && len(names) < most {
 			names, providers = append(names, m.Name), append(providers, m.Provider)
 		}
 	}
 	return names
+}
+
+// priced returns the prices of a model in the table as a class, and its window.
+func priced(name string) (c replay.Class, window int, err error) {
+	m, known := models.Default().Lookup(name)
+	if !known || m.Price.Input == 0 {
+		return c, 0, usagef("--model is %q, want a model with a price; see laconic models", name)
+	}
+	c = pricesOf(m)
+	c.Name = name
+	return c, m.Window, nil
+}
+
+func pricesOf(m models.Model) replay.Class {
+	of := func(price models.Cost) float64 { return float64(cmp.Or(price, m.Price.Input)) / float64(m.Price.Input) }
+	return replay.Class{Read: of(m.Price.CacheRead), Write: of(m.Price.CacheWrite)}
 }

@@ -47,8 +47,9 @@ repay a token written again for one removed; a class has the prices of a
 token that is read from the cache and of one that is written to it, for 1
 without a cache:
   K0 1, 1   K1 0.5, 1   K9 0.1, 1   K11.5 0.1, 1.25   K49 0.02, 1
-A chain that reads prices, as each chain file may, is replayed at those of
-each class. All but the costs is measured at K11.5. The cache has the exact
+With --model there is one more column, by the prices of that model. A chain
+that reads prices, as each chain file may, is replayed at those of each class.
+All but the costs is measured at K11.5. The cache has the exact
 beginning that a prompt has in common with the one before; it is always warm
 unless --ttl is given. Messages may have times in the field timestamp (RFC
 3339). A token is four bytes of text unless --counter is given; chains count
@@ -93,10 +94,11 @@ recordings contain, unless --no-text is given.`,
 		fs.BoolVar(&r.noText, "no-text", false, "leave the texts of messages out of the page")
 		fs.StringVar(&r.facts, "facts", "", "`FILE` of facts: conversation, fact, kind, used_at_message")
 		fs.IntVar(&r.minCalls, "min-calls", 0, "leave out conversations with fewer than `N` answers")
-		fs.StringVar(&r.rank, "rank", "K11.5", "class by whose cost the table is ranked: `K`")
+		fs.StringVar(&r.model, "model", "", "one more column, with the prices of the model `NAME`, and its window")
+		fs.StringVar(&r.rank, "rank", "", "class by whose cost the table is ranked: `K`; none: that of --model, or else K11.5")
 		fs.Float64Var(&r.bar, "bar", 0.97, "rank chains that keep this `SHARE` of hard facts in view")
 		fs.StringVar(&r.counter, "counter", "chars4", "count what is measured by `NAME`, as laconic count")
-		fs.IntVar(&r.o.Window, "window", 200_000, "window of the model, in `TOKENS`, if a chain file has none")
+		fs.IntVar(&r.o.Window, "window", 0, "window, in `TOKENS`, if a chain file has none; 0: that of --model, or else 200,000")
 		fs.IntVar(&r.o.MinPrefix, "min-prefix", 0, "`TOKENS` of the shortest prompt that is cached")
 		fs.IntVar(&r.o.Block, "block", 1, "`TOKENS` of which a cached prefix is a multiple")
 		fs.DurationVar(&r.o.TTL, "ttl", 0, "a prefix is cached for this `TIME` after its use; 0: always")
@@ -115,7 +117,8 @@ type replayed struct {
 	noText          bool
 	facts           string
 	minCalls        int
-	rank, counter   string
+	model, rank     string
+	counter         string
 	bar             float64
 	o               replay.Options
 }
@@ -217,14 +220,23 @@ func notRead(n int) string {
 }
 
 func (r *replayed) validate(args []string) (err error) {
+	r.o.Classes = replay.Classes()
+	if r.model != "" {
+		own, window, err := priced(r.model)
+		if err != nil {
+			return err
+		}
+		r.o.Classes, r.o.Window = append(r.o.Classes, own), cmp.Or(r.o.Window, window)
+	}
+	r.rank = cmp.Or(r.rank, r.model, "K11.5")
 	isClass := func(c replay.Class) bool { return c.Name == r.rank }
 	switch {
 	case len(args) == 0:
 		return usagef("no recordings: want files or folders; see laconic help replay")
 	case len(r.files) == 0 && r.preset == "" && !r.baselines:
 		return usagef("no chain: want --chain FILE, --preset auto or --baselines; see laconic help replay")
-	case !slices.ContainsFunc(replay.Classes(), isClass):
-		return usagef("--rank is %q, want K0, K1, K9, K11.5 or K49", r.rank)
+	case !slices.ContainsFunc(r.o.Classes, isClass):
+		return usagef("--rank is %q, want K0, K1, K9, K11.5, K49 or the model of --model", r.rank)
 	case r.noText && r.html == "":
 		return usagef("--no-text is for a page: want --html FILE, too")
 	case !(r.bar >= 0 && r.bar <= 1):
@@ -376,10 +388,14 @@ func (r *replayed) table(out io.Writer, results []*replay.Result) error {
 	if first.Facts != nil {
 		fmt.Fprintf(out, "; first the chains with %.4g %% of hard facts in view", 100*r.bar)
 	}
+	fmt.Fprint(out, ".\nPrices as those of")
+	for i, c := range r.o.Classes {
+		fmt.Fprintf(out, "%s %s (%s)", strings.Repeat(",", min(i, 1)), strings.Join(modelsAt(c, 2), ", "), c.Name)
+	}
 	fmt.Fprint(out, ".\n\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(w, "\tchain")
-	for _, c := range replay.Classes() {
+	for _, c := range r.o.Classes {
 		fmt.Fprint(w, "\t", c.Name)
 	}
 	fmt.Fprintln(w, "\tworst\tmean\tpeak\thits\tedits\tfacts\thard\tforced\tinvalid")
@@ -389,7 +405,7 @@ func (r *replayed) table(out io.Writer, results []*replay.Result) error {
 			rank = fmt.Sprint(i + 1)
 		}
 		fmt.Fprintf(w, "%s\t%s", rank, result.Chain)
-		for _, c := range replay.Classes() {
+		for _, c := range r.o.Classes {
 			fmt.Fprintf(w, "\t%.2f", result.Cost[c.Name])
 		}
 		fmt.Fprintf(w, "\t%.2f\t%.0f\t%d\t%.0f %%\t%d",

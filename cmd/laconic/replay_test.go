@@ -92,13 +92,29 @@ func TestReplay(t *testing.T) {
 	require.Zero(t, status, stderr)
 	rows := strings.Split(table, "\n")
 	require.Equal(t, "2 conversations, 15 calls. Cost relative to never editing, ranked by K0; first the chains with 60 % of hard facts in view.", rows[0])
-	require.Equal(t, strings.Fields("chain K0 K1 K9 K11.5 K49 worst mean peak hits edits facts hard forced invalid"), strings.Fields(rows[2]))
-	require.Len(t, rows, 3+11+1)
+	require.Regexp(t, `^Prices as those of gpt-.* \(K0\), gpt-4.* \(K1\), gpt-5.*, gemini-.* \(K9\), .*claude-.* \(K11.5\), deepseek-.* \(K49\)\.$`, rows[1])
+	require.Equal(t, strings.Fields("chain K0 K1 K9 K11.5 K49 worst mean peak hits edits facts hard forced invalid"), strings.Fields(rows[3]))
+	require.Len(t, rows, 4+11+1)
 	at := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, chain) })
 	require.Contains(t, rows[at], "-  "+chain, "a chain below the bar has no rank")
 	require.Equal(t, len(rows)-3, at, "it is below the others, though it costs least:\n%s", table)
 }
 
+// TestReplayModel adds the column of a model, with its window.
+func TestReplayModel(t *testing.T) {
+	t.Parallel()
+	args := []string{"replay", "--preset", "auto", "--model", "deepseek-v4-flash", write(t, reading("a", 10))}
+	status, table, stderr := exec(t, "", args...)
+	require.Zero(t, status, stderr)
+	require.Contains(t, table, "ranked by deepseek-v4-flash.\n")
+	require.Regexp(t, `K49 +deepseek-v4-flash +worst`, table)
+	status, out, stderr := exec(t, "", append(args, "--json")...)
+	require.Zero(t, status, stderr)
+	cost, ok := lines(t, out)[0]["cost"].(map[string]any)
+	require.True(t, ok)
+	require.Len(t, cost, 6)
+	require.InDelta(t, models.Default().Of("deepseek-v4-flash").Window, lines(t, out)[0]["window"], 0)
+}
 
 // TestReplayBroken checks that what can be read is replayed, and the rest is reported.
 func TestReplayBroken(t *testing.T) {
@@ -127,8 +143,34 @@ func TestReplayBroken(t *testing.T) {
 	require.Equal(t, "laconic: replay: nothing to replay: no conversation has 99 answers of the model\n", stderr)
 }
 
-
-
+func TestReplayUsage(t *testing.T) {
+	t.Parallel()
+	file := write(t, reading("a", 1))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no recordings: want files or folders"},
+		{[]string{file}, "no chain: want --chain FILE, --preset auto or --baselines"},
+		{[]string{"--baselines", "--rank", "K2", file}, `--rank is "K2", want K0, K1, K9, K11.5, K49 or the model of --model`},
+		{[]string{"--baselines", "--model", "luxury", file}, `--model is "luxury", want a model with a price`},
+		{[]string{"--baselines", "--bar", "2", file}, "--bar is 2, want a share from 0 to 1"},
+		{[]string{"--baselines", "--counter", "x", file}, `--counter: "x" is no counter`},
+		{[]string{"--baselines", "--window", "-1", file}, "a negative option"},
+		{[]string{"--preset", "luxury", file}, `replay: --preset is "luxury", want auto or economy`},
+	} {
+		status, stdout, stderr := exec(t, "", append([]string{"replay"}, c.args...)...)
+		require.Equal(t, 2, status, "%v: %s", c.args, stderr)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, c.want)
+		require.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+	}
+	for name, want := range map[string]string{file + ".gone": "no such file", write(t, "chain: [{use: contextedit, kep: 1}]"): "kep"} {
+		status, _, stderr := exec(t, "", "replay", "--chain", name, file)
+		require.Equal(t, 1, status)
+		require.Contains(t, stderr, want)
+	}
+}
 
 func TestModels(t *testing.T) {
 	t.Parallel()
@@ -150,7 +192,6 @@ func TestModels(t *testing.T) {
 	require.Equal(t, 2, status)
 	require.Equal(t, "laconic: models: 2 names given, want one at most\n", stderr)
 }
-
 
 // TestCountByTheModel counts by the tokenizer of the model that the conversation names, and says so.
 func TestCountByTheModel(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/laconic-go/laconic/internal/replay"
-	"github.com/laconic-go/laconic/models"
 )
 
 var tuneCommand = command{
@@ -45,7 +44,6 @@ docs/tuning.md.`,
 type tuning struct {
 	replayed
 
-	model   string
 	floor   float64
 	replays int
 	seed    uint64
@@ -128,19 +126,21 @@ func frontier(all []measured, floor float64) (front []measured, best int) {
 }
 
 func (t *tuning) run(ctx context.Context, args []string, std stdio) error {
-	m, known := models.Default().Lookup(t.model)
 	switch {
 	case len(args) == 0:
 		return usagef("no recordings: want files or folders; see laconic help tune")
 	case t.model == "":
 		return usagef("no model: want --model NAME; see laconic models")
-	case !known || m.Price.Input == 0:
-		return usagef("--model is %q, want a model with a price; see laconic models", t.model)
 	case !(t.floor >= 0 && t.floor <= 1):
 		return usagef("--floor is %g, want a share from 0 to 1", t.floor)
 	case t.replays < 1:
 		return usagef("--replays is %d, want 1 or more", t.replays)
 	}
+	own, _, err := priced(t.model)
+	if err != nil {
+		return err
+	}
+	t.o.Classes = []replay.Class{own}
 	talks, failed := t.load("tune", args, std)
 	talks = slices.DeleteFunc(talks, func(c *replay.Conversation) bool {
 		return !slices.ContainsFunc(c.Facts, func(f replay.Fact) bool { return f.Hard })
@@ -149,8 +149,6 @@ func (t *tuning) run(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("%s with hard facts, want two or more: one half is held back; docs/tuning.md tells what facts are",
 			several(len(talks), "conversation"))
 	}
-	price := func(p models.Cost) float64 { return float64(cmp.Or(p, m.Price.Input)) / float64(m.Price.Input) }
-	t.o.Classes = []replay.Class{{Name: t.model, Read: price(m.Price.CacheRead), Write: price(m.Price.CacheWrite)}}
 	rnd := rand.New(rand.NewPCG(t.seed, t.seed)) //nolint:gosec // G404: the same search each time
 	rnd.Shuffle(len(talks), func(i, j int) { talks[i], talks[j] = talks[j], talks[i] })
 	half := len(talks) / 2

@@ -73,7 +73,7 @@ func TestVerdict(t *testing.T) {
 		"few uses":         {1, half(20, 4, 4, 0.6), 0.5, []string{few}},
 		"saves nothing":    {1, half(30, 10, 10, 1), 0.9, []string{dear}},
 	} {
-		tune := tuning{model: "gpt-5", floor: c.floor}
+		tune := tuning{replayed: replayed{model: "gpt-5"}, floor: c.floor}
 		var out strings.Builder
 		tune.report(&out, measured{cost: 0.6, hard: c.best}, c.held, rand.New(rand.NewPCG(1, 1)))
 		for _, text := range []string{none, broken, few, dear} {

@@ -46,6 +46,7 @@ const (
 	Sent    Fate = iota // as it is
 	Cleared             // with other parts: cleared, shortened or repaired
 	Folded              // not at all: folded into others, or removed
+	Joined              // as it is, in one message with others
 )
 
 // Change is the fate of a message from a call on.
@@ -53,7 +54,7 @@ type Change struct {
 	At       int // position in the history; -1: what is sent before its first message
 	Fate     Fate
 	Event    int               // index of the event in Call.Events that explains it; -1: none does
-	Messages []message.Message // what is sent in its place; of Sent, and of -1: in addition
+	Messages []message.Message // what is sent in its place, also of others that are joined to it; of Sent, and of -1: in addition
 }
 
 // Recorder compares the calls of one conversation, in their order. It is not safe for concurrent use.
@@ -210,10 +211,17 @@ func align(history, sent []message.Message) (before place, places []place) {
 			places[f].fate = Folded
 		}
 		put(i)
-		if !history[k].Equal(sent[j]) {
-			places[k] = place{fate: Cleared, messages: []message.Message{sent[j]}}
-		}
 		i = k - 1
+		if history[k].Equal(sent[j]) {
+			continue
+		}
+		places[k] = place{Cleared, append([]message.Message{sent[j]}, places[k].messages...)}
+		for f := k; holds(&sent[j], &history[f]); f-- {
+			places[f].fate = Joined
+			if i = f - 1; i < first {
+				break
+			}
+		}
 	}
 	for f := first; f <= i; f++ {
 		places[f].fate = Folded
@@ -222,10 +230,22 @@ func align(history, sent []message.Message) (before place, places []place) {
 	return before, places
 }
 
-// pair reports whether one message is the other one, perhaps changed: it is equal, or has the same calls or results. A text
-// has none, so it is the same only next to others that are.
+// holds reports whether a message has all parts of another one, whose texts may be whole lines of its texts: some providers
+// get neighbours of one role, and system messages, as one message.
+func holds(s, h *message.Message) bool {
+	return s.Role == h.Role && len(h.Parts) > 0 && !slices.ContainsFunc(h.Parts, func(p message.Part) bool {
+		text, isText := p.(message.Text)
+		return !slices.ContainsFunc(s.Parts, func(in message.Part) bool {
+			all, _ := in.(message.Text)
+			return in == p || isText && text.Text != "" && strings.Contains("\n"+all.Text+"\n", "\n"+text.Text+"\n")
+		})
+	})
+}
+
+// pair reports whether one message is the other one, perhaps changed: it is equal, is one of its parts, or has the same calls
+// or results. A changed text has none, so it is the same only next to others that are.
 func pair(h, s *message.Message, next bool) bool {
-	if h.Equal(*s) {
+	if h.Equal(*s) || holds(s, h) {
 		return true
 	}
 	ids := callIDs(h)

@@ -21,8 +21,11 @@ func lists(words string) (all []message.Message) {
 		switch head[0] {
 		case 's':
 			all = append(all, message.System(text))
-		case 'u':
-			all = append(all, message.User(text))
+		case 'u': // of several texts with + between
+			all = append(all, message.Message{Role: message.RoleUser})
+			for part := range strings.SplitSeq(text, "+") {
+				all[len(all)-1].Parts = append(all[len(all)-1].Parts, message.Text{Text: part})
+			}
 		case 'a':
 			all = append(all, message.Assistant(message.Text{Text: text}))
 		case 'c':
@@ -37,9 +40,9 @@ func lists(words string) (all []message.Message) {
 // fates writes what became of messages: positions of cleared and folded ones, and + for each added message.
 func fates(c calls.Call) (out []string) {
 	for _, change := range c.Changes {
-		s := fmt.Sprint(change.At, []string{"sent", "cleared", "folded"}[change.Fate])
+		s := fmt.Sprint(change.At, []string{"sent", "cleared", "folded", "joined"}[change.Fate])
 		for _, m := range change.Messages {
-			s += " " + m.Text()
+			s += " " + strings.ReplaceAll(m.Text(), "\n", "|")
 			for r := range m.Results() {
 				s += r.Text
 			}
@@ -69,6 +72,9 @@ func TestFates(t *testing.T) {
 		"nothing is sent":      {"u:go", "", []string{"0folded"}},
 		"no history":           {"", "u:go", []string{"-1sent go"}},
 		"reused call IDs":      {"u:go c1 r1:x c1 r1:y", "u:go c1 r1:- c1 r1:y", []string{"2cleared -"}},
+		"joined":               {"u:a u:b a:c", "u:a+b a:c", []string{"0joined", "1joined a|b"}},
+		"joined to a summary":  {"u:go c1 r1:x c2 r2:y", "u:go+sum c2 r2:y", []string{"0joined go|sum", "1folded", "2folded"}},
+		"cleared, then added":  {"u:go c1 r1:x", "u:go c1 r1:- u:now", []string{"2cleared - now"}},
 		"two summaries":        {"u:go c1 r1:x c2 r2:y a:z", "u:go u:one u:two a:z", []string{"1folded", "2folded", "3folded", "4folded one two"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,7 +1,7 @@
 "use strict";
 const $ = id => document.getElementById(id);
 const page = JSON.parse($("data").textContent);
-const FATES = ["sent", "cleared", "folded", "added"];
+const FATES = ["sent", "cleared", "folded", "joined", "added"];
 const COLORS = [["#0a6c74", "#5cc4cc"], ["#c4500b", "#ff9d5c"], ["#5b55c9", "#a5a0ff"], ["#a3326f", "#f08cc0"], ["#5c7a12", "#b4d455"],
   ["#1f6fb8", "#7cb8f0"], ["#8a6300", "#e0b64a"], ["#6b6f76", "#a5a9b0"], ["#2f8f5b", "#6fdca0"], ["#b3261e", "#ff8a80"], ["#7b4a2d", "#d6a284"], ["#3c4a8f", "#9fb0ff"]];
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -70,7 +70,7 @@ function drawAll() {
   drawLong(rows);
 }
 
-// scatter draws hard facts against cost. A number of a point stands at the first free place around it.
+// scatter draws hard facts against cost. A number of a point stands at the first free place around it, or nowhere.
 function scatter(rows) {
   const W = 520, H = 300, L = 50, R = 16, T = 14, B = 44, low = Math.min(page.bar, ...rows.map(r => hard(r.c)));
   const least = Math.max(0, 1 - 1.12 * Math.max(1 - low, .005)), most = Math.max(1, ...rows.map(r => r.cost)) * 1.06;
@@ -80,16 +80,16 @@ function scatter(rows) {
   const grid = [], step = [.001, .002, .005, .01, .02, .05, .1, .2, .25].find(s => (1 - least) / s <= 6) || .5;
   for (let v = 1; v >= least; v -= step) grid.push(line(L, y(v), W - R, y(v), css("--line")), label(L - 7, y(v) + 4, "end", (100 * v).toFixed(step < .01 ? 1 : 0) + " %"));
   for (let v = 0, by = most > 3 ? 1 : most > 1.6 ? .5 : .25; v <= most; v += by) grid.push(line(x(v), H - B, x(v), H - B + 5, css("--soft")), label(x(v), H - B + 18, "middle", two(v)));
-  const points = rows.map(r => [x(r.cost), y(hard(r.c))]), taken = points.slice();
-  const around = [14, 26, 38].flatMap(d => [[1, 0], [0, -1], [0, 1], [-1, 0], [.8, -.8], [.8, .8], [-.8, -.8], [-.8, .8]].map(([a, b]) => [a * d, b * d]));
+  const points = rows.map(r => [x(r.cost), y(hard(r.c))]), taken = [...points, ...[12, 25, 38].map(d => [W - R - d, y(page.bar) - 9])];
+  const around = [14, 26, 38, 52, 68].flatMap(d => [[1, 0], [0, -1], [0, 1], [-1, 0], [.8, -.8], [.8, .8], [-.8, -.8], [-.8, .8]].map(([a, b]) => [a * d, b * d]));
   const free = ([px, py]) => px > L && px < W - 8 && py > 8 && py < H - B - 6 && taken.every(q => Math.abs(q[0] - px) > 13 || Math.abs(q[1] - py) > 12);
   const dots = rows.map(({ c, i, cost, keeps }, r) => {
-    const [px, py] = points[r], at = around.map(([a, b]) => [px + a, py + b]).find(free) || [px + 14, py];
-    taken.push(at);
+    const [px, py] = points[r], at = around.map(([a, b]) => [px + a, py + b]).find(free);
+    if (at) taken.push(at);
     return el("g", { onclick: () => choose({ chain: i }), style: { cursor: "pointer" } }, el("title", {}, `${c.chain}: ${two(cost)}, ${percent(hard(c))}`),
-      Math.hypot(at[0] - px, at[1] - py) > 20 ? line(px, py, at[0], at[1], css("--soft")) : null,
+      at && Math.hypot(at[0] - px, at[1] - py) > 20 ? line(px, py, at[0], at[1], css("--soft")) : null,
       el("circle", { cx: px, cy: py, r: i === state.chain ? 7 : 5, fill: color(i), "fill-opacity": keeps ? 1 : .35, stroke: color(i) }),
-      label(at[0], at[1] + 4, "middle", keeps ? String(r + 1) : "–", "dot"));
+      at ? label(at[0], at[1] + 4, "middle", keeps ? String(r + 1) : "–", "dot") : null);
   });
   const text = rows.map(r => `${r.c.chain}: ${two(r.cost)}, ${percent(hard(r.c))}`).join("; ");
   return el("svg", { viewBox: `0 0 ${W} ${H}`, role: "img", "aria-label": `${t("scatter")}. ${text}` }, ...grid, line(L, H - B, W - R, H - B, css("--soft")),
@@ -101,8 +101,10 @@ function drawLong(rows) {
   const all = rows[0].c.unedited, most = Math.max(1, all.n, ...rows.map(r => r.c.too_long.n));
   const row = (name, r, cls) => el("tr", {}, td(name), bar(r.n, most, num(r.n), r.n ? cls : ""));
   const windows = [...new Set(rows.map(r => r.c.window))].map(w => t("window", num(w))).join(", ");
+  const wrong = rows.filter(r => r.c.too_long.n);
   $("long").replaceChildren(el("figcaption", {}, t("long"), el("small", {}, t("longnote", num(all.of)) + ", " + windows)),
-    el("table", {}, el("tbody", {}, row(t("never"), all, "bad"), ...rows.map(r => row(r.c.chain, r.c.too_long, "bad")))));
+    all.n || wrong.length ? el("table", {}, el("tbody", {}, row(t("never"), all, "bad"), ...wrong.map(r => row(r.c.chain, r.c.too_long, "bad")))) : null,
+    wrong.length < rows.length ? el("p", { class: "empty" }, t("fitted", num(rows.length - wrong.length))) : "");
 }
 
 // --- one conversation
@@ -191,12 +193,12 @@ function view(call) {
     if (c > call) break;
     now.set(at, { fate, event, ids, call: c });
   }
-  const add = (at, ids, was) => ids.forEach(id => rows.push({ at, id: null, fate: 3, event: was.event, call: was.call, sent: [id] }));
+  const add = (at, ids, was) => ids.forEach(id => rows.push({ at, id: null, fate: 4, event: was.event, call: was.call, sent: [id] }));
   if (now.has(-1)) add(-1, now.get(-1).ids, now.get(-1));
   for (let at = 0; at < data.at[call]; at++) {
-    const was = now.get(at) || { fate: 0, event: -1, ids: [], call: -1 }, cleared = was.fate === 1;
-    rows.push({ at, id: data.history[at], fate: was.fate, event: was.event, call: was.call, sent: cleared ? was.ids : was.fate === 0 ? [data.history[at]] : [] });
-    if (!cleared) add(at, was.ids, was);
+    const was = now.get(at) || { fate: 0, event: -1, ids: [], call: -1 }, replaced = was.fate === 1 || was.fate === 3;
+    rows.push({ at, id: data.history[at], fate: was.fate, event: was.event, call: was.call, sent: replaced ? was.ids : was.fate === 0 ? [data.history[at]] : [] });
+    if (!replaced) add(at, was.ids, was);
   }
   return rows;
 }
@@ -267,7 +269,7 @@ function open(x, event) {
   const pane = (word, ids) => el("div", {}, el("h3", {}, t(word, num(tokensOf(ids)))), ...ids.flatMap(id => (texts ? texts[id] : [["", "", t("notext")]]).map(([kind, name, text]) =>
     el("div", {}, kind !== "text" && kind ? el("h3", {}, [kind, name].filter(Boolean).join(" · ")) : null, el("pre", { tabindex: 0 }, text || t("emptytext"))))));
   const why = x.fate === 0 ? null : el("p", {}, event ? t("bywhom", t(FATES[x.fate]), event[2], event[0] < 0 ? "–" : num(event[0] + 1), isEdit(event) && event[1] !== "edited" ? `${event[1]}: ${event[3]}` : event[3]) : t("unexplained"));
-  const panes = x.fate === 0 || x.fate === 3 ? [pane("asis", x.sent)] : [pane("original", [x.id]), x.sent.length ? pane("instead", x.sent) : el("p", { class: "soft" }, t("nothing"))];
+  const panes = x.fate === 0 || x.fate === 4 ? [pane("asis", x.sent)] : [pane("original", [x.id]), x.sent.length ? pane("instead", x.sent) : el("p", { class: "soft" }, t(x.fate === 3 ? "inother" : "nothing"))];
   return el("div", { class: "open" }, why, el("div", { class: "texts" }, ...panes));
 }
 

@@ -19,7 +19,7 @@ const WORDS = {
   scatter: ["Facts kept against cost", "保留的事实与费用"], scatternote: ["Hard facts in the prompt that needs them, %. Numbers are those of the table; better is up and left.", "用到时仍在提示词中的关键事实，%。数字同表格；越靠左上越好。"],
   xcost: ["cost, 1 = never editing", "费用，1 = 从不编辑"],
   nofacts: ["No facts are known. A file of facts, given with --facts, tells what later answers need.", "没有事实数据。用 --facts 指定事实文件，才知道后面的回答需要什么。"],
-  long: ["Calls that would not have fitted", "窗口放不下的调用"], longnote: ["Prompts longer than the window, of {0} calls", "提示词超过窗口的次数，共 {0} 次调用"], never: ["never editing", "从不编辑"],
+  long: ["Calls that would not have fitted", "窗口放不下的调用"], longnote: ["Prompts longer than the window, of {0} calls", "提示词超过窗口的次数，共 {0} 次调用"], never: ["never editing", "从不编辑"], fitted: ["With {0} chains, each prompt fitted.", "{0} 条链的所有提示词都放得下。"],
   window: ["window {0}", "窗口 {0}"],
   plot: ["Size of the context, call by call", "逐次调用的上下文大小"], plotnote: ["tokens ({0}); choose a call with a click, or with the slider below", "token（{0}）；点击或用下方滑块选择调用"],
   call: ["call", "调用"], whole: ["whole history", "完整历史"], edit: ["edit", "编辑"],
