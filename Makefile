@@ -14,6 +14,7 @@ GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 CYCLONEDX := $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
 NPM      := $(TOOLS)/npm
+AGENTS   := $(TOOLS)/agents
 
 GO       ?= go
 BENCH    ?= .
@@ -143,6 +144,16 @@ clients: ## test with the clients of providers and with frameworks, of Go and of
 		echo "there is no npm, so its clients are not tested: install Node.js 20 or later"; \
 	fi
 
+.PHONY: agents
+agents: ## run coding agents directly and through the gateway; ARGS="-agents codex,pi -calls 20" narrows it
+	@echo "== coding agents"
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(AGENTS)/node_modules/.package-lock.json && \
+		$(GO) test -vet=off -count=1 -v -timeout 60m ./tests/agents $(ARGS); \
+	else \
+		echo "there is no npm, so no coding agent is run: install Node.js 20 or later"; \
+	fi
+
 .PHONY: otel
 otel: ## test the module for OpenTelemetry
 	@echo "== otel"
@@ -198,6 +209,11 @@ $(NPM)/node_modules/.package-lock.json: tests/npm/package.json tests/npm/package
 	@echo "== install the clients of npm (once, a minute)"
 	@mkdir -p $(NPM) && cp tests/npm/package.json tests/npm/package-lock.json $(NPM)
 	@cd $(NPM) && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error
+
+$(AGENTS)/node_modules/.package-lock.json: tests/agents/package.json
+	@echo "== install the coding agents (once, some minutes)"
+	@mkdir -p $(AGENTS) && cp tests/agents/package.json $(AGENTS)
+	@cd $(AGENTS) && npm install --no-audit --no-fund --loglevel=error
 
 $(GOLANGCI):
 	@echo "== build golangci-lint $(GOLANGCI_VERSION) (once, a few minutes)"

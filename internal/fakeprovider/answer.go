@@ -165,51 +165,87 @@ const (
 	cacheStep   = 128
 )
 
-// promptCache holds the hash of each prefix of the requests that were answered: of the model and the declarations,
-// and then of each further message. It is safe for concurrent use.
+// lookback is how many blocks before a mark Anthropic looks for a prefix that was written at an earlier mark.
+// Source: platform.claude.com, build-with-claude/prompt-caching.
+const lookback = 20
+
+// promptCache holds the hash of each prefix that was cached: of the model and the declarations, and then of each further
+// message. It is safe for concurrent use.
 type promptCache struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]bool
 }
 
-// use returns the tokens of the longest prefix that an earlier request had, and adds the prefixes of this one: all of
-// them, or those up to the last mark, whose further tokens are written. A message that differs in one byte is a different
-// message.
+// use returns the tokens of the longest cached prefix that is found, and adds those of this request: all of them, or with
+// marks those that end with one, whose further tokens are written. A message that differs in one byte is a different message.
 func (c *promptCache) use(r *Request) (cached, written int) {
+	if !r.auto && len(r.marks) == 0 {
+		return 0, 0
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil {
 		c.known = map[[sha256.Size]byte]bool{}
 	}
-	tokens := CountText(r.declarations)
-	h := sha256.New()
-	add := func(v any) {
-		h.Write(encode(v))
-		prefix := [sha256.Size]byte(h.Sum(nil))
-		if c.known[prefix] {
-			cached = tokens / cacheStep * cacheStep
+	prefixes := r.prefixes()
+	ends := r.marks
+	if r.auto {
+		ends = []int{len(r.Messages)}
+	}
+	for _, end := range ends {
+		for k, passed := end, 0; k >= 0 && (r.auto || passed < lookback); k-- {
+			if c.known[prefixes[k].hash] {
+				cached = max(cached, prefixes[k].tokens)
+				break
+			}
+			if k > 0 {
+				passed += r.Messages[k-1].blocks()
+			}
 		}
-		c.known[prefix] = true
 	}
-	if r.marks == 0 {
-		return 0, 0
-	}
-	add([]string{r.Model, r.declarations})
-	for i, m := range r.Messages {
-		if r.marks >= 0 && i >= r.marks {
-			break
+	for k, p := range prefixes {
+		if r.auto || slices.Contains(ends, k) {
+			c.known[p.hash] = true
 		}
-		tokens += m.Tokens()
-		add(m)
 	}
-	if tokens < leastCached {
+	tokens := prefixes[slices.Max(ends)].tokens
+	cached = cached / cacheStep * cacheStep
+	switch {
+	case tokens < leastCached:
 		return 0, 0
-	}
-	if cached < leastCached {
+	case cached < leastCached:
 		cached = 0
 	}
-	if r.marks > 0 {
+	if !r.auto {
 		written = tokens - cached
 	}
 	return cached, written
+}
+
+// prefix is a number of first messages, with the declarations.
+type prefix struct {
+	hash   [sha256.Size]byte
+	tokens int
+}
+
+// prefixes returns all prefixes of a request, from that without messages to that with all.
+func (r *Request) prefixes() []prefix {
+	h, tokens := sha256.New(), CountText(r.declarations)
+	h.Write(encode([]string{r.Model, r.declarations}))
+	all := []prefix{{[sha256.Size]byte(h.Sum(nil)), tokens}}
+	for _, m := range r.Messages {
+		h.Write(encode(m))
+		tokens += m.Tokens()
+		all = append(all, prefix{[sha256.Size]byte(h.Sum(nil)), tokens})
+	}
+	return all
+}
+
+// blocks returns the number of blocks of a message.
+func (m Message) blocks() int {
+	n := len(m.Parts) + len(m.Calls)
+	if m.Reasoning != "" {
+		n++
+	}
+	return max(n, 1)
 }

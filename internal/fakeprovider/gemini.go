@@ -78,7 +78,7 @@ func (gemini) parse(req *http.Request, body []byte) (*Request, error) {
 		return nil, invalid("", "", "Invalid JSON payload received. %v", err)
 	}
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
-	r := &Request{Model: model, MaxTokens: wire.Config.Most, marks: -1, Stream: method == "streamGenerateContent"}
+	r := &Request{Model: model, MaxTokens: wire.Config.Most, auto: true, Stream: method == "streamGenerateContent"}
 	r.array = r.Stream && req.URL.Query().Get("alt") != "sse"
 	if method != "generateContent" && method != "streamGenerateContent" {
 		return nil, &Error{Status: http.StatusNotFound, Message: "Method not found: " + method}

@@ -114,7 +114,7 @@ func (messages) parse(req *http.Request, body []byte) (*Request, error) {
 		return nil, err
 	}
 	if given(wire.Mark) {
-		r.marks = len(r.Messages)
+		r.marks = append(r.marks, len(r.Messages))
 	}
 	return r, nil
 }
@@ -398,7 +398,7 @@ func (r *Request) addTurn(t turn) error {
 			result := Message{Role: "tool", CallID: b.ToolUseID, Parts: resultParts(b.Content)}
 			r.add(result, b.form, b.path)
 			if b.marked {
-				r.marks = len(r.Messages)
+				r.marks = append(r.marks, len(r.Messages))
 			}
 			continue
 		case "text":
@@ -412,7 +412,7 @@ func (r *Request) addTurn(t turn) error {
 		}
 		form, began = append(form, b.form), true
 		if b.marked {
-			r.marks = len(r.Messages) + 1
+			r.marks = append(r.marks, len(r.Messages)+1)
 		}
 	}
 	flush()

@@ -53,7 +53,7 @@ func (ollama) parse(_ *http.Request, body []byte) (*Request, error) {
 		return nil, invalid("", "", "model is required")
 	}
 	r := &Request{
-		Model: wire.Model, Stream: wire.Stream == nil || *wire.Stream, MaxTokens: max(wire.Options.Most, 0), marks: -1,
+		Model: wire.Model, Stream: wire.Stream == nil || *wire.Stream, MaxTokens: max(wire.Options.Most, 0), auto: true,
 		lines: true, window: cmp.Or(wire.Options.Window, ollamaWindow), whole: wire.Truncate != nil && !*wire.Truncate,
 	}
 	for i, t := range wire.Tools {

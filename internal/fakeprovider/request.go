@@ -18,7 +18,8 @@ type Request struct {
 	MaxTokens    int  // max_tokens or max_completion_tokens; 0: not given
 	Cut          int  // messages that Ollama has left out, without an error, since the window is full
 
-	marks       int    // messages up to the last mark of a prefix to be cached; -1: all, without marks
+	marks       []int  // numbers of first messages that end with a mark of a prefix to be cached
+	auto        bool   // prefixes are cached without marks
 	dropBroken  bool   // void reasoning is left out instead of refused
 	dropped     []int  // messages whose reasoning was left out
 	compact     bool   // for a compaction on demand
@@ -151,7 +152,7 @@ func Parse(body []byte) (*Request, error) {
 	}
 	r := &Request{
 		Model: wire.Model, Messages: wire.Messages, Stream: wire.Stream, IncludeUsage: wire.StreamOptions["include_usage"],
-		MaxTokens: max(wire.MaxTokens, wire.MaxCompletionTokens), marks: -1,
+		MaxTokens: max(wire.MaxTokens, wire.MaxCompletionTokens), auto: true,
 	}
 	var declarations bytes.Buffer
 	for _, name := range []string{"tools", "response_format"} {

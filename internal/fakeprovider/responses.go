@@ -17,7 +17,7 @@ type responses struct{}
 var responsesFields = strings.Fields(`model input instructions tools tool_choice stream stream_options max_output_tokens
 	max_tool_calls store reasoning include previous_response_id text truncation temperature top_p top_logprobs
 	parallel_tool_calls metadata user prompt_cache_key prompt_cache_retention context_management service_tier background
-	conversation safety_identifier prompt`)
+	conversation safety_identifier prompt client_metadata`)
 
 // item is an element of the input.
 type item struct {
@@ -66,7 +66,7 @@ func (responses) parse(_ *http.Request, body []byte) (*Request, error) {
 		return nil, invalid("previous_response_not_found", "previous_response_id",
 			"Previous response with id '%s' not found.", wire.Previous)
 	}
-	r := &Request{Model: wire.Model, Stream: wire.Stream, MaxTokens: wire.Most, marks: -1}
+	r := &Request{Model: wire.Model, Stream: wire.Stream, MaxTokens: wire.Most, auto: true}
 	var set []any
 	for i, t := range wire.Tools {
 		set = append(set, t)
