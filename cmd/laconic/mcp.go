@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -28,7 +29,7 @@ import (
 
 var mcpCommand = command{
 	name:  "mcp",
-	args:  "--chain FILE [--scope NAME | --secret FILE --credential FILE]",
+	args:  "[--chain FILE] [--scope NAME | --credential FILE]",
 	short: "serve the archive of a chain by the Model Context Protocol",
 	long: `Serves the archive that a chain file names to one client of the Model Context
 Protocol, over standard input and output, until the input ends. There is one
@@ -36,7 +37,8 @@ tool, recall: it reads what the chain has cleared, by the handle in the
 placeholder. The archive must be a folder or a database, since one in memory
 is that of another process. A client sees one scope alone: that of --scope, or
 else that of the chain file. With --secret and --credential it is the scope that
-the gateway has for requests with this header.`,
+the gateway has for requests with this header. Without --chain it is the archive
+of laconic serve without one, and --credential is enough.`,
 	flags: func(fs *flag.FlagSet) action {
 		var m served
 		fs.StringVar(&m.chain, "chain", "", "the chain `FILE`, in YAML or JSON")
@@ -59,14 +61,14 @@ type served struct {
 
 func (m *served) run(ctx context.Context, args []string, std stdio) (err error) {
 	switch {
-	case m.chain == "":
-		return usagef("no chain: want --chain FILE; see laconic help mcp")
+	case m.chain == "" && m.credential == "":
+		return usagef("no chain: want --chain FILE, or --credential FILE for the archive of laconic serve without a chain; see laconic help mcp")
 	case len(args) > 0:
 		return usagef("%s, want none; see laconic help mcp", several(len(args), "argument"))
-	case (m.secret == "") != (m.credential == "") || m.secret != "" && m.scope != nil:
+	case m.chain != "" && (m.secret == "") != (m.credential == "") || m.secret != "" && m.scope != nil:
 		return usagef("want --scope, or --secret and --credential, or none; see laconic help mcp")
 	}
-	file, err := chainfile.Load(m.chain)
+	file, err := m.load()
 	if err != nil {
 		return err
 	}
@@ -91,6 +93,21 @@ func (m *served) run(ctx context.Context, args []string, std stdio) (err error) 
 	out := &output{to: std.out}
 	in := &requests{from: bufio.NewReader(std.in), refuse: out}
 	return newServer(file.Archive).Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: out})
+}
+
+// load reads the chain file, or takes what laconic serve has without one.
+func (m *served) load() (*chainfile.File, error) {
+	if m.chain != "" {
+		return chainfile.Load(m.chain)
+	}
+	folder, err := stateFolder()
+	if err == nil && m.secret == "" {
+		m.secret, err = ownSecret(folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return gateway.Preset(filepath.Join(folder, "archive"))
 }
 
 // scopeOf returns the scope of the credential, in a gateway with a chain file of this scope.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -33,7 +35,9 @@ Messages, Gemini and Ollama, applies the chain, and sends them to the upstream.
 Clients set their base URL to this server. All else passes untouched.
 --routes names several upstreams in a file, a line NAME: URL for each, and
 requests to /NAME/… go there; --upstream gets the others. Each credential is a
-tenant of its own. Without --chain, the chain is preset auto. SIGHUP reads the
+tenant of its own. Without --chain, the chain is preset auto, and what it
+removes is kept in a folder of the user, or in memory if it listens to other
+machines. SIGHUP reads the
 chain file and certificate again; SIGTERM
 and SIGINT make /readyz say no, and end the server after the last request. The
 log goes to standard error and has no content. See docs/gateway.md.`,
@@ -41,6 +45,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		var s serving
 		o := &s.opts
 		fs.StringVar(&o.Chain, "chain", "", "the chain `FILE`, in YAML or JSON; none: preset auto")
+		fs.StringVar(&s.archive, "archive", "", "`FOLDER` of what is removed, without --chain; off: memory")
 		fs.StringVar(&s.upstream, "upstream", "", "`URL` of the API, as https://api.openai.com")
 		fs.StringVar(&s.routes, "routes", "", "`FILE` with a line NAME: URL for each of several upstreams")
 		fs.StringVar(&s.listen, "listen", "127.0.0.1:8787", "`ADDRESS` to listen on")
@@ -74,6 +79,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 type serving struct {
 	opts                                  gateway.Options
 	upstream, routes, listen, secret, log string
+	archive                               string
 	check, demo, probe                    bool
 }
 
@@ -108,6 +114,9 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		return err
 	}
 	fmt.Fprintf(std.out, "laconic serves at %s\n", l.Addr())
+	if s.opts.Chain == "" {
+		fmt.Fprintln(std.out, "what is removed is kept in", cmp.Or(s.opts.Archive, "memory"))
+	}
 	if s.demo {
 		fmt.Fprintf(std.out, demoText, l.Addr())
 	}
@@ -191,6 +200,9 @@ func (s *serving) read(stderr io.Writer) error {
 		}
 		s.opts.Routes = append(s.opts.Routes, r)
 	}
+	if err := s.keep(); err != nil {
+		return err
+	}
 	if s.secret != "" {
 		var err error
 		if s.opts.Secret, err = readSecret(s.secret); err != nil {
@@ -208,6 +220,59 @@ func (s *serving) read(stderr io.Writer) error {
 		return usagef("--log is %q, want json, text or off", s.log)
 	}
 	return nil
+}
+
+// keep chooses the archive of a gateway without a chain file: for one person, who reaches it by the loopback, a folder below that of the
+// user's state; for a team memory.
+func (s *serving) keep() error {
+	host, _, _ := net.SplitHostPort(s.listen)
+	one := host == "localhost" || net.ParseIP(host).IsLoopback()
+	switch {
+	case s.opts.Chain != "" && s.archive != "":
+		return usagef("--archive is for the chain without a file: want the key archive in %s", s.opts.Chain)
+	case s.opts.Chain != "" || s.archive == "off" || s.archive == "" && !one:
+		return nil
+	}
+	folder, err := stateFolder()
+	secret := s.secret
+	if err == nil && secret == "" {
+		secret, err = ownSecret(folder)
+	}
+	if err != nil && s.archive == "" { // a user without a home
+		return nil
+	}
+	s.secret, s.opts.Archive = secret, cmp.Or(s.archive, filepath.Join(folder, "archive"))
+	return err
+}
+
+// stateFolder returns the folder in which programs of the user keep what a restart should not lose, by the XDG Base Directory
+// Specification.
+func stateFolder() (string, error) {
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "laconic"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: want --archive off, or a home", err)
+	}
+	return filepath.Join(home, ".local", "state", "laconic"), nil
+}
+
+// ownSecret returns the file of the secret in a folder, and makes one if there is none.
+func ownSecret(folder string) (string, error) {
+	path := filepath.Join(folder, "secret")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // one of several gateways makes it
+	if errors.Is(err, os.ErrExist) {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	_, err = io.WriteString(f, rand.Text()+"\n")
+	return path, errors.Join(err, f.Close())
 }
 
 // readSecret reads the key of the scopes' names.

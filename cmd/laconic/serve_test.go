@@ -21,9 +21,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/store"
 )
 
 // TestDemo starts the demonstration, and sends what its command lines send.
@@ -65,6 +67,77 @@ func TestDemo(t *testing.T) {
 	require.Zero(t, <-done)
 }
 
+func TestServeUsage(t *testing.T) {
+	t.Parallel()
+	chain := write(t, "chain: [{use: contextedit}]")
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"", 2, "no upstream: want --upstream URL or --routes FILE"},
+		{"--chain x", 2, "no upstream: want --upstream URL"},
+		{"--demo --upstream http://a", 2, "--demo has an upstream of its own"},
+		{"--chain x --upstream http://a y", 2, `"y" is too much`},
+		{"--chain x --upstream http://a --fail half", 2, "want open or closed"},
+		{"--chain x --upstream http://a --tls-cert c", 2, "want both --tls-cert and --tls-key"},
+		{"--chain x --upstream http://a --max-active 0", 2, "above 0"},
+		{"--chain x --archive y --upstream http://a", 2, "want the key archive in x"},
+		{"--chain x --upstream a", 1, "is no URL of a server"},
+		{"--chain x --upstream http://a --log xml", 2, `--log is "xml"`},
+		{"--chain " + chain + " --routes " + chain, 1, "is no URL of a server"},
+		{"--chain none --upstream http://a", 1, "no such file"},
+	} {
+		args := append([]string{"serve", "--check"}, strings.Fields(c.args)...)
+		var out, errs bytes.Buffer
+		require.Equal(t, c.status, run(t.Context(), args, nil, &out, &errs), c.args)
+		require.Contains(t, errs.String(), c.want)
+	}
+	var out bytes.Buffer
+	status := run(t.Context(), []string{"serve", "--check", "--chain", chain, "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
+	stdout := out.String()
+	require.Equal(t, 1, status)
+	require.Contains(t, stdout, "ok: chain "+chain)
+	require.Contains(t, stdout, "failed: upstream http://127.0.0.1:1: ")
+	out.Reset()
+	run(t.Context(), []string{"serve", "--check", "--archive", "off", "--upstream", "http://127.0.0.1:1"}, nil, &out, io.Discard)
+	require.Contains(t, out.String(), "ok: chain preset auto")
+}
+
+// TestServeArchive: without a chain file, what is removed is kept below the user's state for one person, and recall reads it there;
+// for others, and if it is refused, nothing is written.
+//
+//nolint:paralleltest // it sets the environment
+func TestServeArchive(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", state)
+	folder := filepath.Join(state, "laconic")
+	check := func(args ...string) string {
+		var out bytes.Buffer
+		run(t.Context(), append([]string{"serve", "--check", "--upstream", "http://127.0.0.1:1"}, args...), nil, &out, io.Discard)
+		require.Contains(t, out.String(), "ok: archive\n")
+		return out.String()
+	}
+	check("--archive", "off")
+	check("--listen", ":0")
+	require.NoDirExists(t, folder)
+	check()
+	secret, err := os.ReadFile(filepath.Join(folder, "secret"))
+	require.NoError(t, err)
+	check("--listen", "localhost:0")
+
+	file, err := gateway.Preset(filepath.Join(folder, "archive"))
+	require.NoError(t, err)
+	scope := gateway.ScopeOf(secret, "", http.Header{"X-Api-Key": {"mine"}})
+	h, err := store.Keep(t.Context(), file.In(scope).Archive, store.Content{Data: said})
+	require.NoError(t, err)
+	session := serve(t, "--credential", write(t, "x-api-key: mine"))
+	got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "recall", Arguments: map[string]any{"handle": h.String()}})
+	require.NoError(t, err)
+	text, ok := got.Content[0].(*mcp.TextContent)
+	require.True(t, ok)
+	require.Contains(t, text.Text, said)
+}
 
 // TestServeCheckWrites: the check writes to the stores, and leaves nothing there.
 func TestServeCheckWrites(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -42,7 +43,7 @@ func (c *chain) end() {
 
 // load reads the chain file. A journal and an archive in memory are those of the chain before.
 func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
-	file, err := chainfile.Parse("", []byte("preset: auto"))
+	file, err := Preset(g.opts.Archive)
 	if g.opts.Chain != "" {
 		file, err = chainfile.Load(g.opts.Chain)
 	}
@@ -76,6 +77,15 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	}
 	c.rt = g.newTransport(c)
 	return c, nil
+}
+
+// Preset returns the chain file of a gateway without one, with a folder as its archive; "": memory.
+func Preset(archive string) (*chainfile.File, error) {
+	text := "preset: auto\n"
+	if archive != "" {
+		text += "archive: " + strconv.Quote(archive) + "\n"
+	}
+	return chainfile.Parse("", []byte(text))
 }
 
 // patience is the time that a database has to open, before the gateway starts without it.

@@ -30,8 +30,9 @@ import (
 
 // Options configure a gateway. Routes are required.
 type Options struct {
-	Chain  string  // path of the chain file; "": preset auto
-	Routes []Route // where requests go
+	Chain   string  // path of the chain file; "": preset auto
+	Archive string  // folder of what preset auto removes; "": memory. With a chain file it is not read
+	Routes  []Route // where requests go
 
 	// Secret is the key of the hashes that name the scopes. Gateways that share a journal or an archive need the same. nil: a
 	// random one, which is an error if the chain file names a journal or an archive that outlives the process.
