@@ -523,3 +523,32 @@ func TestPinWithResultsInAnyOrder(t *testing.T) {
 		require.Empty(t, a.cleared())
 	}
 }
+
+// What fits after an undo is sent, also if the thinking of the newest round, which was written since the edit, is left out.
+func TestFitAfterAnUndoWithBoundThinking(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	a := newStAgent(t, env, stClear("clear", nil), fit.New(fit.Options{}))
+	thinks := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		call := message.ToolCall{ID: fmt.Sprint("call", a.rounds), Name: "read", Arguments: `{"text":"` + strings.Repeat("word ", 2000) + `"}`}
+		return &middleware.Response{Message: message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, call)}, nil
+	}
+	strict, refused := middlewaretest.Strict("bound", thinks)
+	a.answers = strict
+	large := middleware.Request{Model: "claude-opus-5-5", Params: []int{}}
+	for range 3 {
+		a.call(large)
+	}
+	clearing := large
+	clearing.Params = []int{3}
+	a.call(clearing)
+	a.call(large)
+	a.undo()
+	history := a.history
+	a.call(large)
+	a.history = history // the answer is dropped, and the call made again
+	small := large
+	small.Budget = &middleware.Budget{Window: 2000}
+	a.call(small)
+	require.Empty(t, refused())
+}

@@ -133,8 +133,8 @@ func (h *History) within(runs []message.Run) []int {
 }
 
 // spares returns an error if parts, in place of those of message i, would lose what is
-// protected. made is the length of the history that the parts were made for: arguments of the
-// newest round are not shortened because they were old in a longer history.
+// protected, besides thinking: see [History.keepsThinking]. made is the length of the history that the parts were made for:
+// arguments of the newest round are not shortened because they were old in a longer history.
 func (h *History) spares(i int, parts []message.Part, made int) error {
 	p := h.ProtectionAt(i)
 	switch {
@@ -145,7 +145,8 @@ func (h *History) spares(i int, parts []message.Part, made int) error {
 	case p&ProtectText != 0 && !keepsWords(h.Body[i].Parts, parts):
 		return errors.New("the text of the first and of the last user message must stay")
 	case p&ProtectNewest != 0:
-		return onlyShortened(h.Body[i].Parts, parts, func(id string) bool { return made == len(h.Body) && h.answered(i, id) })
+		answered := func(id string) bool { return made == len(h.Body) && h.answered(i, id) }
+		return onlyShortened(WithoutThinking(h.Body[i].Parts), WithoutThinking(parts), answered)
 	}
 	return nil
 }
@@ -188,6 +189,9 @@ func (h *History) StandsFor(m *message.Message, i int) bool {
 	}
 	if b.Equal(*m) {
 		return true
+	}
+	if i >= h.Fresh && countThinking(b.Parts) != countThinking(m.Parts) {
+		return false
 	}
 	return b.Role == m.Role && b.Name == m.Name && h.spares(i, m.Parts, -1) == nil && sameStructure(b.Parts, m.Parts) == nil
 }
