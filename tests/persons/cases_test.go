@@ -440,6 +440,8 @@ func TestPinInForks(t *testing.T) {
 	stEach(t, func(t *testing.T, env middleware.Env) {
 		t.Helper()
 		a := newStAgent(t, env, stClear("clear", nil))
+		_, err := a.model(t.Context(), &middleware.Request{Messages: a.history[:1]}, nil)
+		require.NoError(t, err, "a history of system messages has no pins")
 		for range 6 {
 			a.call(at())
 		}

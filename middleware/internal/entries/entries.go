@@ -105,7 +105,7 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 // Pins have an ID of their own, which comes last: only where there are some, a second find looks for the entry.
 func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (_ Stored, broken, err error) {
 	wanted, pins := ids[from:], journal.Entry{}
-	if l.Shared {
+	if l.Shared && len(l.IDs) > 0 {
 		wanted = append(slices.Clip(wanted), pinsOf(l.IDs[0]))
 	}
 	for len(wanted) > 0 {
