@@ -70,7 +70,6 @@ func TestDefinition(t *testing.T) {
 		"properties stand in the order of the fields")
 }
 
-
 func TestNewToolPanics(t *testing.T) {
 	t.Parallel()
 	type loop struct {
@@ -183,8 +182,6 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-
-
 func TestLargeNumbersKeepTheirDigits(t *testing.T) {
 	t.Parallel()
 	tool := run(func(_ context.Context, in struct {
@@ -224,8 +221,6 @@ func TestResults(t *testing.T) {
 		})
 	}
 }
-
-
 
 // Whatever a model writes, it is told what is wrong, or the function runs.
 func FuzzArguments(f *testing.F) {

@@ -200,4 +200,3 @@ func TestCompactSameWords(t *testing.T) {
 		require.Contains(t, ask(t, compact, map[string]any{"keep": "same"}), want)
 	}
 }
-

@@ -73,7 +73,6 @@ func TestRecallDefinition(t *testing.T) {
 	require.LessOrEqual(t, bpe.Encoding("o200k_base").Count(def.Name+def.Description+def.Parameters), 150, "it is sent with each call")
 }
 
-
 func TestRecallWhole(t *testing.T) {
 	t.Parallel()
 	s := store.NewMemory(0)
@@ -290,9 +289,6 @@ func TestSearchStopsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-
-
-
 // These searches took more than 20 s each. The answer names the limit.
 func TestPatternsThatTookLong(t *testing.T) {
 	t.Parallel()
@@ -344,7 +340,6 @@ func TestSearchFollowsHandles(t *testing.T) {
 	require.Contains(t, ask(t, tool, args{"handle": h, "pattern": "[a-z]{400}"}), "[1 more are not searched, since the pattern is too slow]")
 }
 
-
 // A slow expression is not searched for in much text, and a model is told what is
 // possible.
 func TestPatternThatIsTooSlow(t *testing.T) {
@@ -374,9 +369,6 @@ func TestPatternThatIsTooSlow(t *testing.T) {
 	empty := keep(t, s, strings.Repeat("\n", most+1))
 	require.Equal(t, refused, ask(t, tool, args{"handle": empty, "pattern": slow}), "a line without letters takes steps too")
 }
-
-
-
 
 var (
 	pageNote   = regexp.MustCompile(`^\[lines (\d+)-(\d+) of (\d+) of [a-z]{12}(?:; more: from=(\d+)(?: column=(\d+))?)?\]\n`)

@@ -267,7 +267,6 @@ func TestLoad(t *testing.T) {
 	require.ErrorContains(t, err, "is a directory")
 }
 
-
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "chain: [{use: contextedit}]", example, "a: &x [*x]", "? [a]: b", "- - - x", "{\"a\": [1, 2.5, null, true, \"\\u00e9\"]}",
@@ -322,9 +321,6 @@ func TestWindowOfTheModel(t *testing.T) {
 	_, err := chainfile.Parse("c", []byte("model: gpt-4o\nreserve: 128000\nchain: [{use: contextedit}]"))
 	require.ErrorContains(t, err, "want less than the window of 128000")
 }
-
-
-
 
 // TestUnknownModel has names of models that are not in the table.
 func TestUnknownModel(t *testing.T) {

@@ -57,7 +57,6 @@ func TestDatabase(t *testing.T) {
 	require.Error(t, testkit.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
 }
 
-
 func TestDatabaseErrors(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -156,8 +155,6 @@ func TestArchive(t *testing.T) {
 	require.NoError(t, err, "that of the Env goes before")
 }
 
-
-
 func TestArchiveErrors(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
@@ -171,4 +168,3 @@ func TestArchiveErrors(t *testing.T) {
 		require.True(t, strings.HasPrefix(err.Error(), want), "want %s\ngot  %s", want, err)
 	}
 }
-

@@ -102,7 +102,6 @@ func TestSummarizeErrors(t *testing.T) {
 	}
 }
 
-
 // By model, the summaries come from the model that the program sets.
 func TestSummarizer(t *testing.T) {
 	t.Parallel()

@@ -62,5 +62,3 @@ func TestViolationsFrom(t *testing.T) {
 		})
 	}
 }
-
-

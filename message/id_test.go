@@ -52,8 +52,6 @@ func TestIDsAreAChain(t *testing.T) {
 	})
 }
 
-
-
 func TestLeadingSystemMessagesAreNotInTheChain(t *testing.T) {
 	t.Parallel()
 	user, late := message.User("q"), message.System("in the middle")

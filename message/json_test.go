@@ -100,7 +100,6 @@ func TestJSONOfPartsThatAreNone(t *testing.T) {
 	}
 }
 
-
 func TestJSONThatIsNotUnderstood(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ in, want string }{

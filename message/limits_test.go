@@ -130,7 +130,6 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-
 func FuzzDimensions(f *testing.F) {
 	for _, data := range []string{
 		pngOf(300, 200), pngOf(0, 1), "\xff\xd8\xff\xc0\x00\x11", "GIF89a\xff\xff\xff\xff", webpOf("VP8X", 24, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF), "%PDF-1.7",

@@ -91,4 +91,3 @@ func requireFrom(t require.TestingT, h []message.Message, got *message.Repaired)
 		require.True(t, told || slices.Contains(got.From, at), "message %d is not there, and no fix is about it: %v", at, got.Fixes)
 	}
 }
-

@@ -9,7 +9,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-
 func TestPartsOfAMessage(t *testing.T) {
 	t.Parallel()
 	m := message.Assistant(
@@ -39,8 +38,6 @@ func TestEqual(t *testing.T) {
 	require.True(t, message.Message{Parts: []message.Part{}}.Equal(message.Message{}), "no parts are no parts")
 	require.False(t, message.Message{Parts: []message.Part{nil}}.Equal(message.Message{}))
 }
-
-
 
 func TestKnownPart(t *testing.T) {
 	t.Parallel()

@@ -75,5 +75,3 @@ func assigned(h []message.Message) string {
 	}
 	return strings.Join(all, " ")
 }
-
-

@@ -99,8 +99,6 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-
-
 // TestRemovingUnitsTearsNothing removes units from histories that may be
 // broken: what is missing afterwards was missing before.
 func TestRemovingUnitsTearsNothing(t *testing.T) {

@@ -359,7 +359,6 @@ func TestArchiveWithAConflict(t *testing.T) {
 	}
 }
 
-
 // TestArchiveRunsWithWhatIsGone: what another editor has removed without a trace, or
 // has left a note of that leads nowhere, is kept by the fold that covers it, once.
 func TestArchiveRunsWithWhatIsGone(t *testing.T) {

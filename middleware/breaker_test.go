@@ -225,7 +225,6 @@ func TestEachAttempt(t *testing.T) {
 	}
 }
 
-
 // TestWhatWakes lets an editor rest, and then something happens.
 func TestWhatWakes(t *testing.T) {
 	t.Parallel()
@@ -341,7 +340,6 @@ func TestRestAfter(t *testing.T) {
 		require.Equal(t, want < 10, rests == 1, "RestAfter %d", after)
 	}
 }
-
 
 // TestWithoutATriggerToAsk looks at what cannot be asked behind a plan.
 func TestWithoutATriggerToAsk(t *testing.T) {
@@ -515,4 +513,3 @@ func (c *chat) cancels() middleware.Middleware {
 		return nil, nil
 	}, middleware.Options{})
 }
-

@@ -386,8 +386,6 @@ func TestMessagesChangedOutsideEditors(t *testing.T) {
 	}
 }
 
-
-
 // If a layer changes the model before an editor, all is as if the caller had asked that model.
 func TestLayerChangesTheModel(t *testing.T) {
 	t.Parallel()

@@ -162,9 +162,6 @@ func TestDraftErrors(t *testing.T) {
 	}
 }
 
-
-
-
 // A middleware may draft the very request that it is asked, before it passes it
 // on.
 func TestDraftWithinACall(t *testing.T) {
@@ -204,8 +201,6 @@ func TestDraftWithinACall(t *testing.T) {
 	require.NoError(t, drafts[0].Commit(t.Context()))
 	require.Equal(t, int64(2), journal.puts.Load())
 }
-
-
 
 // A middleware that asks several times, as for a better answer, makes no
 // difference, whether one call follows the other or all are under way at once.
@@ -253,7 +248,6 @@ func TestDraftOfSeveralModelCalls(t *testing.T) {
 		}
 	}
 }
-
 
 // A draft knows what the provider has said in earlier calls: the window that it named, and what it has charged.
 func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
@@ -372,4 +366,3 @@ func TestAgain(t *testing.T) {
 	require.Equal(t, req, core.Again(req, false), "without a view there is nothing to take back")
 	require.NotSame(t, req, core.Again(req, false))
 }
-

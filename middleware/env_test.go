@@ -27,7 +27,6 @@ type longer struct{}
 
 func (longer) Count(text string) int { return (len(text) + 1) / 2 }
 
-
 // Which Env is in force when chains are nested.
 func TestWithInsideWith(t *testing.T) {
 	t.Parallel()
@@ -222,5 +221,3 @@ func TestEnv(t *testing.T) {
 	require.Empty(t, events, "a view that is passed back is not edited again")
 	require.NotNil(t, again.View().Span(3).Edit, "and its edits are known")
 }
-
-

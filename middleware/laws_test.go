@@ -74,4 +74,3 @@ func TestObserveHearsTheEndOfTheChain(t *testing.T) {
 	require.NotZero(t, failedWrites(&outer), "what the outer one hears: %s", &outer)
 	require.Equal(t, failedWrites(&outer), failedWrites(&inner), "what the inner one hears: %s", &inner)
 }
-

@@ -61,7 +61,6 @@ func TestObserveGetsTheContextOfTheCall(t *testing.T) {
 	require.Equal(t, "trace", got)
 }
 
-
 func TestObserveHearsAFailingJournal(t *testing.T) {
 	t.Parallel()
 	var heard middlewaretest.Recorder
@@ -126,7 +125,6 @@ level=WARN msg=rejected by=summarize why=empty err=empty
 	require.Empty(t, out.String())
 }
 
-
 func TestApplyReportsAnAnswerWithoutTheModel(t *testing.T) {
 	t.Parallel()
 	cached := func(middleware.Model) middleware.Model { return middlewaretest.Say("from the cache") }
@@ -139,7 +137,6 @@ func TestApplyReportsAnAnswerWithoutTheModel(t *testing.T) {
 	require.ErrorIs(t, err, down)
 	require.Len(t, events, 1, "what happened before the error")
 }
-
 
 func kinds(events []middleware.Event) []middleware.EventKind {
 	var out []middleware.EventKind

@@ -185,8 +185,6 @@ func clearAll(v *middleware.View) *middleware.Plan {
 	return plan
 }
 
-
-
 // TestOverheadBehindEdits has pinned messages inside a fold, and counts that are
 // anchored to what the provider reports.
 func TestOverheadBehindEdits(t *testing.T) {
@@ -222,4 +220,3 @@ func TestOverheadBehindEdits(t *testing.T) {
 		require.Equal(t, want, len(notices(events, "no edit can remove")) == 1, "a trigger at %d: %v", limit, events)
 	}
 }
-

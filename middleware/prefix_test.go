@@ -309,7 +309,6 @@ func TestCacheBrokenByAFailedCall(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
-
 // What providers report, in their conventions.
 func TestCacheRead(t *testing.T) {
 	t.Parallel()
@@ -475,5 +474,3 @@ func TestCacheOfBranches(t *testing.T) {
 		require.Equal(t, c.prefix, resp.Cache.Prefix, "call %d", i)
 	}
 }
-
-

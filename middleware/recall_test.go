@@ -48,7 +48,6 @@ func TestFoldsOfHalfARound(t *testing.T) {
 	}
 }
 
-
 // TestAnEarlierCallKeepsItsNewestRound makes a call on a history, and then one on
 // its beginning, as after an undo: of the edits of the first, those do not hold
 // that the second could not have made.

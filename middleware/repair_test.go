@@ -141,7 +141,6 @@ func TestMendingHasTheLastWord(t *testing.T) {
 	require.True(t, slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired }))
 }
 
-
 // TestMendingFails shows that a mender that fails leaves nothing behind.
 func TestMendingFails(t *testing.T) {
 	t.Parallel()
@@ -242,7 +241,6 @@ func commonly(a, b *middleware.View) int {
 	return n
 }
 
-
 // TestNotes shows that a note belongs to a conversation.
 func TestNotes(t *testing.T) {
 	t.Parallel()
@@ -270,4 +268,3 @@ func TestNotes(t *testing.T) {
 	}
 	require.Equal(t, len(one), call(one), "and leaves them alone")
 }
-

@@ -60,7 +60,6 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-
 // called returns the events of a recorder that report model calls, with their numbers.
 func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []report.Call) {
 	t.Helper()
@@ -175,7 +174,6 @@ func TestCalledOfARepairedView(t *testing.T) {
 	require.Zero(t, r[1].Edits)
 }
 
-
 // The tokens of a model with another tokenizer are on its scale everywhere.
 func TestOneScale(t *testing.T) {
 	t.Parallel()
@@ -253,7 +251,6 @@ func TestMisconfiguredIsReportedOnce(t *testing.T) {
 	}
 	require.Len(t, rec.Events(), 2, "one for each model: %v", rec.Events())
 }
-
 
 // TestExplain asks for the reason why nothing is edited: each editor names its trigger with its numbers.
 func TestExplain(t *testing.T) {

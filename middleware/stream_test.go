@@ -37,7 +37,6 @@ func TestStreamWhole(t *testing.T) {
 	}
 }
 
-
 func TestStreamFails(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")

@@ -119,4 +119,3 @@ func TestWindowIsForgotten(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 8000, last.Window, "after the same prompt was taken")
 }
-

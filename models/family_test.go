@@ -194,4 +194,3 @@ func TestOfThinking(t *testing.T) {
 		require.Equal(t, want, models.Default().Of(name).Thinking, "%q", name)
 	}
 }
-

@@ -75,7 +75,6 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-
 // TestLookupPrice: what means another price has none.
 func TestLookupPrice(t *testing.T) {
 	t.Parallel()
@@ -97,7 +96,6 @@ func TestLookupPrice(t *testing.T) {
 		require.Positive(t, m.Window, name)
 	}
 }
-
 
 // TestLookupLaws draws variants of known names: they are found as the row that
 // they are made of, or as one that shares more of the name.
@@ -159,4 +157,3 @@ func FuzzLookup(f *testing.F) {
 		require.Equal(t, own, m, "a variant is the row of its name, but for the price")
 	})
 }
-

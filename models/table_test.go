@@ -117,8 +117,6 @@ func TestWith(t *testing.T) {
 	require.Equal(t, 1, got.Window)
 }
 
-
-
 func TestCost(t *testing.T) {
 	t.Parallel()
 	const usd = models.USD
@@ -167,7 +165,6 @@ func TestCost(t *testing.T) {
 		})
 	}
 }
-
 
 func TestCostString(t *testing.T) {
 	t.Parallel()

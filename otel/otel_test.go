@@ -318,4 +318,3 @@ func TestDashboard(t *testing.T) {
 		require.Contains(t, known, q)
 	}
 }
-

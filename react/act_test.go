@@ -257,4 +257,3 @@ func TestParallel(t *testing.T) {
 		})
 	}
 }
-

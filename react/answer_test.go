@@ -113,8 +113,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-
-
 // Whatever arguments and ids a model comes up with, the history stays whole.
 func FuzzAnswer(f *testing.F) {
 	f.Add("c", "c", "a", `{}`, `{"b": `)

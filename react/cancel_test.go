@@ -139,8 +139,6 @@ func TestLeaveAtEachEvent(t *testing.T) {
 	}
 }
 
-
-
 func TestCancelledBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -174,7 +172,3 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 		require.ErrorIs(t, tr.err, why, "the cause is told")
 	}
 }
-
-
-
-

@@ -354,5 +354,3 @@ func TestEdits(t *testing.T) {
 	require.Contains(t, say(tr.end.History[2]), long, "the history stays whole")
 	require.Contains(t, say(tr.end.History[len(tr.end.History)-2]), "limit of 4 tool calls", "edits do not change the count")
 }
-
-

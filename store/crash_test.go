@@ -159,4 +159,3 @@ func TestKilledAtEachStep(t *testing.T) {
 		}
 	}
 }
-

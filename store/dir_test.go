@@ -108,7 +108,6 @@ func TestDirIsSharedAndLasts(t *testing.T) {
 	fileOf(t, path)
 }
 
-
 // A file that is not what was put is an error, and put again it is whole again.
 func TestDamagedFiles(t *testing.T) {
 	t.Parallel()
@@ -151,8 +150,6 @@ func TestDamagedFiles(t *testing.T) {
 		})
 	}
 }
-
-
 
 // What others have left in the folder is neither read, nor followed, nor
 // removed.
@@ -241,8 +238,6 @@ func TestStrangeFiles(t *testing.T) {
 		require.Equal(t, h, put(t, d, twin), "the link has gone")
 	})
 }
-
-
 
 // A hundred megabytes go in without a copy and come out with one.
 func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the process allocates

@@ -79,7 +79,6 @@ func TestParseHandle(t *testing.T) {
 	}
 }
 
-
 // A model that copies a handle wrongly by one letter is told so.
 func TestOneWrongLetterIsFound(t *testing.T) {
 	t.Parallel()
@@ -92,7 +91,6 @@ func TestOneWrongLetterIsFound(t *testing.T) {
 		require.ErrorContains(t, err, "is mistyped", "%s for %s", b, h)
 	})
 }
-
 
 // Whatever a model gives as a handle is one that a store could have made, or an
 // error that says what is wrong.

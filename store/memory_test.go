@@ -66,5 +66,3 @@ func TestMemoryCountsAllThatItKeeps(t *testing.T) {
 		require.LessOrEqual(t, store.BytesOf(m), 5_000)
 	}
 }
-
-

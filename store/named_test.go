@@ -106,12 +106,8 @@ func TestNameOfMessages(t *testing.T) {
 	require.Equal(t, store.Content{Type: image.Type, Data: image.Data}, c)
 }
 
-
-
-
 // putAll puts contents and returns the handle of the last.
 func putAll(t require.TestingT, s store.Store, contents []store.Named) store.Handle {
 	require.NoError(t, s.Put(context.Background(), message.ID{}, contents))
 	return contents[len(contents)-1].Handle
 }
-

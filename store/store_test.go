@@ -60,8 +60,6 @@ func put(t require.TestingT, s store.Store, c store.Content) store.Handle {
 	return h
 }
 
-
-
 func TestContentThatNoStoreTakes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, open func() scopes) {
@@ -74,10 +72,6 @@ func TestContentThatNoStoreTakes(t *testing.T) {
 		require.EqualError(t, err, "store: put: content too large: 268435457 bytes, want at most 268435456")
 	})
 }
-
-
-
-
 
 // Whatever the contents, scopes and order, each store behaves as a map.
 func TestAsAMap(t *testing.T) {
@@ -121,4 +115,3 @@ func TestAsAMap(t *testing.T) {
 		})
 	})
 }
-

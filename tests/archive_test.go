@@ -411,5 +411,3 @@ func TestGuardedArchive(t *testing.T) {
 		})
 	}
 }
-
-

@@ -50,7 +50,6 @@ func eager() map[string]middleware.Middleware {
 
 func bigText(n int) string { return strings.Repeat("long text ", n/10) }
 
-
 // many is a round of many parallel calls.
 func many(n int) []message.Message {
 	var calls []message.Part
@@ -130,7 +129,6 @@ func TestPartsThatAreNone(t *testing.T) {
 	}
 }
 
-
 func TestEmptyRequest(t *testing.T) {
 	t.Parallel()
 	for stack, mw := range eager() {
@@ -166,8 +164,6 @@ func TestInvalidBudget(t *testing.T) {
 		}
 	}
 }
-
-
 
 // TestMisfits gives options that do not fit the request: one event a
 // conversation, and an error under Strict.
@@ -239,4 +235,3 @@ func TestPanics(t *testing.T) {
 	_, _, err := middleware.Apply(t.Context(), middleware.Editing("x", boom, middleware.Options{Strict: true}), &middleware.Request{Messages: history})
 	require.ErrorContains(t, err, "boom", "under Strict the call fails")
 }
-

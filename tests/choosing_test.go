@@ -241,7 +241,6 @@ func TestProtectedTools(t *testing.T) {
 	}
 }
 
-
 // TestProtectedToolsAsLastResort has results of a protected tool that are larger than the
 // window: fit cuts them, after all others are gone, and says so. The rest is an error.
 func TestProtectedToolsAsLastResort(t *testing.T) {

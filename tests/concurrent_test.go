@@ -27,9 +27,6 @@ func together(n int, fn func(k int)) {
 	done.Wait()
 }
 
-
-
-
 // edits counts the edited messages of a view by middleware.
 func edits(r *middleware.Request) map[string]int {
 	n := map[string]int{}
@@ -40,10 +37,6 @@ func edits(r *middleware.Request) map[string]int {
 	}
 	return n
 }
-
-
-
-
 
 // TestScopes keeps two tenants with equal histories apart.
 func TestScopes(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 // whatever the middleware is. The rules that a middleware itself may break are in package
 // middlewaretest.
 
-
 // played is one answered call: what was passed, sent and reported.
 type played struct {
 	history, sent []message.Message
@@ -94,23 +93,3 @@ func play(t *testing.T, mw middleware.Middleware, msgs []message.Message, force,
 	}
 	return calls
 }
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-

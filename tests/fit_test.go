@@ -31,7 +31,6 @@ func TestFitsOrSaysWhy(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { fitsOrSaysWhy(r, rapidDice{r}) })
 }
 
-
 func fitsOrSaysWhy(t require.TestingT, d dice) {
 	rules := fitRules[d.roll("rules", len(fitRules))]
 	c := &chat{dice: d, broken: d.roll("broken", 3) == 0}

@@ -71,18 +71,6 @@ func TestQuickerCall(t *testing.T) {
 	}
 }
 
-
-
-
-
-
-
-
-
-
-
-
-
 // TestQuickerCallBehindTheQuestion is a slower call that loses: nothing of what
 // it wanted may be kept for another question either.
 func TestQuickerCallBehindTheQuestion(t *testing.T) {

@@ -60,7 +60,6 @@ func long(name string, rounds int) []message.Message {
 
 // The tests of memory are not parallel: they measure the heap of the process.
 
-
 func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
 	const limit = mega / 2 // more than the newest entry with those that it builds on
 	history := long("bound", 700)
@@ -77,8 +76,6 @@ func TestMemoryBound(t *testing.T) { //nolint:paralleltest // measures the heap
 	runtime.KeepAlive(chain)
 	runtime.KeepAlive(history)
 }
-
-
 
 // TestHugeResults lets a tool give 10 MB, as lines, as one line, and as bytes that
 // are no text; 100 MB with LACONIC_SOAK. Each editor takes it out and archives it,

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-
 	"github.com/laconic-go/laconic/message"
 )
-
-
 
 // names reports whether a value of a call begins with a text.
 func names(c message.ToolCall, text string) bool {

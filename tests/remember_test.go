@@ -73,10 +73,6 @@ func turns(n, rounds int) (history []message.Message, calls []int) {
 	return history, calls
 }
 
-
-
-
-
 func TestSystemPromptVoidsNothing(t *testing.T) {
 	t.Parallel()
 	history, calls := turns(5, 4)
@@ -95,7 +91,6 @@ func TestSystemPromptVoidsNothing(t *testing.T) {
 		requireSame(t, want[1:], got[2:], "one more system message changes nothing else, at %d", n)
 	}
 }
-
 
 // TestAdoptedPlaceholders shows what Adopts is for: an edit made by a
 // middleware is known as one when the view comes back.
@@ -119,7 +114,3 @@ func TestAdoptedPlaceholders(t *testing.T) {
 		}
 	}
 }
-
-
-
-

@@ -134,8 +134,6 @@ func (s *strict) model(_ context.Context, req *middleware.Request, _ middleware.
 	}, nil
 }
 
-
-
 // TestRecordedRestarts starts a new process after each seventh call. If the chain has the tokenizer of the model, it sends
 // the same bytes as one that goes on.
 func TestRecordedRestarts(t *testing.T) {

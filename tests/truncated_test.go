@@ -163,7 +163,6 @@ func TestCutPrompts(t *testing.T) {
 	}
 }
 
-
 // TestNothingIsCut has what looks like a prompt that was cut, and is none.
 func TestNothingIsCut(t *testing.T) {
 	t.Parallel()

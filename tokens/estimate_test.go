@@ -131,8 +131,6 @@ func TestEstimateAddsUp(t *testing.T) {
 	}
 }
 
-
-
 // estimateFor returns the estimate of a family.
 func estimateFor(family string) (tokens.Counter, bool) {
 	m, ok := tokens.MeterFor(family)
@@ -145,9 +143,6 @@ func framingOf(family string) (tokens.Framing, bool) {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-
-
 
 // TestCJK15IsExact compares the rule with its own words, in fractions.
 func TestCJK15IsExact(t *testing.T) {
@@ -162,4 +157,3 @@ func TestCJK15IsExact(t *testing.T) {
 		require.LessOrEqual(t, want, each+1)
 	})
 }
-

@@ -56,5 +56,3 @@ func TestMemoIsBounded(t *testing.T) {
 		require.Equal(t, 1, a.times[fmt.Sprint(i)], "the newest are remembered")
 	}
 }
-
-

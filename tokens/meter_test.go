@@ -9,7 +9,6 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-
 func TestMeterFraming(t *testing.T) {
 	t.Parallel()
 	m := tokens.Meter{Counter: letters{}, Framing: tokens.Framing{
@@ -145,4 +144,3 @@ func TestCookbook(t *testing.T) {
 type counts map[string]int
 
 func (c counts) Count(text string) int { return c[text] }
-

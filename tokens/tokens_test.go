@@ -107,8 +107,6 @@ func TestMessage(t *testing.T) {
 	}
 }
 
-
-
 // TestRequestIsASum checks that nothing is counted that cannot be told to one
 // message or one tool.
 func TestRequestIsASum(t *testing.T) {

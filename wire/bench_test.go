@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -66,14 +65,3 @@ func BenchmarkRoundTrip(b *testing.B) {
 		})
 	}
 }
-
-
-
-
-
-
-
-
-
-
-

@@ -110,5 +110,3 @@ func withoutResults(t *testing.T, body string) any {
 	}
 	return all
 }
-
-

@@ -207,7 +207,6 @@ func TestNativeThinking(t *testing.T) {
 	}
 }
 
-
 // An answer that says that nothing was cleared has the usage of the prompt that was sent, whole or in a stream: it is learned.
 func TestNativeThatClearedNothing(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,6 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-
 // The client reads the last frame, and not the end of the body. Then the chain has returned.
 func TestLastFrame(t *testing.T) {
 	t.Parallel()
@@ -163,7 +162,6 @@ func TestLastFrame(t *testing.T) {
 		})
 	}
 }
-
 
 // A refusal in a stream: if it is the first piece, the request is made again, shorter, and the client gets that answer only.
 // Behind a piece the chain learns from it, and does not ask again.
@@ -206,7 +204,6 @@ func TestRefusedInStream(t *testing.T) {
 		}
 	}
 }
-
 
 // A model that binds thinking to what stands before it is sent none behind an edit, and all other bytes as they were.
 func TestVoidThinking(t *testing.T) {
@@ -339,4 +336,3 @@ func TestAbortedStreams(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return r.count(middleware.Called) == n }, time.Minute, time.Millisecond, "one event for each request")
 }
-

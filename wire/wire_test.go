@@ -374,7 +374,6 @@ func TestProviderErrors(t *testing.T) {
 	}
 }
 
-
 // Scopes share no edits, and one transport serves them.
 func TestScope(t *testing.T) {
 	t.Parallel()
@@ -390,11 +389,6 @@ func TestScope(t *testing.T) {
 	require.Equal(t, r.bodies[0], r.bodies[1])
 	require.Equal(t, 2, r.count(middleware.Edited), "one edit in each scope")
 }
-
-
-
-
-
 
 // Claude Code's line is other in each request. It is removed for upstreams that are not Anthropic's, if that is asked for.
 func TestClientLinesAreRemoved(t *testing.T) {

@@ -62,7 +62,6 @@ func TestBreakpoints(t *testing.T) {
 	}
 }
 
-
 // A model of one's own, or its response modifier, tells by Extra why the cache was missed, also in a stream.
 func TestCacheMiss(t *testing.T) {
 	t.Parallel()

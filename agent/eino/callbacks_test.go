@@ -156,4 +156,3 @@ func TestCallbacks(t *testing.T) {
 		}
 	}
 }
-

@@ -129,8 +129,6 @@ func TestPropertyClear(t *testing.T) {
 	})
 }
 
-
-
 func reflectEqual(a, b any) bool { return requireEqual(a, b) == nil }
 
 func requireEqual(a, b any) error {
@@ -453,7 +451,6 @@ func TestOnlyTheEdit(t *testing.T) {
 		})
 	}
 }
-
 
 func TestWhatCannotBeSaid(t *testing.T) {
 	t.Parallel()

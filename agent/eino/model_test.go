@@ -144,8 +144,6 @@ func TestModelErrors(t *testing.T) {
 	}
 }
 
-
-
 func TestModelBadRequests(t *testing.T) {
 	t.Parallel()
 	m := eino.Model(newFake(says(say("ok"))))

@@ -160,8 +160,6 @@ func TestStreamFails(t *testing.T) {
 	require.Len(t, all, 1)
 }
 
-
-
 // through is a middleware that does something to the pieces.
 func through(change func(d middleware.Delta, emit middleware.Emit) error, end func(emit middleware.Emit) error) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {
@@ -292,10 +290,6 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 	}
 }
 
-
-
-
-
 // A stream is finished by a finish reason, or by a usage after its last piece. One without is an error only if the
 // model has finished one before.
 func TestUnfinishedStreams(t *testing.T) {
@@ -365,4 +359,3 @@ func notices(rec *middlewaretest.Recorder, text string) (n int) {
 	}
 	return n
 }
-

@@ -193,5 +193,3 @@ func TestSummaryInTheConversation(t *testing.T) {
 		require.NotNil(t, inner.options[1].Temperature)
 	}
 }
-
-

@@ -117,4 +117,3 @@ func TestChangedAnswerOfClaude(t *testing.T) {
 		}
 	})
 }
-

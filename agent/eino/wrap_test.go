@@ -225,7 +225,6 @@ func TestMiddlewareChangesTheAnswer(t *testing.T) {
 	})
 }
 
-
 type apiError struct{ HTTPStatusCode int }
 
 func (e *apiError) Error() string { return "the provider says no" }
@@ -244,7 +243,6 @@ func TestErrorsWrapThatOfTheModel(t *testing.T) {
 		require.Equal(t, middleware.RateLimited, kind, "the chain knows the kind")
 	})
 }
-
 
 // again asks once more after an error.
 func again(next middleware.Model) middleware.Model {
@@ -296,11 +294,6 @@ func TestBadRequests(t *testing.T) {
 		eino.Options{Budget: &middleware.Budget{Window: -1}}.Wrap(newFake(nil))
 	})
 }
-
-
-
-
-
 
 // A message with the key is sent as it is, from the call on that finds it.
 func TestPinnedKey(t *testing.T) {

@@ -192,5 +192,3 @@ func TestTextAgents(t *testing.T) {
 		})
 	}
 }
-
-

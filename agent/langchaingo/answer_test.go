@@ -77,7 +77,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-
 func TestChangedAnswers(t *testing.T) {
 	t.Parallel()
 	replace := func(i int, p message.Part) func(*middleware.Response) {
@@ -177,4 +176,3 @@ func copyOf(r *llms.ContentResponse) *llms.ContentResponse {
 	}
 	return out
 }
-

@@ -224,4 +224,3 @@ func TestEditsThatAddAndRemove(t *testing.T) {
 		require.EqualError(t, err, `part 1: opaque content of kind "k" has no place in a message of langchaingo`, name)
 	}
 }
-

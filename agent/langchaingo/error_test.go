@@ -84,4 +84,3 @@ func TestKindsOfErrors(t *testing.T) {
 		require.Equal(t, c.want, middleware.KindOf(err), "%v", c.err)
 	}
 }
-

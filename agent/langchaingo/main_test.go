@@ -148,9 +148,6 @@ func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, er
 	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
 }
 
-
-
-
 // echo calls a tool with the value that the last message names, and rejects
 // histories whose calls are not whole.
 type echo struct{}

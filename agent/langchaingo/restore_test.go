@@ -53,8 +53,6 @@ func TestRestoredArguments(t *testing.T) {
 	}
 }
 
-
-
 func TestBadMessages(t *testing.T) {
 	t.Parallel()
 	part := func(p llms.ContentPart) []llms.MessageContent {
@@ -75,7 +73,6 @@ func TestBadMessages(t *testing.T) {
 	_, err := langchaingo.Wrap(gives()).GenerateContent(t.Context(), part(llms.WithCacheControl(nil, nil)))
 	require.ErrorContains(t, err, "message 1: part 1: is nil")
 }
-
 
 // TestRepeatedID has calls of one answer of which several have the same ID, as local
 // models give them: each call must get its own result, in whatever messages they are.

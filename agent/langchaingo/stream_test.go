@@ -257,7 +257,6 @@ func TestMiddlewareEmitsByItself(t *testing.T) {
 	require.Equal(t, []string{"hm|", "|The linker", "|" + callChunk, `|[{"type":"","function":{"name":"","arguments":"{}"}}]`}, got)
 }
 
-
 // A stream is finished by a stop reason or a usage. One without is an error only if the model has finished one before
 // in the chain, under the same name.
 func TestUnfinishedStreams(t *testing.T) {
@@ -306,5 +305,3 @@ func TestUnfinishedStreams(t *testing.T) {
 		require.NotZero(t, rec.Events()[0].Time)
 	}
 }
-
-

@@ -122,6 +122,3 @@ func talked(rounds int) []llms.MessageContent {
 	}
 	return append(msgs, human("Well?"))
 }
-
-
-

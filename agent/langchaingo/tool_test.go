@@ -155,7 +155,6 @@ func TestToolCompacts(t *testing.T) {
 	}
 }
 
-
 // fixed is a tool that always answers the same, and remembers what it was asked.
 type fixed struct {
 	def   message.ToolDef
@@ -250,8 +249,6 @@ func TestToolInput(t *testing.T) {
 	}
 }
 
-
-
 func TestToolAnswers(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]fixed{
@@ -274,7 +271,6 @@ func TestToolAnswers(t *testing.T) {
 	_, err = made.Call(ctx, "{}")
 	require.ErrorIs(t, err, context.Canceled, "who is gone needs no answer")
 }
-
 
 // A program with a loop of its own declares tools by Definitions, and answers the
 // calls by Tool.

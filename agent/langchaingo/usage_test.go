@@ -95,7 +95,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-
 // TestUsageOfOwnAnswer has a middleware that answers instead of the model: what
 // it says of usage is what a chain further out reads.
 func TestUsageOfOwnAnswer(t *testing.T) {
@@ -192,7 +191,6 @@ func TestBreakpointsOfAnthropic(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, llms.TextContent{Text: "What is there?"}, other.last().msgs[1].Parts[0], "other clients would reject a mark")
 }
-
 
 // A client of one's own tells by GenerationInfo why the cache was missed.
 func TestCacheMiss(t *testing.T) {

@@ -150,11 +150,6 @@ func TestWhatMiddlewaresChange(t *testing.T) {
 	require.ErrorContains(t, err, `langchaingo: tool "x": parameters: json: unsupported type`)
 }
 
-
-
-
-
-
 // What surrounds an edited part, and what stands beside it, stays.
 func TestEditsKeepTheRest(t *testing.T) {
 	t.Parallel()

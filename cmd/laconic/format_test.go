@@ -118,4 +118,3 @@ func TestConvertBrokenArguments(t *testing.T) {
 		require.Contains(t, stderr, want)
 	}
 }
-

@@ -138,7 +138,6 @@ func TestJournalReseal(t *testing.T) {
 	require.True(t, strings.HasPrefix(after, prefix))
 }
 
-
 // TestApplyArchives applies a chain with an archive: another process finds what was
 // cleared by what stands in the output.
 func TestApplyArchives(t *testing.T) {

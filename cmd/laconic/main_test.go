@@ -152,7 +152,6 @@ func overviewOf(t *testing.T) string {
 	return out
 }
 
-
 // TestInput feeds apply what is no conversation.
 func TestInput(t *testing.T) {
 	t.Parallel()
@@ -240,10 +239,6 @@ func TestTokensOfAddedTools(t *testing.T) {
 	_, again, _ := apply(out)
 	require.Equal(t, again, after)
 }
-
-
-
-
 
 // TestFold has a chain that folds: the messages that a fold makes are written
 // anew, with their texts as one string, and the report names those that it stands for.

@@ -74,5 +74,3 @@ func TestPage(t *testing.T) {
 	require.NotContains(t, unpacked(t, page.Talks[0].Data), "#W", "neither messages nor facts")
 	require.Contains(t, unpacked(t, page.Talks[0].Data), `"lost":[[10,true,""]]`)
 }
-
-

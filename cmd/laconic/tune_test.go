@@ -13,7 +13,6 @@ import (
 	"github.com/laconic-go/laconic/internal/replay"
 )
 
-
 func TestFrontier(t *testing.T) {
 	t.Parallel()
 	all := func() (all []measured) {
@@ -44,7 +43,6 @@ func TestFrontier(t *testing.T) {
 	front, best := frontier(all()[4:], 1.5)
 	require.InDelta(t, 1, front[best].hard, 0, "if nothing keeps the floor, what keeps most")
 }
-
 
 // TestVerdict checks what is said about the results of both halves.
 func TestVerdict(t *testing.T) {

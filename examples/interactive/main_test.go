@@ -159,7 +159,6 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-
 func TestEditor(t *testing.T) {
 	t.Parallel()
 	editor := filepath.Join(t.TempDir(), "editor")
@@ -175,4 +174,3 @@ func TestEditor(t *testing.T) {
 	p.press("\r", "cleared by contextedit")
 	p.press("\x1b[F", "── sent in its place ──\nthese are my words") // end
 }
-

@@ -97,9 +97,6 @@ var furtherChains = []namedChain{
 	{"`fit`", "chain: [{use: fit}]"},
 }
 
-
-
-
 // nasty writes the tree of testdata/nasty.txtar, with files that are too long
 // to be written down.
 func nasty(t *testing.T) string {
@@ -158,5 +155,3 @@ func byAST(t *testing.T, dir string) answer {
 	require.NoError(t, errors.Join(err, tree.close()))
 	return a
 }
-
-

@@ -91,7 +91,6 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-
 // large writes more files than are audited, of 150 lines each.
 func large(t *testing.T) string {
 	t.Helper()
@@ -102,7 +101,6 @@ func large(t *testing.T) string {
 	}
 	return write(t, files)
 }
-
 
 func TestWithoutChainItOverflows(t *testing.T) {
 	t.Parallel()
@@ -257,7 +255,6 @@ func forget(edit func(m message.Message, i, last int) message.Message) middlewar
 	}
 }
 
-
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -311,4 +308,3 @@ func (p pages) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
-

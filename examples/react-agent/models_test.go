@@ -19,7 +19,6 @@ func reads(calls int) fakeprovider.Responder {
 	}.Responder()
 }
 
-
 // A real client asks a strict provider, and the chain keeps it within the
 // window.
 func TestOpenAI(t *testing.T) {
@@ -58,8 +57,3 @@ func TestOpenAI(t *testing.T) {
 	require.Equal(t, 1, status)
 	require.Contains(t, stderr, "401")
 }
-
-
-
-
-

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 // Where the output does not go to a terminal there are no colours, and no
@@ -23,6 +22,3 @@ func TestPlain(t *testing.T) {
 		require.LessOrEqual(t, len(line), len("\n")+80, line)
 	}
 }
-
-
-

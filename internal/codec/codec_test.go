@@ -243,9 +243,6 @@ func TestMemo(t *testing.T) {
 	})
 }
 
-
-
-
 // prefixes are bodies with more and more of the values of a list.
 func prefixes(t *testing.T, f *codec.Format, text string) (all []string) {
 	t.Helper()
@@ -296,7 +293,6 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
-
 
 // Recorded conversations, written in each format: unedited they are read and written byte for byte, and what a chain has
 // edited is read as the view.

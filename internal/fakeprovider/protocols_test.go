@@ -217,7 +217,6 @@ func (a api) send(t *testing.T, s *fakeprovider.Server, request map[string]any, 
 	return resp.StatusCode, a.whole(events)
 }
 
-
 // Each API tells in its own words that a request is too long, which is what clients and libraries look for.
 func TestTooLongInEachAPI(t *testing.T) {
 	t.Parallel()

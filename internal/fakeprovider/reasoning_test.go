@@ -160,8 +160,6 @@ func TestBoundReasoning(t *testing.T) {
 	}
 }
 
-
-
 func requireReasoning(t *testing.T, x *exchanged, requests []alter, why string) {
 	t.Helper()
 	for i, a := range requests {
@@ -175,6 +173,3 @@ func requireReasoning(t *testing.T, x *exchanged, requests []alter, why string) 
 		require.Equal(t, http.StatusBadRequest, x.server.Refused()[0].Status)
 	}
 }
-
-
-

@@ -52,7 +52,3 @@ func TestToolLoop(t *testing.T) {
 	require.Equal(t, "105", think(t, b, with(tools, append([]string{user}, messages[len(messages)-2:]...)...)).Text)
 	require.Equal(t, "step_1", think(t, b, with(tools, user)).Calls[0].ID, "a view without calls begins again")
 }
-
-
-
-

@@ -48,7 +48,6 @@ const orphan = "Invalid parameter: messages with role 'tool' must be a response 
 // content returns a user message of this content.
 func content(c string) string { return `{"role":"user","content":` + c + `}` }
 
-
 func TestRules(t *testing.T) {
 	t.Parallel()
 	fn := func(parameters string) string {
@@ -262,6 +261,3 @@ func TestWindow(t *testing.T) {
 		})
 	}
 }
-
-
-

@@ -80,11 +80,3 @@ func TestStream(t *testing.T) {
 	require.Equal(t, len(chunks)+1, rec.Events)
 	require.Empty(t, rec.Broken)
 }
-
-
-
-
-
-
-
-

@@ -54,7 +54,3 @@ func TestCachedTokens(t *testing.T) {
 		require.Equal(t, step.prompt, rec.Request.Tokens(), "a test can count the same")
 	}
 }
-
-
-
-

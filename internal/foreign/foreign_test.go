@@ -223,8 +223,6 @@ func TestRepairs(t *testing.T) {
 	}, origins(history, out))
 }
 
-
-
 func TestBadMessages(t *testing.T) {
 	t.Parallel()
 	memo := foreign.NewMemo("test", &codec{})
@@ -238,4 +236,3 @@ func TestBadMessages(t *testing.T) {
 	_, err = through(t, talk, insert(1, message.System("be brief")))
 	require.ErrorContains(t, err, "test: message 1: ")
 }
-

@@ -41,7 +41,6 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
-
 func TestToolAnswer(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("the user has left")

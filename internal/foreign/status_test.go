@@ -29,4 +29,3 @@ type silent struct {
 }
 
 func (e *silent) Error() string { return fmt.Sprint("API error: ", e.StatusCode) }
-

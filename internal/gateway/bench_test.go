@@ -99,5 +99,3 @@ func BenchmarkGateway(b *testing.B) {
 		})
 	}
 }
-
-

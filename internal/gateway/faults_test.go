@@ -107,10 +107,6 @@ func TestKeysShareNothing(t *testing.T) {
 	require.Len(t, by, 2, "both have handles")
 }
 
-
-
-
-
 // A body that comes slowly is waited for, and costs no other request. One that does not come at all ends with its client.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
@@ -186,7 +182,6 @@ func TestStoreGone(t *testing.T) {
 		require.Regexp(t, `laconic_requests_total\{format="chat",result="edited"\} \d`, get(t, s.url+"/metrics").body)
 	}
 }
-
 
 // Neither memory nor goroutines grow with the number of requests beyond the limits of what is remembered: 48 MB of
 // conversations and 64 MB of edits. With LACONIC_SOAK it sends 400,000, or as many as that says, of
@@ -293,4 +288,3 @@ func schema(t *testing.T) string {
 	u.RawQuery = q.Encode()
 	return u.String()
 }
-

@@ -340,7 +340,6 @@ func TestDrain(t *testing.T) {
 	require.NoError(t, <-stopped)
 }
 
-
 func TestReload(t *testing.T) {
 	t.Parallel()
 	p := provider(t, fakeprovider.Text("ok"))
@@ -413,7 +412,6 @@ func TestBypassAndPassing(t *testing.T) {
 		require.Equal(t, c.edited, c.body != last.body)
 	}
 }
-
 
 func TestFailOpenAndClosed(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,6 @@ func TestDefaults(t *testing.T) {
 	})
 }
 
-
 func TestOnlyOneCallTriesAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,6 +175,3 @@ func TestHangingCallsAreBounded(t *testing.T) {
 		require.NoError(t, err, "they have returned")
 	})
 }
-
-
-

@@ -301,7 +301,6 @@ func TestParseOverflow(t *testing.T) {
 	}
 }
 
-
 // Errors that speak of tokens, lengths and limits and mean something else.
 func TestParseOverflowIsNotFooled(t *testing.T) {
 	t.Parallel()
@@ -614,12 +613,6 @@ func TestParseOverflowReadsNumbers(t *testing.T) {
 	}
 }
 
-
-
-
-
-
-
 func TestWordingsAreSourced(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -690,4 +683,3 @@ func FuzzParseOverflow(f *testing.F) {
 		}
 	})
 }
-

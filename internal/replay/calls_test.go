@@ -86,4 +86,3 @@ func TestChangesGiveThePrompts(t *testing.T) {
 		}
 	}
 }
-

@@ -111,8 +111,6 @@ func TestCostOfPrompts(t *testing.T) {
 	}
 }
 
-
-
 // TestCostOfChain computes by hand what a chain costs that clears a result.
 func TestCostOfChain(t *testing.T) {
 	t.Parallel()

@@ -93,7 +93,6 @@ func withoutName(parts []message.Part) (all []message.Part) {
 	return all
 }
 
-
 func TestReadBroken(t *testing.T) {
 	t.Parallel()
 	cut := zipped(t, strings.Repeat(simple+"\n", 200))

@@ -177,7 +177,6 @@ func TestClock(t *testing.T) {
 	require.Positive(t, recorded.CacheHit)
 }
 
-
 func TestRunErrors(t *testing.T) {
 	t.Parallel()
 	talks := []*Conversation{working(2), {ID: "no answer", Messages: []message.Message{message.User("x")}}, working(3)}

@@ -86,6 +86,3 @@ func TestBody(t *testing.T) {
 		})
 	}
 }
-
-
-

@@ -96,4 +96,3 @@ func onlyTexts(m message.Message) bool {
 	}
 	return true
 }
-

@@ -428,5 +428,3 @@ func TestJSON(t *testing.T) {
 	_, err = conv.JSON([]openai.Message{fold, {}})
 	require.ErrorContains(t, err, "openai: messages[1] is the zero Message")
 }
-
-

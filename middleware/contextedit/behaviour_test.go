@@ -157,12 +157,6 @@ func TestBatchesWhereTheTriggerStaysMet(t *testing.T) {
 	}
 }
 
-
-
-
-
-
-
 // TestSupersededAsGiven has results and arguments that another editor shortened:
 // what is not there any more supersedes nothing, and calls whose arguments look
 // alike since they were shortened are not the same.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -160,10 +159,6 @@ func BenchmarkClear(b *testing.B) {
 	})
 }
 
-
-
-
-
 func clearing(b *testing.B, opts contextedit.Options, known bool) {
 	b.Helper()
 	clearingWith(b, func() middleware.Env { return middleware.Env{} }, opts, known)
@@ -174,16 +169,10 @@ func clearingWith(b *testing.B, env func() middleware.Env, opts contextedit.Opti
 	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
 
-
-
-
-
-
 // full is met when there are 100 tokens a message.
 func full(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
 	return v.Size().Tokens > 100*v.Len(), "", nil
 }
-
 
 // TestIdleAllocations checks that the allocations of an idle call do not depend
 // on the length of the history.

@@ -55,7 +55,6 @@ func requireSound(t require.TestingT, history, view []message.Message) {
 	})
 }
 
-
 func parseOptions(t *testing.T, text string) contextedit.Options {
 	t.Helper()
 	var o contextedit.Options
@@ -166,4 +165,3 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
-

@@ -116,9 +116,6 @@ func TestLines(t *testing.T) {
 	})
 }
 
-
-
-
 // What another middleware has made of a result is what its facts are taken from:
 // it may have left something out on purpose. What the tool has not said is no fact.
 // A placeholder of another middleware stays.

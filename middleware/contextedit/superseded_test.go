@@ -61,9 +61,6 @@ func TestSameValue(t *testing.T) {
 	}
 }
 
-
-
-
 // written writes a value in one of the ways that there are.
 func written(r *rapid.T, value any) string {
 	space := func() string { return rapid.SampledFrom([]string{"", "", " ", "\n\t"}).Draw(r, "space") }

@@ -198,8 +198,6 @@ func TestWhatWasRecalledIsInTheArchive(t *testing.T) {
 	}
 }
 
-
-
 // summarizes folds the first answer and the question after it into two messages.
 func summarizes() middleware.Middleware {
 	return middleware.Editing("summary", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -274,8 +272,6 @@ func notes(msgs []message.Message) (n int) {
 	}
 	return n
 }
-
-
 
 // note is a part of the default of Options.Note.
 const note = "earlier messages were left out here"

@@ -118,7 +118,6 @@ func TestNoteIsLeftOutForOneRequest(t *testing.T) {
 	}
 }
 
-
 // TestHandlesReturn has parallel results that arrive one by one, in windows with room for few handles. A result that had no
 // room for its handle is without one for that request only: once its round is old, all that was removed can be read.
 func TestHandlesReturn(t *testing.T) {

@@ -58,7 +58,6 @@ func TestTextWithMedia(t *testing.T) {
 	}
 }
 
-
 func chars4() middleware.Middleware {
 	return middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.Gemini}))
 }

@@ -146,4 +146,3 @@ func TestToolsAreDeclared(t *testing.T) {
 		})
 	}
 }
-

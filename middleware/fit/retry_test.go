@@ -193,7 +193,6 @@ func TestOverflowBehindOtherEditors(t *testing.T) {
 	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
 }
 
-
 // moody is a provider that refuses some requests, without a number.
 type moody struct {
 	refuses func(call, sent int) bool
@@ -355,7 +354,3 @@ func TestArgumentsOfTheNewestRound(t *testing.T) {
 		require.Equal(t, first.Messages, sent.Messages)
 	}
 }
-
-
-
-

@@ -62,4 +62,3 @@ func TestShortenedTexts(t *testing.T) {
 		require.Equal(r, utf8.ValidString(text), utf8.ValidString(got), "it is cut between runes")
 	})
 }
-

@@ -94,9 +94,6 @@ func TestHandlesGiveWay(t *testing.T) {
 	require.Equal(t, without, with, "handles make no request irreducible")
 }
 
-
-
-
 // A view that fills the window by an estimate is shortened: it may have more tokens than that. By a counter that the
 // caller has set, or with the usage of the prompt before, it is sent whole.
 func TestMargin(t *testing.T) {
@@ -138,8 +135,6 @@ func TestMargin(t *testing.T) {
 type named struct{}
 
 func (named) Count(text string) int { return tokens.Estimate{}.Count(text) }
-
-
 
 // A reserve of more than half of the window is told once, since it shortens the conversation.
 func TestReserveOfMostOfTheWindow(t *testing.T) {

@@ -26,9 +26,6 @@ func entry(rev byte) journal.Entry {
 	}}}
 }
 
-
-
-
 func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 	t.Parallel()
 	const limit = 4000

@@ -88,7 +88,6 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run("talk", func(b *testing.B) { growing(b, talk(messages+200), microcompact.Options{}) })
 }
 
-
 // BenchmarkAll shortens all but four of 999 rounds at once. The history is known
 // but for its last round, or not at all; what is removed is archived, or is not. To hash
 // it, and nothing else, is the least that archiving takes.
@@ -128,7 +127,6 @@ func BenchmarkAll(b *testing.B) {
 		}
 	})
 }
-
 
 // TestIdleAllocations checks that the allocations of an idle call, and of one that
 // shortens one round, do not depend on the length of the history.

@@ -155,4 +155,3 @@ func TestLinesOfWhatWasShortenedAtBirth(t *testing.T) {
 		require.Equal(t, "[truncated: 40045 chars; some facts: order: W-1001; invoice: W-3003]", textOf(sent.Messages[2].Parts[0]))
 	}
 }
-

@@ -268,4 +268,3 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
-

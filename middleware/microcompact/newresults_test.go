@@ -114,7 +114,6 @@ func requireEnds(t require.TestingT, by tokens.Counter, text, short string, limi
 	}
 }
 
-
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]removed{

@@ -163,4 +163,3 @@ func FuzzShortArguments(f *testing.F) {
 		requireShortArguments(t, in, limit)
 	})
 }
-

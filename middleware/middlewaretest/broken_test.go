@@ -746,7 +746,6 @@ func TestIdle(t *testing.T) {
 	require.Equal(t, want, history, "it is not modified")
 }
 
-
 func chainBreakers() map[string]breaker {
 	var instances atomic.Int64
 	stamp := func(r *Request, text string) {

@@ -107,5 +107,3 @@ func TestConformanceOfRepairers(t *testing.T) {
 	}
 	require.ErrorContains(t, Suite{New: silent, Repairs: true}.Check(), "nothing was reported, but")
 }
-
-

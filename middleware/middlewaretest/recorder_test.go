@@ -24,4 +24,3 @@ func TestRecorder(t *testing.T) {
 	require.Len(t, rec.take(), 3)
 	require.Empty(t, rec.Events())
 }
-

@@ -44,8 +44,6 @@ func TestScriptGivesItsAnswersInOrder(t *testing.T) {
 	require.Len(t, s.Requests(), 4)
 }
 
-
-
 func TestAnswersInPieces(t *testing.T) {
 	t.Parallel()
 	read := func(m middleware.Model) (pieces []middleware.Delta, err error) {
@@ -99,6 +97,3 @@ func TestAnswersKeepTheContractOfModel(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, 1, n, "pieces after which the context is done")
 }
-
-
-

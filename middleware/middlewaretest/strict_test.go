@@ -204,8 +204,6 @@ func TestStrictBound(t *testing.T) {
 	}
 }
 
-
-
 // TestStrictTurn has the demands for the newest turn, and those for all answers with calls.
 func TestStrictTurn(t *testing.T) {
 	t.Parallel()
@@ -282,7 +280,6 @@ func TestStrictAnswers(t *testing.T) {
 	require.Empty(t, refused())
 	require.PanicsWithValue(t, `middlewaretest: Strict: unknown demand "strong"`, func() { middlewaretest.Strict("strong", nil) })
 }
-
 
 // requireLast sends requests, of which the last one is refused with why.
 func requireLast(t *testing.T, k *talk, requests []change, why string) {

@@ -266,7 +266,6 @@ func TestPreparationIsTold(t *testing.T) {
 	}
 }
 
-
 // Many conversations share a middleware: each gets the events of its own requests only.
 func TestToldToItsOwn(t *testing.T) {
 	t.Parallel()
@@ -327,4 +326,3 @@ func TestUnusedPreparationIsReported(t *testing.T) {
 		require.Equal(t, int(asked.Load()), len(attempted(events))+len(attempted(later)), "each request is reported once")
 	})
 }
-

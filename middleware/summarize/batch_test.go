@@ -15,8 +15,6 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-
-
 // crowded is a store in which each content has the handle of another one.
 type crowded struct{ *store.Memory }
 

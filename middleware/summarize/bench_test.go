@@ -3,7 +3,6 @@ package summarize_test
 import (
 	"testing"
 
-
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -62,5 +61,3 @@ func BenchmarkFold(b *testing.B) {
 		call(h, "summarize")
 	}
 }
-
-

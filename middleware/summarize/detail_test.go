@@ -34,7 +34,6 @@ func TestRulesAskNobody(t *testing.T) {
 	}
 }
 
-
 // The model of the conversation is asked with a record, where the conversation
 // shows what the summary shall leave out, or has no room for one message more.
 func TestSuffixIsNotPossible(t *testing.T) {
@@ -65,7 +64,6 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		require.NotEmpty(t, live.Requests(), name)
 	}
 }
-
 
 // Memories that could not be kept are kept with the next attempt at the fold.
 func TestFlushedLater(t *testing.T) {
@@ -117,13 +115,11 @@ func TestDryRunsFlushNothing(t *testing.T) {
 	require.Equal(t, len(h)-len(view)+1, flushed)
 }
 
-
 // filler is so much text that a message of it is worth folding.
 var filler = strings.Repeat("The build reads its cache. ", 60)
 
 // said returns an answer.
 func said(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
-
 
 // There is one summary, also where it stands among what KeepTokens keeps, and a
 // question before it gives way to it.
@@ -145,8 +141,3 @@ func stays(view, h []message.Message) (out []bool) {
 	}
 	return out
 }
-
-
-
-
-

@@ -107,5 +107,3 @@ func TestTakeOver(t *testing.T) {
 		require.Contains(t, summaryIn(t, last.Messages, h).Text(), good)
 	})
 }
-
-

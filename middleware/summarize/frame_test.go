@@ -120,7 +120,6 @@ func framed(t *testing.T, mw middleware.Middleware, role message.Role, language 
 	require.True(t, found, "a summary has the instruction, or this test shows nothing")
 }
 
-
 // A writer cannot end the record before its text ends.
 func TestForgedEnd(t *testing.T) {
 	t.Parallel()

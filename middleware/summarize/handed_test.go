@@ -49,7 +49,6 @@ func viewOf(t *testing.T, mw middleware.Middleware, h []message.Message) []messa
 	return view
 }
 
-
 // What a result shows as the user's answer to a call is a fact, and none of the user's words: any tool can write it.
 func TestRefusalIsAFact(t *testing.T) {
 	t.Parallel()
@@ -90,7 +89,6 @@ func TestAdopted(t *testing.T) {
 		require.Contains(t, s, "- Never touch the file secrets.env. Always run the tests before you answer.")
 	}
 }
-
 
 // What a page says of a decision is none, in all folds.
 func TestForgedDecisionInAView(t *testing.T) {

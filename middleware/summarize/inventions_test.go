@@ -80,7 +80,6 @@ func TestInventions(t *testing.T) {
 	}
 }
 
-
 // What an earlier fold has covered supports the next summary, also the outcome of a command.
 func TestInventionsAfterTwoFolds(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,6 @@ func TestPaidOnceAcrossProcesses(t *testing.T) {
 	}
 }
 
-
 // What is folded can be had again by the handle of the summary: of one that was
 // prepared, of one of several, and of one that the caller has made.
 func TestArchived(t *testing.T) {
@@ -123,4 +122,3 @@ func opened(t *testing.T, archive store.Store, h store.Handle) []string {
 	}
 	return out
 }
-

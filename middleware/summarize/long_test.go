@@ -137,5 +137,3 @@ func TestHundredCalls(t *testing.T) {
 		before = view
 	}
 }
-
-

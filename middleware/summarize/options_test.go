@@ -67,4 +67,3 @@ func TestTimeout(t *testing.T) {
 	view, _ = fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Timeout: time.Nanosecond}), h)
 	require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted")
 }
-

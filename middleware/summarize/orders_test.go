@@ -83,7 +83,6 @@ func TestOrders(t *testing.T) {
 	require.Contains(t, events[1].Why, "standing orders")
 }
 
-
 // If the request fails or lists nothing that the user wrote, the summary is the same as with
 // rules alone, and an event has the reason.
 func TestOrdersThatFail(t *testing.T) {
@@ -131,7 +130,6 @@ func TestOrdersThatFail(t *testing.T) {
 	require.NoError(t, events[1].Err, "that there are none is an answer")
 }
 
-
 // Each turn of the user is shown once, by the fold that folds it. What earlier folds have found
 // remains, also in another process, and the words of the user keep their bytes.
 func TestOrdersOverFolds(t *testing.T) {
@@ -175,5 +173,3 @@ func TestOrdersOverFolds(t *testing.T) {
 		require.Equal(t, 1, strings.Count(shown, fmt.Sprintf("day number %d,", i)), "turn %d is shown once", i)
 	}
 }
-
-

@@ -52,7 +52,6 @@ func TestValidateWriter(t *testing.T) {
 	}
 }
 
-
 // In the conversation, however cold its cache and whatever it costs, it is asked there,
 // and the table knows it by the name that the writer gives, else by that of its
 // requests.
@@ -74,7 +73,6 @@ func TestInConversationByName(t *testing.T) {
 		require.Positive(t, costOf(events, summarize.Summarized))
 	}
 }
-
 
 // What a function of the caller writes is judged as what a model writes: most of
 // them ask a model.
@@ -140,7 +138,6 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	require.NotContains(t, text, "half")
 	require.NotContains(t, text, "sk-4711")
 }
-
 
 // Who panics has been asked, as one who returns an error: that is told, with what it
 // is known to have taken, and rules write in its place. It is a bug, so it is not

@@ -188,7 +188,6 @@ func TestCold(t *testing.T) {
 	}
 }
 
-
 func TestEconomics(t *testing.T) {
 	t.Parallel()
 	rates := models.Rates{Input: 10 * models.USD, CacheRead: models.USD, CacheWrite: 12.5 * models.USD, Output: models.USD}
@@ -220,8 +219,6 @@ func TestEconomics(t *testing.T) {
 	}, edited)
 	require.Equal(t, edited, made.Economics, "one edit is the sum of all")
 }
-
-
 
 func TestEconomyOptions(t *testing.T) {
 	t.Parallel()
@@ -297,4 +294,3 @@ func TestDecisionsOfNewProcesses(t *testing.T) {
 	}
 	require.Greater(t, edited, 200)
 }
-

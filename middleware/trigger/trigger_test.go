@@ -84,9 +84,6 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-
-
-
 // TestRoundsAreCalls counts what a round is: calls, with or without results,
 // and not messages that only look like it.
 func TestRoundsAreCalls(t *testing.T) {
@@ -256,7 +253,6 @@ func TestFraction(t *testing.T) {
 	}
 }
 
-
 func TestFractionNeedsTheWindow(t *testing.T) {
 	t.Parallel()
 	v := viewOf(t, middleware.Request{Messages: history(1), Model: "mini-9"})
@@ -266,7 +262,6 @@ func TestFractionNeedsTheWindow(t *testing.T) {
 		require.ErrorContains(t, err, part, "the error names option, model and cures")
 	}
 }
-
 
 // answer is a trigger of the caller's own.
 type answer struct {

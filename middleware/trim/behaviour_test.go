@@ -227,7 +227,6 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-
 // summarizing folds messages 2 to 9 into one.
 func summarizing() middleware.Middleware {
 	return middleware.Editing("summarize", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
@@ -293,7 +292,6 @@ func TestNoteIsWorthIt(t *testing.T) {
 	require.Equal(t, []middleware.EventKind{middleware.Skipped}, kinds(events))
 	require.Contains(t, events[0].Why, "nothing may be removed")
 }
-
 
 // TestPinnedLater comes back, and what was removed with it.
 func TestPinnedLater(t *testing.T) {

@@ -133,4 +133,3 @@ func trimmingWith(b *testing.B, env func() middleware.Env, opts trim.Options, kn
 	opts.Trigger = trigger.Messages(messages)
 	editortest.Once(b, conversation(messages), known, func() func([]message.Message) { return callerWith(b, env(), opts) })
 }
-

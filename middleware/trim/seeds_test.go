@@ -81,8 +81,6 @@ func TestA2(t *testing.T) {
 	}
 }
 
-
-
 func TestA5(t *testing.T) {
 	t.Parallel()
 	// 0.6·(1 − after/before) + 0.4·kept/(kept + removed).

@@ -17,7 +17,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/trim"
 )
 
-
 // TestStatisticsOfEditors adds up what each editor does to a conversation, and what all do.
 func TestStatisticsOfEditors(t *testing.T) {
 	t.Parallel()
@@ -57,4 +56,3 @@ func TestStatisticsOfEditors(t *testing.T) {
 		require.NotContains(t, strings.ToLower(fmt.Sprintf("%+v", own.History[0].Edits[0])), "line 1 of the log", "no text")
 	}
 }
-

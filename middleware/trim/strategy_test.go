@@ -153,8 +153,6 @@ func (s *snapshot) best(first, second selection) selection {
 	return second
 }
 
-
-
 // FuzzIdentifiers compares with a plain way to find them.
 func FuzzIdentifiers(f *testing.F) {
 	for _, text := range []string{

@@ -129,4 +129,3 @@ func TestConformance(t *testing.T) {
 		})
 	}
 }
-

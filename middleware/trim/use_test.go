@@ -75,7 +75,6 @@ func TestByUse(t *testing.T) {
 	}
 }
 
-
 func TestFor(t *testing.T) {
 	t.Parallel()
 	options := func(s string, warning, threshold float64, start, end, least int) trim.Options {
@@ -103,4 +102,3 @@ func TestFor(t *testing.T) {
 		require.NoError(t, want.Validate())
 	}
 }
-

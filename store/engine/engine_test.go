@@ -132,7 +132,6 @@ func TestWrongKeys(t *testing.T) {
 	require.ErrorIs(t, err, ErrKey)
 }
 
-
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	const secret = "p@ss/w:rd"

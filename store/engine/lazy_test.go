@@ -106,10 +106,3 @@ func TestLazy(t *testing.T) {
 		require.Contains(t, c.Data, "page a")
 	})
 }
-
-
-
-
-
-
-

@@ -281,4 +281,3 @@ func TestClusterKeepsTheContracts(t *testing.T) {
 		middlewaretest.Archive(t, func(t *testing.T) store.Store { t.Helper(); return open(t).Archive("s") })
 	})
 }
-

@@ -65,7 +65,6 @@ func has(t *testing.T, b engine.Backend, bounds engine.Bounds, name string) bool
 	return true
 }
 
-
 func TestUnusedConversationsExpireAsAWhole(t *testing.T) {
 	t.Parallel()
 	b := open(t)
@@ -104,7 +103,6 @@ func TestGetRenewsAContentAndItsConversation(t *testing.T) {
 	at, _ := find(t, b, hour, 1)
 	require.Zero(t, at)
 }
-
 
 func TestAFullScopeSaysSo(t *testing.T) {
 	t.Parallel()
@@ -286,4 +284,3 @@ func value(t *testing.T, c redis.UniversalClient, key string) string {
 	t.Fatalf("key %q has type %s", key, kind)
 	return ""
 }
-

@@ -126,4 +126,3 @@ func TestSentinel(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, keys, "it is the master that was opened")
 }
-

@@ -93,9 +93,6 @@ func find(tb testing.TB, b engine.Backend, bounds engine.Bounds, ids ...byte) (i
 
 var forever engine.Bounds
 
-
-
-
 // TestConversationIsBounded writes more entries of one conversation than it keeps. The newest
 // ones are there, each with all that it builds on.
 func TestConversationIsBounded(t *testing.T) {
@@ -173,8 +170,6 @@ func TestEachCallIsOneRoundTrip(t *testing.T) {
 	all()
 	require.EqualValues(t, 4, c.n.Load(), "one for each of four calls")
 }
-
-
 
 func TestANewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()

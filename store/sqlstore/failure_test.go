@@ -82,7 +82,6 @@ func (d *database) lock(t *testing.T) *sql.Tx {
 	return tx
 }
 
-
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
@@ -142,4 +141,3 @@ func TestServerRestarts(t *testing.T) {
 	_, revs := find(t, p, engine.Bounds{}, 1, 2)
 	require.Equal(t, []byte{12, 11}, revs)
 }
-

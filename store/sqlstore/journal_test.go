@@ -270,8 +270,6 @@ func entriesOf(t *testing.T, d *database) map[string]bool {
 	return revs
 }
 
-
-
 // TestLostDatabase has a database that loses everything while a process uses it: the next call says so and names the
 // handles that lead nowhere, sends all again, plans anew, and what it writes is found by others.
 func TestLostDatabase(t *testing.T) {

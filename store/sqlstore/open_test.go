@@ -128,11 +128,6 @@ func own(t *testing.T, b engine.Backend, err error) *engine.Engine {
 	return e
 }
 
-
-
-
-
-
 // TestHintForPgBouncer has the errors of statements that were prepared on another connection.
 func TestHintForPgBouncer(t *testing.T) {
 	t.Parallel()

@@ -54,8 +54,6 @@ func content(n byte) engine.Content {
 	return engine.Content{Handle: strings.Repeat(string('a'+rune(n)), 12), Key: [32]byte{n}, Data: []byte(fmt.Sprintf("content %d", n))}
 }
 
-
-
 func TestTimeToLive(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
@@ -118,7 +116,6 @@ func TestTimeToLive(t *testing.T) {
 	})
 }
 
-
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, d *database) {
@@ -165,7 +162,6 @@ func (d *database) use(tb testing.TB) (n int64) {
 	require.NoError(tb, d.open(tb).QueryRowContext(tb.Context(), statement, []byte("s")).Scan(&n))
 	return n
 }
-
 
 func TestDelete(t *testing.T) {
 	t.Parallel()

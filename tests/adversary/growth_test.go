@@ -122,7 +122,6 @@ var each = []struct {
 	{"fit", func() middleware.Middleware { return fit.New(fit.Options{Rules: message.Portable}) }},
 }
 
-
 // Sizes of the histories, and the window of the large one. Smaller ones have smaller windows, so that as large a share
 // of them has to be removed.
 const (

@@ -118,5 +118,3 @@ func TestAgentBurdens(t *testing.T) {
 		}
 	})
 }
-
-

@@ -240,5 +240,3 @@ func TestHanging(t *testing.T) {
 		}
 	})
 }
-
-

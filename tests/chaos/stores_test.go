@@ -140,8 +140,6 @@ func (s slow) Put(ctx context.Context, conversation message.ID, contents []store
 	}
 }
 
-
-
 // badJournal is a journal that does something wrong on the way to one that works.
 type badJournal struct {
 	journal.Journal

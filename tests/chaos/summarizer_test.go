@@ -102,5 +102,3 @@ func TestSummarizerTroubles(t *testing.T) {
 		}
 	}
 }
-
-

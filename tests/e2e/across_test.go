@@ -66,7 +66,6 @@ func requireEqual(t require.TestingT, want, got []message.Message, what string) 
 	}
 }
 
-
 // einoEar and langchaingoEar are models that remember what they were sent.
 type einoEar struct{ heard []*schema.Message }
 

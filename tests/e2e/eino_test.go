@@ -114,6 +114,3 @@ func TestEino(t *testing.T) {
 		}
 	}
 }
-
-
-

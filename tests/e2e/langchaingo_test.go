@@ -73,7 +73,6 @@ func TestLangchaingo(t *testing.T) {
 	}
 }
 
-
 // whole takes the arguments as they are.
 type whole struct{ ledger }
 

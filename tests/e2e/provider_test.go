@@ -114,4 +114,3 @@ func requireFitting(t *testing.T, server *fakeprovider.Server, e *edits, calls i
 		require.InDelta(t, c.Prefix, c.Read, step+float64(c.Prefix)/50, "call %d: what can be read is read", i)
 	}
 }
-

@@ -15,7 +15,6 @@ import (
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
-
 // Usage was taken for a lie where a tokenizer makes more than three tokens of
 // one that is estimated. The trigger then fired at a third of what was charged.
 func TestUsageOfScriptsThatTokenizersCutSmall(t *testing.T) {
@@ -40,4 +39,3 @@ func TestUsageOfScriptsThatTokenizersCutSmall(t *testing.T) {
 		require.InEpsilon(t, charged, predicted, 0.02, script)
 	}
 }
-

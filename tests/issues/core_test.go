@@ -79,9 +79,6 @@ func kinds(events []middleware.Event) []middleware.EventKind {
 	return out
 }
 
-
-
-
 // A fold of several runs could move a protected message behind others.
 func TestFoldKeepsOrder(t *testing.T) {
 	t.Parallel()
@@ -121,23 +118,3 @@ func TestQuestionTakenBack(t *testing.T) {
 	}
 	require.Contains(t, questions, "second question", "the question that is now the last is in the view")
 }
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-
-

@@ -257,7 +257,6 @@ func TestQuotedRefusal(t *testing.T) {
 	}
 }
 
-
 // A tool message without a result became a user message, and no fix said
 // so, if something else was repaired and nobody minded the message.
 func TestRepairLeavesWhatNobodyMinds(t *testing.T) {
@@ -273,4 +272,3 @@ func TestRepairLeavesWhatNobodyMinds(t *testing.T) {
 	require.Len(t, fixes, 1, "the arguments are what is wrong")
 	require.Equal(t, h[2:], got[2:], "nothing changes that no fix names")
 }
-

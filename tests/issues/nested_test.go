@@ -174,7 +174,6 @@ func TestNestedChainsUnderFaults(t *testing.T) {
 	}
 }
 
-
 // One refusal with absurd or foreign numbers blocked a model for the whole chain.
 func TestAbsurdRefusals(t *testing.T) {
 	t.Parallel()
@@ -201,7 +200,3 @@ func TestAbsurdRefusals(t *testing.T) {
 		}
 	}
 }
-
-
-
-

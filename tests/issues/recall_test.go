@@ -126,4 +126,3 @@ func TestRecalledAnswerWithoutRoom(t *testing.T) {
 	}
 	require.Equal(t, 1, notices, "%v", events)
 }
-

@@ -129,8 +129,8 @@ func apply(source string, from, to int, edits []edit) string {
 	return b.String() + source[from:to]
 }
 
-// add adds a mutant for the node. %[1]d in the format is its number, %[2]s the old text, and
-// %[3]s the one in which other mutants are compiled in.
+// add adds a mutant for the node. In the format, %[1]d is its number, %[2]s the old
+// text, and %[3]s the one in which other mutants are compiled in.
 func (r *rewriter) add(n ast.Node, what, format string) {
 	id := len(r.mutants) + 1
 	at := r.set.Position(n.Pos())
@@ -139,8 +139,6 @@ func (r *rewriter) add(n ast.Node, what, format string) {
 		return fmt.Sprintf(format+"%.0[2]s", id, old, inner)
 	}})
 }
-
-const pick = "(mutantOn(%%[1]d) && (%s) || !mutantOn(%%[1]d) && (%%[3]s))"
 
 func (r *rewriter) declaration(d ast.Decl) {
 	switch d := d.(type) {
@@ -234,16 +232,13 @@ func (r *rewriter) binary(n *ast.BinaryExpr) {
 	other := map[token.Token]string{
 		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&", token.EQL: "!=", token.NEQ: "==",
 	}[n.Op]
-	if b, ok := t.Type.Underlying().(*types.Basic); ok && other != "" && b.Info()&types.IsBoolean != 0 && (b.Kind() == types.UntypedBool || b.Kind() == types.Bool) {
-		start := r.set.Position(n.Pos()).Offset
-		op := r.set.Position(n.OpPos).Offset - start
-		id := len(r.mutants) + 1
-		at := r.set.Position(n.Pos())
-		was := n.Op.String()
-		r.mutants = append(r.mutants, mutant{ID: id, Where: fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line), What: was + " to " + other})
-		r.edits = append(r.edits, edit{start, r.set.Position(n.End()).Offset, func(old, inner string) string {
-			return fmt.Sprintf("(mutantOn(%[1]d) && ((%[2]s) %[3]s (%[4]s)) || !mutantOn(%[1]d) && (%[5]s))", id, old[:op], other, old[op+len(was):], inner)
-		}})
+	if b, ok := t.Type.Underlying().(*types.Basic); ok && other != "" && (b.Kind() == types.UntypedBool || b.Kind() == types.Bool) {
+		r.add(n, n.Op.String()+" to "+other, "")
+		e := &r.edits[len(r.edits)-1]
+		id, op, end := len(r.mutants), r.set.Position(n.OpPos).Offset-e.from, len(n.Op.String())
+		e.text = func(old, inner string) string {
+			return fmt.Sprintf("(mutantOn(%[1]d) && ((%[2]s) %[3]s (%[4]s)) || !mutantOn(%[1]d) && (%[5]s))", id, old[:op], other, old[op+end:], inner)
+		}
 		return
 	}
 	if n.Op == token.ADD || n.Op == token.SUB || n.Op == token.MUL {
@@ -261,15 +256,9 @@ func (r *rewriter) statements(list []ast.Stmt) {
 				continue
 			}
 		case *ast.ExprStmt:
-			call, ok := s.X.(*ast.CallExpr)
-			if !ok {
-				continue
-			}
 			// A lock that is not taken, or not given back, is found by any test.
-			if sel, ok := call.Fun.(*ast.SelectorExpr); ok && strings.HasSuffix(sel.Sel.Name, "ock") {
-				continue
-			}
-			if id, ok := call.Fun.(*ast.Ident); ok && id.Name == "panic" {
+			call, ok := s.X.(*ast.CallExpr)
+			if name := types.ExprString(s.X); !ok || strings.HasPrefix(name, "panic(") || strings.HasSuffix(types.ExprString(call.Fun), "ock") {
 				continue
 			}
 		case *ast.IncDecStmt:

@@ -5,7 +5,6 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
-
 )
 
 func TestClasses(t *testing.T) {
@@ -36,5 +35,3 @@ func TestClasses(t *testing.T) {
 		}
 	}
 }
-
-

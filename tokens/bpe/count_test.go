@@ -77,8 +77,6 @@ func TestInvalidUTF8(t *testing.T) {
 	}
 }
 
-
-
 // TestGenerated compares with tiktoken-go on texts that are put together at
 // random, other ones in each encoding.
 func TestGenerated(t *testing.T) {

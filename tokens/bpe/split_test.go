@@ -86,7 +86,6 @@ func TestSplitAllShort(t *testing.T) {
 	}
 }
 
-
 // combinations yields all texts of 1 to n symbols.
 func combinations(symbols []rune, n int) func(yield func(string) bool) {
 	return func(yield func(string) bool) {

@@ -23,4 +23,3 @@ func TestVocabularies(t *testing.T) {
 		require.Equal(t, want, hex.EncodeToString(sum[:]), "%s is the file that OpenAI publishes", name)
 	}
 }
-

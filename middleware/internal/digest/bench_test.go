@@ -3,7 +3,6 @@ package digest_test
 import (
 	"fmt"
 	"strings"
-
 )
 
 // texts are what tools return, as patterns that are written with a number as
@@ -36,5 +35,3 @@ func filled(pattern string, size int) string {
 	}
 	return b.String()
 }
-
-

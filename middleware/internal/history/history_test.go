@@ -99,7 +99,6 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 
-
 // Tracks share memory, and none of them ever changes: what was followed once stays as it
 // was, whatever grows from it.
 func TestTracksDoNotChange(t *testing.T) {
@@ -157,8 +156,6 @@ func TestTracksDoNotChange(t *testing.T) {
 		}
 	})
 }
-
-
 
 // TestMessagesThatAreAlmostEqual differs from the message before in one thing, where no probe looks.
 func TestMessagesThatAreAlmostEqual(t *testing.T) {

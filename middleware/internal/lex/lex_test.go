@@ -141,4 +141,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-

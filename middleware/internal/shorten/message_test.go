@@ -11,7 +11,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
 
-
 // mixed has two results in five pieces, and a text between them.
 var mixed = []message.Part{
 	message.ToolResult{CallID: "a", Name: "read", Text: "one"},
@@ -63,7 +62,6 @@ func TestCall(t *testing.T) {
 	}
 }
 
-
 func TestWithoutThinking(t *testing.T) {
 	t.Parallel()
 	text, thought := message.Text{Text: "so"}, message.Thinking{Text: "because"}
@@ -75,4 +73,3 @@ func TestWithoutThinking(t *testing.T) {
 	_, ok = shorten.WithoutThinking(message.Assistant(thought))
 	require.False(t, ok, "the rest would be empty")
 }
-

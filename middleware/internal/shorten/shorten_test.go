@@ -41,10 +41,6 @@ func TestEnds(t *testing.T) {
 // mark contains the number of bytes that are left out.
 func mark(left string) string { return fmt.Sprintf("[%d]", len(left)) }
 
-
-
-
-
 // TestShares asks for shares of a room, as whole numbers of tokens.
 func TestShares(t *testing.T) {
 	t.Parallel()

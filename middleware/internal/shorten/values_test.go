@@ -67,7 +67,6 @@ func TestValues(t *testing.T) {
 	}
 }
 
-
 type pair struct{ key, text string }
 
 // pairs returns keys and values in order: a text as it is decoded, all others as they are written.
@@ -86,7 +85,6 @@ func pairs(t require.TestingT, text string) (all []pair) {
 	}
 	return all
 }
-
 
 func FuzzValues(f *testing.F) {
 	for _, seed := range []string{

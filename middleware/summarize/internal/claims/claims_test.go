@@ -81,7 +81,6 @@ func TestSupports(t *testing.T) {
 	}
 }
 
-
 // TestAnsweredCalls: an answer to a question that a tool asks is one of the user.
 func TestAnsweredCalls(t *testing.T) {
 	t.Parallel()
@@ -98,7 +97,6 @@ func TestAnsweredCalls(t *testing.T) {
 	}, nil, nil)
 	require.Empty(t, s.Check("It ran `git commit -m 'fix: the tests failed on CI'`."), "in backticks is no outcome")
 }
-
 
 // bodies are texts that parsers are afraid of.
 func bodies(size int) map[string]string {
@@ -149,7 +147,6 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-
 // long returns a conversation with results of twelve lines each.
 func long(messages int) (h []message.Message) {
 	for i := 0; len(h) < messages; i++ {
@@ -167,4 +164,3 @@ func long(messages int) (h []message.Message) {
 	}
 	return h[:messages]
 }
-

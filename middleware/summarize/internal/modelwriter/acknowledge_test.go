@@ -122,4 +122,3 @@ Der Build ist rot.
 	long := strings.Repeat("Understood. I will continue. ", 20)
 	require.Nil(t, spoken.rejectAcknowledgement(long), "a long text is checked by its other faults")
 }
-

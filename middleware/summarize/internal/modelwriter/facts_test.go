@@ -75,7 +75,6 @@ func words(first, n int) string {
 	return b.String()
 }
 
-
 // TestNewestFactCounts shows that several facts of a single concept do not lose the others, and what else models write
 // for a list.
 func TestNewestFactCounts(t *testing.T) {

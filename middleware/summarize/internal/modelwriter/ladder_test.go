@@ -89,7 +89,6 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-
 func TestHang(t *testing.T) {
 	t.Parallel()
 	for name, limit := range map[string]time.Duration{"by default": 0, "set": time.Minute} {
@@ -291,7 +290,6 @@ func TestParallel(t *testing.T) {
 	})
 }
 
-
 // A model that panics has been asked, as one that returns an error, and is not asked
 // again; what else was paid is in the bill.
 func TestPanicIsAnAttempt(t *testing.T) {
@@ -315,5 +313,3 @@ func TestPanicIsAnAttempt(t *testing.T) {
 		require.Equal(t, modelwriter.Failed, failed.Attempts[0].Reason, name)
 	}
 }
-
-

@@ -348,5 +348,3 @@ func paths(n int) string {
 	}
 	return b.String()
 }
-
-

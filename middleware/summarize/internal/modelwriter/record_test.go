@@ -185,4 +185,3 @@ func TestPieces(t *testing.T) {
 		}
 	})
 }
-

@@ -82,7 +82,6 @@ func TestSuffixEnds(t *testing.T) {
 	}
 }
 
-
 func TestSuffixIsNotPossible(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *modelwriter.Request){

@@ -255,7 +255,6 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-
 // What is marked as a standing order is found again by the line that is kept of it, with the same
 // result: the section is the same after any number of folds.
 func TestOrdersRemain(t *testing.T) {

@@ -198,7 +198,6 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-
 // Words have the whole limit for themselves, and never exceed it.
 func TestLimit(t *testing.T) {
 	t.Parallel()
