@@ -243,6 +243,38 @@ func TestMemo(t *testing.T) {
 	})
 }
 
+// A request that is sent again is read as before, also if a member beside the list is another one, and a member without a value
+// is an error, as in a first request.
+func TestMemoSentAgain(t *testing.T) {
+	t.Parallel()
+	memo := codec.NewMemo(1<<20, nil)
+	const known = `"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]`
+	for range 3 {
+		for _, other := range []string{"", `,"tools":null`, `,"tools":[{"type":"function","function":{"name":"f"}}]`, `,"model":"n"`, `,"":1`} {
+			body := `{` + known + other + `}`
+			got, err := memo.Decode(codec.Chat, "m", body)
+			require.NoError(t, err)
+			want, err := codec.Chat.Decode([]byte(body))
+			require.NoError(t, err)
+			require.Equal(t, want.Tools, got.Tools, body)
+			require.Equal(t, want.Request().Messages, got.Request().Messages)
+			out, err := got.Encode(got.Request())
+			require.NoError(t, err)
+			require.Equal(t, body, out)
+		}
+		for _, other := range []string{`,"tools":`, `,"":`, `,"system":`, `,"user":`} {
+			_, err := memo.Decode(codec.Chat, "m", `{`+known+other+`}`)
+			require.ErrorContains(t, err, "not JSON", other)
+		}
+		for more, want := range map[string]string{
+			`{"role":"user","content":"` + "\xff" + `"}`: "not UTF-8", `{"role":"user","role":"user","content":"c"}`: "is here twice",
+		} {
+			_, err := memo.Decode(codec.Chat, "m", `{`+strings.TrimSuffix(known, "]")+`,`+more+`]}`)
+			require.ErrorContains(t, err, want, more)
+		}
+	}
+}
+
 // prefixes are bodies with more and more of the values of a list.
 func prefixes(t *testing.T, f *codec.Format, text string) (all []string) {
 	t.Helper()

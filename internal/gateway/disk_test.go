@@ -4,6 +4,7 @@ package gateway_test
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -23,6 +24,9 @@ import (
 func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the files are those of the process
 	signal.Ignore(syscall.SIGXFSZ)
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	first, err := net.Listen("tcp", "127.0.0.1:0") // opens the files of the poller, which stay open
+	require.NoError(t, err)
+	require.NoError(t, first.Close())
 	dir, begin := t.TempDir(), openFiles(t)
 	p, err := fakeprovider.Start(fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"m": 8000}})
 	require.NoError(t, err)

@@ -71,7 +71,10 @@ func TestFormats(t *testing.T) {
 				require.Equal(t, c.body, sent)
 				require.Contains(t, <-s.log, "format="+format+" result=unchanged")
 			}
-			require.Contains(t, get(t, s.url+"/metrics").body, `laconic_requests_total{format="`+format+`"`)
+			metrics := get(t, s.url+"/metrics").body
+			require.Contains(t, metrics, `laconic_requests_total{format="`+format+`"`)
+			require.Contains(t, metrics, "laconic_added_seconds_count 1\n")
+			require.Regexp(t, `(?m)^laconic_added_seconds_sum 0\.0*[1-9]`, metrics)
 		})
 	}
 }
@@ -90,6 +93,16 @@ func TestAudit(t *testing.T) {
 	require.Contains(t, log, "msg=audit route=\"\" format=chat result=edited")
 	require.Contains(t, log, "msg=request route=\"\" format=chat result=passed")
 	require.Contains(t, get(t, s.url+"/metrics").body, `laconic_audits_total{result="edited"} 1`)
+}
+
+// A request that the upstream refuses as too long is sent again, shorter, and counted.
+func TestSentAgain(t *testing.T) {
+	t.Parallel()
+	s := listen(t, "chain: [{use: fit}]", provider(t, fakeprovider.Text("ok")).Root, gateway.Options{})
+	a := post(t.Context(), t, s.url+chatPath, rounds(100, ""))
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Contains(t, <-s.log, "retried=true")
+	require.Contains(t, get(t, s.url+"/metrics").body, "laconic_retries_total 1\n")
 }
 
 // Ollama cuts a prompt above num_ctx and says nothing. Behind a gateway it has nothing to cut, since num_ctx is the window.

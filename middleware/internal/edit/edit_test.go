@@ -296,3 +296,13 @@ func TestEqualEdits(t *testing.T) {
 		require.Equal(t, c.equal, edit.List{h.Weigh(&c.record)}.Equal(edit.List{h.Weigh(&longer)}), name)
 	}
 }
+
+// A fold leaves out an earlier one that lies only partly in its runs, and keeps what is in front of that and behind it.
+func TestExcludePartialFolds(t *testing.T) {
+	t.Parallel()
+	h := talk(12)
+	apart := fold(h, 3, 4, "apart")
+	apart.Runs = append(apart.Runs, message.Run{First: 9, Last: 9})
+	l := h.WeighAll([]*journal.Record{apart, fold(h, 6, 7, "whole")})
+	require.Equal(t, []message.Run{{First: 1, Last: 2}, {First: 5, Last: 8}}, l.ExcludePartialFolds([]message.Run{{First: 1, Last: 8}}))
+}
