@@ -25,7 +25,7 @@ func optionKeys() map[string][]string {
 		"trim":         namesOf(trimKeys(new(trim.Options))),
 		"microcompact": namesOf(microcompactKeys(new(microcompact.Options))),
 		"native":       namesOf(nativeKeys(new(native.Options))),
-		"summarize":    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, nil, new(summarize.Ask))...)),
+		"summarize":    namesOf(append(summarizeKeys(new(summarize.Options)), writerKeys(nil, new(summarize.Ask))...)),
 	}
 }
 

@@ -39,11 +39,10 @@ func summarizeKeys(o *summarize.Options) []key {
 	}
 }
 
-// writerKeys are the keys for who writes the summaries, who lists standing orders, and how a model is asked.
-func writerKeys(by, orders *string, a *summarize.Ask) []key {
+// writerKeys are the keys for who writes the summaries, and how a model is asked.
+func writerKeys(by *string, a *summarize.Ask) []key {
 	return []key{
 		{"by", set(by, choice("rules", "model"))},
-		{"orders", set(orders, choice("rules", "model"))},
 		{"model", set(&a.Model, node.text)},
 		{"task", set(&a.Task, node.text)},
 		{"sections", set(&a.Sections, texts("headings"))},
@@ -54,35 +53,22 @@ func writerKeys(by, orders *string, a *summarize.Ask) []key {
 
 // buildSummarize reads an entry of summarize with the writer of its summaries; nil after an error.
 func (f *File) buildSummarize(entry node) middleware.Middleware {
-	by, orders, ask := "rules", "rules", summarize.Ask{}
-	ofWriter := writerKeys(&by, &orders, &ask)
+	by, ask := "rules", summarize.Ask{}
+	ofWriter := writerKeys(&by, &ask)
 	opts := readOptions(entry, func(o *summarize.Options) []key { return append(summarizeKeys(o), ofWriter...) })
 	w := summarize.ByRules()
 	if by == "rules" {
-		entry.needsModel("task", "sections", "inventions", "no_fallback")
+		entry.needsModel("task", "sections", "inventions", "no_fallback", "model", "retries", "pass_params", "timeout")
 	} else if w = summarize.By(f.summarizer, ask); w.Validate() != nil {
 		entry.invalid(w.Validate(), namesOf(ofWriter))
-	}
-	if orders == "model" {
-		opts.Orders = summarize.By(f.summarizer, summarize.Ask{Model: ask.Model, Retries: ask.Retries, PassParams: ask.PassParams})
-		if err := opts.Validate(); err != nil {
-			entry.invalid(err, namesOf(ofWriter))
-		}
-	}
-	asks := "by"
-	switch {
-	case by == "rules" && orders == "rules":
-		entry.needsModel("model", "retries", "pass_params", "timeout")
-	case by == "rules":
-		asks = "orders"
 	}
 	switch {
 	case entry.src.first != nil:
 		return nil
-	case by == "rules" && orders == "rules":
+	case by == "rules":
 		return summarize.New(w, opts)
 	}
-	return middleware.Chain(f.requireSummarizer(entry, asks), summarize.New(w, opts))
+	return middleware.Chain(f.requireSummarizer(entry), summarize.New(w, opts))
 }
 
 // needsModel reports the first key of an entry with by: rules that only by: model uses.
@@ -94,9 +80,9 @@ func (n node) needsModel(keys ...string) {
 	}
 }
 
-// requireSummarizer returns a middleware that fails each call while there is no model for a key of an entry.
-func (f *File) requireSummarizer(entry node, key string) middleware.Middleware {
-	by, _ := entry.value(key)
+// requireSummarizer returns a middleware that fails each call while there is no model for an entry.
+func (f *File) requireSummarizer(entry node) middleware.Middleware {
+	by, _ := entry.value("by")
 	missing := &middleware.Error{Kind: middleware.Invalid, Op: "chainfile", Err: by.errorf(
 		"is model, and the program has none that writes summaries (File.Summarizer), want rules")}
 	return func(next middleware.Model) middleware.Model {

@@ -65,7 +65,7 @@ func TestSummarizeOptions(t *testing.T) {
 		"pass_params: true":         {PassParams: true},
 	} {
 		var got summarize.Ask
-		read(t, text, writerKeys(nil, nil, &got)[2:])
+		read(t, text, writerKeys(nil, &got)[1:])
 		require.Equal(t, want, got, "%s", text)
 	}
 }
@@ -83,9 +83,6 @@ func TestSummarizeErrors(t *testing.T) {
 		"pass_params: false":                  `pass_params is for a model that writes`,
 		"timeout: 90s":                        `timeout is for a model that writes`,
 		"no_fallback: true":                   `no_fallback is for a model that writes`,
-		"orders: model, task: Be brief.":      `task is for a model that writes`,
-		"orders: model, quote_tokens: none":   `so the orders would have no room`,
-		"orders: robots":                      `orders is "robots", want rules or model`,
 		"strategy: {chunks: 0}":               `strategy.chunks is 0, want a whole number, 1 or more`,
 		"strategy: {chunks: 2, only_last: 2}": `strategy is a map, want one strategy, as whole,`,
 		"strategy: {facts: []}":               `strategy.facts is a list, want a list of concepts,`,
@@ -128,28 +125,6 @@ func TestSummarizer(t *testing.T) {
 	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h})
 	require.EqualError(t, err, "chainfile: c:1:30: chain[0].by is model, and the program has none that writes summaries (File.Summarizer), want rules")
 	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-}
-
-// With orders: model, the same model lists the standing orders of the user, also if rules write.
-func TestOrders(t *testing.T) {
-	t.Parallel()
-	f, err := Parse("c", []byte("chain: [{use: summarize, orders: model, model: gpt-5-mini, retries: none, keep: 1}]"))
-	require.NoError(t, err)
-	h := []message.Message{message.User("Make the build green.")}
-	for range 20 {
-		h = append(h, message.Assistant(message.Text{Text: "It says that the cache is stale, since nobody has cleared it for a long time."}),
-			message.User("The last intern who pushed to main had a bad day."))
-	}
-	req := &middleware.Request{Messages: h, Force: []string{"*"}}
-	_, _, err = middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
-	require.ErrorContains(t, err, "chain[0].orders is model, and the program has none")
-	f.Summarizer = func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		require.Equal(t, "gpt-5-mini", req.Model)
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: "The last intern who pushed to main had a bad day."}), Stop: middleware.StopEnd}, nil
-	}
-	sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
-	require.NoError(t, err)
-	require.Contains(t, sent.Messages[1].Text(), "- (standing order) The last intern who pushed to main had a bad day.")
 }
 
 // TestFitOptions compares each key with the option that it stands for.

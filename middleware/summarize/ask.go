@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
@@ -20,11 +19,11 @@ import (
 // ask asks the writer for the words of a summary with some sections.
 func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
 	f, w := j.fold, j.writer
-	r := j.request(ctx, f.Messages, f.Tokens, false)
+	r := j.request(ctx)
 	r.Earlier, r.Inventions = strings.Join(f.Earlier, "\n\n"), j.inventions(section)
 	r.Corrections, r.Instruction = f.Corrections, f.Instruction
 	if w.write != nil {
-		return j.askFunc(ctx, w, f, r, "summariser")
+		return j.askFunc(ctx, f, r)
 	}
 	r = j.inLive(r)
 	if len(j.Strategy.Facts) > 0 {
@@ -40,20 +39,19 @@ func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
 	return modelwriter.Write(ctx, r)
 }
 
-// askFunc calls a function of the caller, and once more if it fails or its text is not
-// accepted.
-func (j job) askFunc(ctx context.Context, w Writer, f Fold, of modelwriter.Request, name string) (string, error) {
+// askFunc calls a function of the caller, and once more if it fails or its text is not accepted.
+func (j job) askFunc(ctx context.Context, f Fold, of modelwriter.Request) (string, error) {
 	const attempts = 2
 	for n := 1; ; n++ {
 		var items []string
-		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return w.write(ctx, &f) })
+		words, err := modelwriter.Call(ctx, j.Timeout, func(ctx context.Context) (string, error) { return j.writer.write(ctx, &f) })
 		_, bug := errors.AsType[*modelwriter.PanicError](err)
 		if err == nil {
 			words, items, err = modelwriter.Accept(words, of, n == attempts)
 		}
 		j.report(ctx, middleware.Event{
 			Kind: Attempted, Err: err, Detail: Report{Inventions: items},
-			Why: fmt.Sprintf("attempt %d of %d, by the caller's %s%s", n, attempts, name, j.without(items, err)),
+			Why: fmt.Sprintf("attempt %d of %d, by the caller's summariser%s", n, attempts, j.without(items, err)),
 		})
 		if err == nil || bug || n == attempts || ctx.Err() != nil {
 			return words, err
@@ -65,14 +63,14 @@ func (j job) askFunc(ctx context.Context, w Writer, f Fold, of modelwriter.Reque
 	}
 }
 
-// request returns what a request for words and one for standing orders have in common.
-func (j job) request(ctx context.Context, folded []message.Message, most int, orders bool) modelwriter.Request {
+// request returns what is wanted of any writer.
+func (j job) request(ctx context.Context) modelwriter.Request {
 	v := j.fold.View
 	return modelwriter.Request{
-		Folded: folded, MaxTokens: most, Orders: orders, Language: j.language, Markers: j.markers(),
+		Folded: j.fold.Messages, MaxTokens: j.fold.Tokens, Language: j.language, Markers: j.markers(),
 		Params:   v.Request().Params,
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
-		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a, orders) },
+		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
 			c := report.Call{Purpose: "summary", Attempt: n, Background: j.background}
 			return core.Ask(ctx, v, c, a.Model, a.Known, req)
@@ -147,11 +145,8 @@ func (j job) without(items []string, err error) string {
 	return ", and sentences with what is not in the record were removed: " + count(len(items), "item")
 }
 
-func (j job) reportAttempt(ctx context.Context, a modelwriter.Attempt, orders bool) {
+func (j job) reportAttempt(ctx context.Context, a modelwriter.Attempt) {
 	how := fmt.Sprintf("in %s mode", a.Mode)
-	if orders {
-		how = "for standing orders of the user"
-	}
 	if a.Parts > 1 {
 		how += fmt.Sprintf(", part %d of %d", a.Part, a.Parts)
 	}
@@ -159,59 +154,8 @@ func (j job) reportAttempt(ctx context.Context, a modelwriter.Attempt, orders bo
 		Kind: Attempted, Err: a.Err, Call: a.Call, Detail: Report{Usage: a.Usage, Cost: a.Cost, Inventions: a.Items},
 		Why: fmt.Sprintf("%s was asked %s%s", cmp.Or(a.Model, "the model"), how, j.without(a.Items, a.Err)),
 	}
-	if a.Reason != "" && !orders {
+	if a.Reason != "" {
 		e.Err = fmt.Errorf("%s: %w", a.Reason, a.Err)
 	}
 	j.report(ctx, e)
-}
-
-// withOrders asks for the standing orders of the user in what no earlier fold has shown, and
-// returns the user's words, with these orders, and the facts. If that fails, they are those of
-// the task, and ruled is why rules alone decide what is a standing order.
-func (j job) withOrders(ctx context.Context) (section text.Sections, ruled error) {
-	var turns []message.Message
-	if j.Orders.asks() && j.room > 0 && ctx.Err() == nil {
-		turns = j.saidByUser()
-	}
-	if len(turns) == 0 {
-		return j.byCode, nil
-	}
-	found, err := modelwriter.Call(ctx, 0, func(ctx context.Context) (string, error) { // a panic may be that of a counter
-		r := j.request(ctx, turns, j.quoteTokens(), true)
-		if j.Orders.write != nil {
-			f := Fold{Messages: turns, Originals: turns, Language: j.fold.Language, Tokens: r.MaxTokens, View: j.fold.View}
-			return j.askFunc(ctx, j.Orders, f, r, "function for standing orders")
-		}
-		r.Writer = j.author(j.Orders.model)
-		return modelwriter.Write(ctx, r)
-	})
-	if err != nil || found == "" {
-		return j.byCode, err
-	}
-	return j.sectionsOf(ctx, slices.Concat(j.orders, strings.Split(found, "\n")), j.room), nil
-}
-
-// saidByUser returns the texts of the user that are asked about: of each message the part that
-// rules read.
-func (t *task) saidByUser() (turns []message.Message) {
-	for i, c := range t.covers {
-		turn := message.Message{Role: message.RoleUser}
-		for _, p := range t.fold.Originals[i].Parts {
-			said, ok := p.(message.Text)
-			if !ok || text.IsRecord(said.Text) {
-				continue
-			}
-			head, tail := text.Ends(said.Text)
-			for _, end := range []string{head, tail} {
-				if end != "" {
-					turn.Parts = append(turn.Parts, message.Text{Text: end})
-				}
-			}
-		}
-		isNew := c.fate == fresh || c.fate == dropped
-		if isNew && t.fold.Originals[i].Role == message.RoleUser && len(turn.Parts) > 0 {
-			turns = append(turns, turn)
-		}
-	}
-	return turns
 }

@@ -33,8 +33,7 @@ func (e *editor) adviceOf(v *middleware.View) *advice {
 	return a
 }
 
-// report reports the requests of a preparation that has ended, once. The fold that uses
-// it reports its event of kind [Summarized].
+// report reports the requests of a preparation that has ended, once. The fold that uses it reports its event of kind [Summarized].
 func (a *advice) report(ctx context.Context, v *middleware.View) {
 	if a != nil && a.ended.Load() && a.job.task != nil && !v.Request().Dry() {
 		a.job.log.tell(ctx, v, false)
@@ -92,8 +91,7 @@ func newestFold(v *middleware.View) (id message.ID) {
 	return id
 }
 
-// prepare starts the summary of what would be folded now. If it returns false, nothing
-// is prepared.
+// prepare starts the summary of what would be folded now. If it returns false, nothing is prepared.
 func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) bool {
 	var tasks []*task
 	if e.Background != nil && !v.Request().Dry() && e.Strategy.Custom == nil && e.writer.asks() {
@@ -148,8 +146,7 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 	return &prepared{&task{material: *m, estimate: m.size(a.result), ready: a.result}, then.handle}
 }
 
-// planPrepared returns the plan that uses a prepared summary as it is, or nil if the
-// trigger would still be met.
+// planPrepared returns the plan that uses a prepared summary as it is, or nil if the trigger would still be met.
 func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepared) (*middleware.Plan, error) {
 	if !p.fits(p.ready) || p.key.handle != p.handle {
 		return nil, nil

@@ -13,8 +13,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// key identifies a summary by the messages that it covers, and so by all before
-// them.
+// key identifies a summary by the messages that it covers, and so by all before them.
 type key struct {
 	scope  string
 	last   message.ID // of the newest message
@@ -50,12 +49,10 @@ type flight struct {
 // recursive is the context key of calls that a summariser makes.
 type recursive struct{ *cache }
 
-// isRecursive reports whether a call is made by a summariser of this middleware. To fold
-// it would wait for that summariser itself.
+// isRecursive reports whether a call is made by a summariser of this middleware. To fold it would wait for that summariser itself.
 func (c *cache) isRecursive(ctx context.Context) bool { return ctx.Value(recursive{c}) != nil }
 
-// do returns the product of the key, or makes it; own reports whether this call made it.
-// Concurrent calls wait for the first one.
+// do returns the product of the key, or makes it; own reports whether this call made it. Concurrent calls wait for the first one.
 func (c *cache) do(
 	ctx context.Context, k key, background bool, write func(context.Context) (*product, error),
 ) (p *product, own bool, err error) {

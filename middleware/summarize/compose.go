@@ -17,9 +17,8 @@ import (
 
 // Fold is what one summary is made of. All that it refers to is read-only.
 type Fold struct {
-	// Messages are what the words are about, as the model has seen it: whole units,
-	// oldest first, without what the strategy drops and without earlier summaries. For
-	// Custom they are all that is replaced, including messages of earlier folds.
+	// Messages are what the words are about, as the model has seen it: whole units, oldest first, without what the strategy drops
+	// and without earlier summaries. For Custom they are all that is replaced, including messages of earlier folds.
 	Messages []message.Message
 
 	Earlier     []string          // the words of the summaries that the new one replaces, oldest first
@@ -35,10 +34,9 @@ type Fold struct {
 	View        *middleware.View  // the view of the messages
 }
 
-// compose returns the message of a summary: the header, what the user said, words, facts, and
-// the tally line with the handle of the archive, in one text. Header of the options replaces
-// the given one. In a system message all but the tally line is in a frame, since models do
-// what a system message contains.
+// compose returns the message of a summary: the header, what the user said, words, facts, and the tally line with the handle of the
+// archive, in one text. Header of the options replaces the given one. In a system message all but the tally line is in a frame,
+// since models do what a system message contains.
 func (m *material) compose(header string, s text.Sections, counts text.Tally) message.Message {
 	headings := m.language.Headings()
 	s.Words = text.Defused(s.Words)
@@ -82,15 +80,14 @@ func framed(msgs []message.Message, l text.Language) []message.Message {
 	return out
 }
 
-// sectionsOf returns the user's words, with some standing orders, and the facts, of at most the given number of tokens. If
+// sectionsOf returns the user's words, and the facts, of at most the given number of tokens. If
 // the context is done, they are not complete.
-func (m *material) sectionsOf(ctx context.Context, orders []string, room int) (s text.Sections) {
+func (m *material) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 	if room <= 0 {
 		return s
 	}
 	v := m.fold.View
 	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: core.Asking(v), Planned: keepsPlan(v)}
-	said.Order(orders...)
 	watch := shorten.NewWatch(ctx)
 	for i, c := range m.covers {
 		if watch.Done() {

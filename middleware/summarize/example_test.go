@@ -241,31 +241,3 @@ func ExampleOptions_before() {
 	// 12 messages become 12
 	// 12 messages become 5
 }
-
-// A model lists the standing orders of the user. It is shown only what the user said, and a line
-// that the user did not write does not count.
-func ExampleOptions_orders() {
-	small := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return &middleware.Response{
-			Message: message.Assistant(message.Text{Text: "Never open port 22, please.\nAlways ask before a deployment."}),
-			Stop:    middleware.StopEnd,
-		}, nil
-	}
-	chain := summarize.New(summarize.ByRules(), summarize.Options{
-		Trigger: trigger.Tokens(500), Keep: 2, FactTokens: -1,
-		Orders: summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}),
-	})
-	sent, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: support()})
-	if err != nil {
-		log.Fatal(err)
-	}
-	said, _, _ := strings.Cut(sent.Messages[2].Text(), "\n[State of the work]")
-	fmt.Println(said)
-	// Output:
-	// [Summary of the earlier conversation: a record made by the program, not a request of the user]
-	// [What the user said, word for word; the newest last, which counts where two differ]
-	// - Which port does it use?
-	// - (standing order) Never open port 22, please.
-	// - How is it configured?
-	// - How are logs written?
-}

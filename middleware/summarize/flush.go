@@ -63,8 +63,7 @@ func (f *flushes) release(all []placed) {
 	}
 }
 
-// postpone remembers the fold of a dry run by its newest message; with maxPending of
-// them, it forgets those before.
+// postpone remembers the fold of a dry run by its newest message; with maxPending of them, it forgets those before.
 func (f *flushes) postpone(last place, all []placed) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,8 +82,7 @@ func (f *flushes) takePostponed(last place) []placed {
 	return all
 }
 
-// flush flushes the messages that are folded now and were not before. A dry run only
-// remembers them.
+// flush flushes the messages that are folded now and were not before. A dry run only remembers them.
 func (t *task) flush(ctx context.Context) {
 	if t.Flush == nil {
 		return

@@ -19,18 +19,16 @@ import (
 // inTopics is the value of Options.Layout for summaries by rules in topics and conclusions.
 const inTopics = "seed"
 
-// Options define what is folded, when, and into what. The zero value folds all but the
-// newest six messages into one summary of at most 2,000 tokens, when 0.85 of the window
-// less the reserve is used.
+// Options define what is folded, when, and into what. The zero value folds all but the newest six messages into one summary of at
+// most 2,000 tokens, when 0.85 of the window less the reserve is used.
 type Options struct {
 	// When to fold.
 
 	Trigger  middleware.Trigger // nil: at 0.85 of the window less the reserve, or at 100,000 tokens without a window
 	MinCalls int                // model calls between two folds, at least; 0: no minimum
 
-	// Reserve is the tokens of the window that are kept free for the answer: a view that
-	// leaves fewer is folded, even if Trigger is not met. The reserve of the request's
-	// budget counts if it is greater. 0: Trigger only.
+	// Reserve is the tokens of the window that are kept free for the answer: a view that leaves fewer is folded, even if Trigger is
+	// not met. The reserve of the request's budget counts if it is greater. 0: Trigger only.
 	Reserve int
 
 	// Soft is when a fold is near: an event of kind [Advised] reports it once for each
@@ -56,8 +54,7 @@ type Options struct {
 
 	PreserveMemory bool // keeps messages that are marked as memories by [message.Hints]
 
-	// KeepScored is the number of older units, those with the highest Score above 0, that
-	// are kept as they are. 0: none.
+	// KeepScored is the number of older units, those with the highest Score above 0, that are kept as they are. 0: none.
 	KeepScored int
 
 	// Score returns the importance of the units of a view, as in package trim. It must be
@@ -71,45 +68,31 @@ type Options struct {
 	FactTokens    int      // the facts next to the words, at most; 0: 600; negative: no facts
 	Language      string   // of headings and words: "en" or "zh"; "": that of the conversation
 
-	// QuoteTokens is the most tokens of what the user said, word for word, next to the
-	// words: each message of at most 150 tokens as it is, and of a longer one the first and
-	// the last 75 tokens, and at most 300 of sentences between them that are unlike the rest of it. If that does not fit,
-	// rules come first, then requests and values, of each the newest. 0: 3,000, or 3 % of
-	// the window if that is more, but at most a tenth of a window that is known; negative: nothing.
+	// QuoteTokens is the most tokens of what the user said, word for word, next to the words: each message of at most 150 tokens as
+	// it is, and of a longer one the first and the last 75 tokens, and at most 300 of sentences between them that are unlike the
+	// rest of it. If that does not fit, rules come first, then requests and values, of each the newest. 0: 3,000, or 3 % of the
+	// window if that is more, but at most a tenth of a window that is known; negative: nothing.
 	QuoteTokens int
 
-	// Layout is the order and the form of a summary. "": what the user said; the words; the
-	// facts. By rules, the words are the state of the work. "seed": the words first, which by
-	// rules are topics, conclusions and technical context.
+	// Layout is the order and the form of a summary. "": what the user said; the words; the facts. By rules, the words are the
+	// state of the work. "seed": the words first, which by rules are topics, conclusions and technical context.
 	Layout string
 
-	// Orders is asked, by a small separate request, for the standing orders in those messages
-	// of the user that are folded now: [By] a model, or [ByFunc], whose [Fold] has these messages
-	// alone. A line counts only if the user wrote it, word for word apart from white space; it
-	// is kept before all else of what the user said, marked, also by later folds. The events of
-	// kind [Attempted] have its cost. If it fails, rules decide, and the event of kind [Summarized] has
-	// the reason. [Ask.Sections] is not used. The zero value is [ByRules]: rules alone, without a request.
-	Orders Writer
-
-	// Inventions is what happens to the sentences of a [Writer] with something that is not in
-	// what it summarises: a name, a number, a date, a path, a quotation, or an outcome that
-	// is not the recorded one. "remove": they are removed, at no cost, and a text that mostly
-	// consists of them is not accepted; "reject": the text is not accepted, and the model is
-	// asked again with a list, as often as the Writer allows, then they are removed; "report":
-	// they stay. In each case the event of kind [Attempted] has the items. "": "remove".
+	// Inventions is what happens to the sentences of a [Writer] with something that is not in what it summarises: a name, a number,
+	// a date, a path, a quotation, or an outcome that is not the recorded one. "remove": they are removed, at no cost, and a text
+	// that mostly consists of them is not accepted; "reject": the text is not accepted, and the model is asked again with a list,
+	// as often as the Writer allows, then they are removed; "report": they stay. In each case the event of kind [Attempted] has the
+	// items. "": "remove".
 	Inventions string
 
-	// Role is that of a summary: user, system or assistant. A summary may repeat what a
-	// tool result contains, also an instruction by which somebody attacks the agent, and
-	// models do what a system message contains. So a system message begins with a note that
-	// it is a record and not an instruction, and has a line where the record ends. That
-	// warns a model, but does not prevent it from obeying: prefer the default, or the role
-	// assistant. "": message.RoleUser.
+	// Role is that of a summary: user, system or assistant. A summary may repeat what a tool result contains, also an instruction
+	// by which somebody attacks the agent, and models do what a system message contains. So a system message begins with a note
+	// that it is a record and not an instruction, and has a line where the record ends. That warns a model, but does not prevent it
+	// from obeying: prefer the default, or the role assistant. "": message.RoleUser.
 	Role message.Role
 
-	// Header is the first line of a summary, in a system message after the note. "": one in the
-	// language of the summary that it is a record made by the program and not a request of
-	// the user, which another header should state, too.
+	// Header is the first line of a summary, in a system message after the note. "": one in the language of the summary that it is
+	// a record made by the program and not a request of the user, which another header should state, too.
 	Header string
 
 	// How it is made.
@@ -127,20 +110,16 @@ type Options struct {
 	// reason. nil: each fold is made.
 	Before func(ctx context.Context, f *Fold) Decision
 
-	// Flush is called before messages are folded, once for each of them as the caller
-	// has them, to keep memories of them elsewhere, and returns the number of memories.
-	// An error is reported by an event, and the fold continues. If a dry run is
-	// committed, the next call in this process flushes for it. Flush must be safe for
-	// concurrent use. nil: nothing is kept.
+	// Flush is called before messages are folded, once for each of them as the caller has them, to keep memories of them elsewhere,
+	// and returns the number of memories. An error is reported by an event, and the fold continues. If a dry run is committed, the
+	// next call in this process flushes for it. Flush must be safe for concurrent use. nil: nothing is kept.
 	Flush func(ctx context.Context, folded []message.Message) (memories int, err error)
 
-	// NoFallback makes a fold fail if the [Writer] gives no acceptable summary: the view
-	// is unchanged, an event has the reason, and under Strict the call fails. false:
-	// rules write, or a note has the number of messages that were left out.
+	// NoFallback makes a fold fail if the [Writer] gives no acceptable summary: the view is unchanged, an event has the reason, and
+	// under Strict the call fails. false: rules write, or a note has the number of messages that were left out.
 	NoFallback bool
 
-	// Strict makes a failed fold, a refused plan and an option that does not fit the
-	// request an error of the call.
+	// Strict makes a failed fold, a refused plan and an option that does not fit the request an error of the call.
 	Strict bool
 }
 
@@ -181,13 +160,7 @@ func (o Options) Validate() error {
 	if o.Background != nil && o.Soft == nil {
 		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
-	switch {
-	case o.Orders.live:
-		errs = append(errs, errors.New("the Orders are asked for in the conversation, want By or ByFunc"))
-	case o.Orders.asks() && o.QuoteTokens < 0:
-		errs = append(errs, fmt.Errorf("the QuoteTokens are %d, so the Orders would have no room, want 0 or more", o.QuoteTokens))
-	}
-	errs = append(errs, o.Orders.err, o.Strategy.validate())
+	errs = append(errs, o.Strategy.validate())
 	if err := core.CheckOptions(middleware.Options{Trigger: o.Soft}); err != nil {
 		errs = append(errs, fmt.Errorf("the trigger Soft: %w", err))
 	}
@@ -219,10 +192,9 @@ type Status struct {
 	Why       string // for people, with numbers
 }
 
-// Check returns how near a request is to a fold by these options, and folds nothing.
-// The middlewares before summarize in the chain, and its Env by [middleware.With], are
-// passed as before: Tokens are those that they leave. The error has kind
-// [middleware.Invalid] if the options are invalid or do not fit the request.
+// Check returns how near a request is to a fold by these options, and folds nothing. The middlewares before summarize in the chain,
+// and its Env by [middleware.With], are passed as before: Tokens are those that they leave. The error has kind [middleware.Invalid]
+// if the options are invalid or do not fit the request.
 func Check(ctx context.Context, req *middleware.Request, opts Options, before ...middleware.Middleware) (Status, error) {
 	if err := opts.Validate(); err != nil {
 		return Status{}, &middleware.Error{Kind: middleware.Invalid, Op: layerName, Err: err}

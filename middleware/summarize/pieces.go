@@ -24,8 +24,7 @@ type piece struct {
 
 func (p piece) isSummary() bool { return p.earlier != nil }
 
-// pieces returns what may be folded of a view, in order, or nil if that would only be
-// earlier summaries.
+// pieces returns what may be folded of a view, in order, or nil if that would only be earlier summaries.
 func (e *editor) pieces(v *middleware.View) []piece {
 	units := joined(v)
 	kept := e.kept(v, units)
@@ -56,9 +55,8 @@ func (e *editor) pieces(v *middleware.View) []piece {
 	return withoutRecalled(v, out)
 }
 
-// withoutRecalled returns what may be folded without rounds that read the archive, if the
-// rest has at least as many tokens: a model that loses them would read the archive again. A
-// call that is repeated gets the same view again.
+// withoutRecalled returns what may be folded without rounds that read the archive, if the rest has at least as many tokens: a model
+// that loses them would read the archive again. A call that is repeated gets the same view again.
 func withoutRecalled(v *middleware.View, all []piece) []piece {
 	fresh, recalled := 0, 0
 	for _, p := range all {
@@ -171,8 +169,7 @@ func foldAt(v *middleware.View, i int) *journal.Record {
 	return nil
 }
 
-// ownFold returns the fold of this middleware that made message i, without later
-// changes of other middlewares, or nil.
+// ownFold returns the fold of this middleware that made message i, without later changes of other middlewares, or nil.
 func ownFold(v *middleware.View, i int) *journal.Record {
 	for e := v.Span(i).Edit; e != nil && e.Kind == journal.Fold; {
 		if e.Middleware == layerName {

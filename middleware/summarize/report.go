@@ -10,8 +10,7 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// The kinds of events of this package. Their Detail is a [Report], and so is that of
-// the [middleware.Edited] event of a fold.
+// The kinds of events of this package. Their Detail is a [Report], and so is that of the [middleware.Edited] event of a fold.
 const (
 	Advised     middleware.EventKind = "advised"     // Options.Soft is met: a fold is near
 	Summarizing middleware.EventKind = "summarizing" // a summary is started
@@ -20,8 +19,7 @@ const (
 	Flushed     middleware.EventKind = "flushed"     // Options.Flush was called before a fold; the fold continues after its Err
 )
 
-// Report is the Detail of the events of this package. Numbers that do not belong to
-// the kind of the event are 0.
+// Report is the Detail of the events of this package. Numbers that do not belong to the kind of the event are 0.
 type Report struct {
 	Messages int           // Summarizing, Summarized: messages of the history that the summary covers; Edited: those that are new in it
 	Memories int           // Flushed: what Options.Flush returned
@@ -33,8 +31,7 @@ type Report struct {
 	Inventions []string
 }
 
-// eventLog holds the events of one summary. Each of them is reported once.
-// It is safe for concurrent use.
+// eventLog holds the events of one summary. Each of them is reported once. It is safe for concurrent use.
 type eventLog struct {
 	later bool // events are only logged: they are reported once the summary is used, or all of its plan are made
 

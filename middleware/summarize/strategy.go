@@ -25,9 +25,8 @@ type Strategy struct {
 	// before. The content of an earlier summary is kept. 0: all messages.
 	OnlyLast int
 
-	// Since makes one summary of the messages at this time or later, and drops those before, but keeps the content of
-	// an earlier summary. A message without a time has that of the one before it; without any time before it, it is
-	// new. Zero: all messages.
+	// Since makes one summary of the messages at this time or later, and drops those before, but keeps the content of an earlier
+	// summary. A message without a time has that of the one before it; without any time before it, it is new. Zero: all messages.
 	Since time.Time
 
 	// Facts makes one summary of what is known about each concept, for which a model is asked in JSON. Without any

@@ -20,9 +20,8 @@ var core = middleware.Internals(inside.Key{})
 // layerName is the name of the middleware; see [New].
 const layerName = "summarize"
 
-// New returns the middleware, whose summaries w writes. It is safe for concurrent use. Its name in events, in the journal and
-// in [middleware.Request.Force] is "summarize".
-// It panics with "summarize: …" if the writer or the options are invalid;
+// New returns the middleware, whose summaries w writes. It is safe for concurrent use. Its name in events, in the journal and in
+// [middleware.Request.Force] is "summarize". It panics with "summarize: …" if the writer or the options are invalid;
 // [Writer.Validate] and [Options.Validate] return the error.
 func New(w Writer, opts Options) middleware.Middleware {
 	if err := errors.Join(w.err, opts.Validate()); err != nil {
@@ -46,18 +45,17 @@ func New(w Writer, opts Options) middleware.Middleware {
 
 // editor is the middleware. Its options are complete.
 //
-// A fold is made in five steps. Each of them is given what the steps before it returned, and returns a value that does not
-// change.
+// A fold is made in five steps. Each of them is given what the steps before it returned, and returns a value that does not change.
 //
 //   - Choose: [editor.pieces] returns what may be folded of a view, in whole units, and [Strategy.divide] divides it into
 //     blocks, of which each becomes one summary.
 //   - Gather: [editor.gather] returns the [material] of a block: which messages of the history it covers, what becomes of each
-//     of them, the words of earlier summaries, and the standing orders that these have.
+//     of them, and the words of earlier summaries.
 //   - Limit: [material.task] adds the user's words and the facts, which code writes, and how long the other words may be.
 //   - Propose: [editor.tasks] keeps the tasks that make the view shorter, and [editor.planOf] returns a plan with an edit for
 //     each. The core asks for its messages if it accepts the plan.
 //   - Write: [job.make] makes them, once for equal calls, by [job.write]. The caller's strategy makes a summary alone.
-//     Otherwise [job.withOrders] asks for new standing orders, and the words are those that [job.ask] gets from the [Writer],
+//     Otherwise the words are those that [job.ask] gets from the [Writer],
 //     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.
 //     [material.compose] puts the header, the user's words, the words, the facts and the last line into one message.
 //

@@ -42,7 +42,6 @@ type material struct {
 	ids      []message.ID // of the history
 	covers   []covered    // in the order of the history
 	counts   text.Tally   // of what the summary covers
-	orders   []string     // standing orders of the user that earlier summaries have
 	before   int          // tokens of what is replaced
 	earlier  int          // tokens of the user's words and the facts in earlier summaries
 	key      key
@@ -66,7 +65,6 @@ func (e *editor) gather(o *origins, b block) *material {
 		}
 		if earlier != nil {
 			f.Dropped += earlier.tally[3]
-			m.orders = append(m.orders, quotes.Orders(earlier.Quotes)...)
 			m.earlier += m.count(earlier.Quotes + earlier.Facts)
 			if len(at) == 1 && h[at[0]].Equal(v.At(p.First)) {
 				c.fate, c.summary = known, earlier
@@ -206,7 +204,7 @@ func (m *material) task(ctx context.Context) *task {
 		t.room = min(t.room, max(m.before/half, m.earlier+newTokens/half))
 	}
 	if m.Strategy.Custom == nil {
-		t.byCode = m.sectionsOf(ctx, m.orders, t.room)
+		t.byCode = m.sectionsOf(ctx, t.room)
 	}
 	shortest := t.byCode
 	shortest.Words = "…"
@@ -217,8 +215,7 @@ func (m *material) task(ctx context.Context) *task {
 	return t
 }
 
-// worthwhile reports whether there is room for words, if some are to be written, and the summary is shorter than what it
-// replaces.
+// worthwhile reports whether there is room for words, if some are to be written, and the summary is shorter than what it replaces.
 func (t *task) worthwhile() bool {
 	const eighth, least = 8, 8
 	room := len(t.fold.Messages) == 0 || t.fold.Tokens >= min(least, t.SummaryTokens)

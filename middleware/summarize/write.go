@@ -90,19 +90,7 @@ func (j job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.Custom != nil {
 		return j.custom(ctx)
 	}
-	section, ruled := j.withOrders(ctx)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	p, err := j.byWriter(ctx, section)
-	if err == nil && ruled != nil {
-		p.how += fmt.Sprintf(", with standing orders by rules alone (%v)", ruled)
-	}
-	return p, err
-}
-
-// byWriter makes the summary in the words of the writer, or else by rules.
-func (j job) byWriter(ctx context.Context, section text.Sections) (*product, error) {
+	section := j.byCode
 	if words := j.key.asked.Words; words != "" {
 		section.Words = words
 		return j.shorter(j.language.Headings().Model, section, j.counts, "in the words of Options.Before")
@@ -186,8 +174,7 @@ func (t *task) custom(ctx context.Context) (*product, error) {
 	return &product{messages: msgs, how: "by the caller's strategy"}, nil
 }
 
-// shorter composes a summary. It returns an error if that is not shorter than what it
-// replaces.
+// shorter composes a summary. It returns an error if that is not shorter than what it replaces.
 func (t *task) shorter(header string, s text.Sections, counts text.Tally, how string) (*product, error) {
 	p := &product{Sections: s, messages: []message.Message{t.compose(header, s, counts)}, how: how}
 	if n := t.size(p); n >= t.before {
@@ -196,9 +183,8 @@ func (t *task) shorter(header string, s text.Sections, counts text.Tally, how st
 	return p, nil
 }
 
-// noSummary returns the error of a fold without an acceptable summary. An error kind that
-// is about the summariser's own request becomes Unavailable: it would misinform the
-// caller about the caller's request and options.
+// noSummary returns the error of a fold without an acceptable summary. An error kind that is about the summariser's own request
+// becomes Unavailable: it would misinform the caller about the caller's request and options.
 func noSummary(err error) error {
 	kind := middleware.KindOf(err)
 	if kind == middleware.Invalid || kind == middleware.Overflow || kind == middleware.Irreducible {

@@ -11,9 +11,8 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 )
 
-// Writer writes the words of summaries: [ByRules], [By], [InConversation] or
-// [ByFunc] makes one. The zero value is [ByRules]. Writers are values and safe for
-// concurrent use. Their texts are checked, and if none is accepted, rules write; see
+// Writer writes the words of summaries: [ByRules], [By], [InConversation] or [ByFunc] makes one. The zero value is [ByRules].
+// Writers are values and safe for concurrent use. Their texts are checked, and if none is accepted, rules write; see
 // [Options.NoFallback].
 type Writer struct {
 	err   error // why it is invalid, or nil
@@ -31,30 +30,25 @@ type author struct {
 // ByRules writes by rules: without a model and without cost, and it keeps less.
 func ByRules() Writer { return Writer{} }
 
-// By asks a model, which need not be that of the conversation. It is given a record:
-// the messages as data in one message, with tools and media as text. A record that is
-// larger than the model's window is given in parts.
+// By asks a model, which need not be that of the conversation. It is given a record: the messages as data in one message, with
+// tools and media as text. A record that is larger than the model's window is given in parts.
 func By(model middleware.Model, ask Ask) Writer {
 	a, err := newAuthor("By", model, ask)
 	return Writer{err: err, model: a}
 }
 
-// InConversation asks the model of the conversation, which is the one after the chain,
-// in the conversation itself, by one more message at its end, so that the provider's
-// prompt cache holds the rest. Call options that belong to the cached prefix, as of
-// thinking, have to be passed by [Ask.PassParams] or [Ask.Params]. The model is given a
-// record, as with [By], if a summary of a part is wanted, if there is no room for the
-// message, and if no answer is accepted.
+// InConversation asks the model of the conversation, which is the one after the chain, in the conversation itself, by one more
+// message at its end, so that the provider's prompt cache holds the rest. Call options that belong to the cached prefix, as of
+// thinking, have to be passed by [Ask.PassParams] or [Ask.Params]. The model is given a record, as with [By], if a summary of a
+// part is wanted, if there is no room for the message, and if no answer is accepted.
 func InConversation(model middleware.Model, ask Ask) Writer {
 	a, err := newAuthor("InConversation", model, ask)
 	return Writer{err: err, model: a, live: true}
 }
 
-// ByFunc calls a function for the words of a summary. Its text is not accepted if it is
-// blank, a refusal, an error text, a tool call or an acknowledgement, if it contains a
-// summary of this package, or if it has more than [Fold.Tokens]. Then, and after an error, it is called
-// once more, with the reason in [Fold.Rejected]. It must be safe for concurrent use, and
-// stop when ctx is done.
+// ByFunc calls a function for the words of a summary. Its text is not accepted if it is blank, a refusal, an error text, a tool
+// call or an acknowledgement, if it contains a summary of this package, or if it has more than [Fold.Tokens]. Then, and after an
+// error, it is called once more, with the reason in [Fold.Rejected]. It must be safe for concurrent use, and stop when ctx is done.
 func ByFunc(write func(ctx context.Context, f *Fold) (string, error)) Writer {
 	if write == nil {
 		return Writer{err: errors.New("ByFunc has no function, want one, or ByRules")}
@@ -70,10 +64,9 @@ type Ask struct {
 
 	Task string // what the model is to write; "": the built-in wording
 
-	// Sections are headings that the text must have, each once. nil: goal, current state,
-	// decisions and reasons, errors and repairs, next steps, and constraints of the user or
-	// files if no code writes what the user said or the facts, if Task is "" and the summary is
-	// not very short; empty but not nil: none. [Strategy.Structured] and [Strategy.Facts] do not use them.
+	// Sections are headings that the text must have, each once. nil: goal, current state, decisions and reasons, errors and
+	// repairs, next steps, and constraints of the user or files if no code writes what the user said or the facts, if Task is ""
+	// and the summary is not very short; empty but not nil: none. [Strategy.Structured] and [Strategy.Facts] do not use them.
 	Sections []string
 
 	// Retries is the number of requests for one summary that may fail, or give no

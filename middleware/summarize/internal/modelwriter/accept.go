@@ -72,10 +72,6 @@ type limits struct {
 // does not have, also of a text that is not accepted.
 func (t limits) accept(text string) (words string, items []string, r *RejectedError) {
 	text = t.withoutMarker(strings.TrimSpace(withoutReasoning(text)))
-	if t.Orders {
-		words, r = verbatim(text, t.Folded)
-		return words, nil, r
-	}
 	if r := cmp.Or(rejectNonProse(text), t.rejectCopies(text), t.rejectAcknowledgement(text)); r != nil {
 		return "", nil, r
 	}
@@ -93,11 +89,10 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 	return words, items, r
 }
 
-// Accept returns the text of a summary, or the lines of orders, that was not written by [Write], without a
-// marker at its top and reasoning before it. The error is a [*RejectedError] if the text
-// is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
-// marker, or for its inventions; their items are returned. Of the request, Folded,
-// Earlier, Orders, Markers, MaxTokens (0: any number), Meter and Inventions are used.
+// Accept returns the text of a summary that was not written by [Write], without a marker at its top and reasoning before it. The
+// error is a [*RejectedError] if the text is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
+// marker, or for its inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter and Inventions
+// are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
 	t := limits{session: &session{Request: of, cutter: cutter{of.Meter}}, last: last, most: of.MaxTokens}
 	words, items, r := t.accept(text)
@@ -251,8 +246,7 @@ var heads = regexp.MustCompile(`(?s)(^|\n)` + head + `.*\n` + head)
 
 const head = `\[\d+ (system|user|assistant|tool|result of|error of)\b`
 
-// repeats reports whether most of a long text consists of repeated sequences of 12
-// characters.
+// repeats reports whether most of a long text consists of repeated sequences of 12 characters.
 func repeats(text string) bool {
 	const long, gram = 400, 12
 	runes := []rune(text)

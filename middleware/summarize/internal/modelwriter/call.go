@@ -57,9 +57,8 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 // errUsedUp is wrapped by the error if no more requests may be sent.
 var errUsedUp = errors.New("are used up")
 
-// Call calls a function of the caller with a time limit, if that is above 0. A panic is a
-// [*PanicError]. An expired limit, and a context error that is not that of ctx, have the
-// kind Unavailable, so that the call does not look cancelled.
+// Call calls a function of the caller with a time limit, if that is above 0. A panic is a [*PanicError]. An expired limit, and a
+// context error that is not that of ctx, have the kind Unavailable, so that the call does not look cancelled.
 func Call[T any](ctx context.Context, timeout time.Duration, fn func(ctx context.Context) (T, error)) (out T, err error) {
 	limited := ctx
 	if timeout > 0 {
@@ -89,8 +88,7 @@ func Call[T any](ctx context.Context, timeout time.Duration, fn func(ctx context
 // errSlow is the error of a function whose time limit has expired.
 var errSlow = errors.New("no answer")
 
-// PanicError is the error of a function that has panicked. Its state is unknown, so it
-// is not called again.
+// PanicError is the error of a function that has panicked. Its state is unknown, so it is not called again.
 type PanicError struct{ Value any }
 
 // Error implements error.

@@ -1,5 +1,4 @@
-// Package modelwriter has a model write a summary and accepts only text that can be
-// trusted.
+// Package modelwriter has a model write a summary and accepts only text that can be trusted.
 //
 //	words, err := modelwriter.Write(ctx, modelwriter.Request{
 //		Folded: folded,
@@ -7,15 +6,13 @@
 //		MaxTokens: 800, Parallel: 4, Ask: ask, Report: report,
 //	})
 //
-// A model is asked in one of two ways. Fresh: any model is given the messages as a
-// record, that is as data in one message, with tool calls and results as text. Suffix:
-// the model of the live conversation is asked by one more message at its end, so that
-// the provider's prompt cache holds the rest.
+// A model is asked in one of two ways. Fresh: any model is given the messages as a record, that is as data in one message, with
+// tool calls and results as text. Suffix: the model of the live conversation is asked by one more message at its end, so that the
+// provider's prompt cache holds the rest.
 //
-// After an answer that is not accepted, see [Reason], or an error that may pass, the
-// model is asked again, with the reason; a long record is then divided into parts. A
-// record that does not fit the window is summarised in parts at once. Nothing is removed from a record. No
-// answer gets into an error in full, and no error into a summary.
+// After an answer that is not accepted, see [Reason], or an error that may pass, the model is asked again, with the reason; a long
+// record is then divided into parts. A record that does not fit the window is summarised in parts at once. Nothing is removed from
+// a record. No answer gets into an error in full, and no error into a summary.
 package modelwriter
 
 import (
@@ -23,7 +20,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,9 +46,8 @@ type Request struct {
 
 	Writer Author
 
-	// Concepts, if there are any, asks with a record for what it contains about them. The
-	// text has a section for each concept with facts, and a line for each fact. Without
-	// any fact, the error is a [*RejectedError] for [Nothing].
+	// Concepts, if there are any, asks with a record for what it contains about them. The text has a section for each concept with
+	// facts, and a line for each fact. Without any fact, the error is a [*RejectedError] for [Nothing].
 	Concepts []Concept
 
 	Corrections []string // what a person wrote into earlier summaries, which holds whatever the record says
@@ -60,10 +55,6 @@ type Request struct {
 
 	Constraints, Files bool // there are built-in sections for these: no code adds the words of the user, or the facts, to the text
 	Seed               bool // the built-in sections are objectives, tools, findings, status and next steps
-
-	// Orders asks for the orders of the user that hold from now on. Folded has the messages of the user alone. The text is
-	// lines of these, apart from white space, or "" if the model answers that no line is one.
-	Orders bool
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
@@ -82,8 +73,7 @@ type Request struct {
 	Ask func(ctx context.Context, n int, a Author, req *middleware.Request) (*middleware.Response, *report.Call, error)
 }
 
-// Author is a model that writes, and how it is asked. Task and Sections are not used for
-// Concepts.
+// Author is a model that writes, and how it is asked. Task and Sections are not used for Concepts.
 type Author struct {
 	Model  middleware.Model // nil: no author
 	Name   string           // [middleware.Request].Model of its requests
@@ -132,8 +122,6 @@ func newSession(r Request) *session {
 	r.Requests = cmp.Or(r.Requests, 64)
 	a := &r.Writer
 	switch {
-	case r.Orders:
-		r.Live, a.Task, a.Sections = nil, cmp.Or(a.Task, wordingOf(r.Language)["orders"]), []string{}
 	case len(r.Concepts) > 0:
 		r.Live, r.Structured, a.Task, a.Sections = nil, false, "", []string{}
 	case a.Sections == nil && a.Task == "" && !r.Structured:
@@ -143,9 +131,6 @@ func newSession(r Request) *session {
 	s := &session{Request: r, cutter: cutter{r.Meter}}
 	s.capacity = s.capacityOf()
 	s.room.Store(int64(s.capacity.record))
-	if r.Orders { // they replace nothing
-		return s
-	}
 	for _, m := range r.Folded {
 		s.replaced += r.Meter.Message(m)
 	}
@@ -175,10 +160,6 @@ func (s *session) write(ctx context.Context) (string, error) {
 			s.Writer.window(), max(0, s.roomNow()), leastRoom)}
 	}
 	units, earlier := record(s.Folded), unit(nil)
-	if s.Orders {
-		answers, err := s.readAll(ctx, t, s.cutter.pieces(units, s.roomNow()))
-		return strings.Join(slices.DeleteFunc(answers, func(a string) bool { return a == "" }), "\n"), err
-	}
 	if s.Earlier != "" {
 		earlier = unit{{earlierHead, s.Earlier}}
 	}

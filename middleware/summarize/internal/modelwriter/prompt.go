@@ -36,8 +36,7 @@ type task struct {
 	items       []string // of that answer, which the record does not have
 }
 
-// again returns the task after a failed attempt. It is stricter only after a rejected
-// answer, not after an error of the provider.
+// again returns the task after a failed attempt. It is stricter only after a rejected answer, not after an error of the provider.
 func (t task) again(err error) task {
 	t.failures++
 	if r, ok := errors.AsType[*RejectedError](err); ok {
@@ -89,8 +88,7 @@ func (s *session) frame(accepted int) int {
 	return most
 }
 
-// wanted returns the tokens that the author is asked to write: fewer than are accepted,
-// since models count badly.
+// wanted returns the tokens that the author is asked to write: fewer than are accepted, since models count badly.
 func (s *session) wanted(l limits) int {
 	n := min(l.most, s.capacity.accepted) * 3 / 4
 	if l.below > 0 {

@@ -20,8 +20,7 @@ import (
 //	[4 result of read_log c1]
 //		exit status 2
 //
-// Only heads begin a line. The body is indented, so that it can neither begin an entry
-// nor end the record.
+// Only heads begin a line. The body is indented, so that it can neither begin an entry nor end the record.
 type entry struct {
 	head string // one line without brackets
 	body string // the text of the part
@@ -49,8 +48,7 @@ var indent = strings.NewReplacer(
 // unit is a list of entries that is shown in one request if it fits.
 type unit []entry
 
-// record returns the messages as units of a record. Every message has at least one
-// entry. Media are named, not shown.
+// record returns the messages as units of a record. Every message has at least one entry. Media are named, not shown.
 func record(msgs []message.Message) []unit {
 	names := map[string]string{} // of the tool, by the id of the call
 	var units []unit
@@ -98,8 +96,7 @@ func entryOf(p message.Part, who string, number int, names map[string]string) en
 	return entry{who, "(nothing)"}
 }
 
-// word returns a name in a form that can end neither a head nor a line. A long one is
-// shortened and ends in "…".
+// word returns a name in a form that can end neither a head nor a line. A long one is shortened and ends in "…".
 func word(s string) string {
 	const longest = 100 // bytes
 	if len(s) > longest {
@@ -147,8 +144,7 @@ type piece struct {
 	tokens int
 }
 
-// leastRoom is the least number of tokens of a record that a request must have room for.
-// The longest head has fewer.
+// leastRoom is the least number of tokens of a record that a request must have room for. The longest head has fewer.
 const leastRoom = 512
 
 // cutter divides a record into pieces.
@@ -187,8 +183,7 @@ func (c cutter) pieces(units []unit, room int) (out []piece) {
 	return out
 }
 
-// split divides an entry that has more tokens than room. The head of each part has its
-// number.
+// split divides an entry that has more tokens than room. The head of each part has its number.
 func (c cutter) split(e entry, room int) []entry {
 	n := c.count(e.text())
 	if n <= room {
@@ -213,8 +208,7 @@ func (c cutter) split(e entry, room int) []entry {
 	return out
 }
 
-// border returns where to divide a text after at most size bytes: after a line, else
-// after a word, else after a character.
+// border returns where to divide a text after at most size bytes: after a line, else after a word, else after a character.
 func border(s string, size int) int {
 	if len(s) <= size {
 		return len(s)

@@ -25,11 +25,8 @@ const (
 	brief  = 20  // a request with more ranks lower
 )
 
-// Standing is before standing orders, Correction before what a person wrote into a summary.
-const (
-	Standing   = "(standing order) "
-	Correction = "(correction by a person) "
-)
+// Correction is before what a person wrote into a summary.
+const Correction = "(correction by a person) "
 
 const (
 	bullet  = "\n- "
@@ -46,7 +43,6 @@ var indented = strings.NewReplacer("\n\n", "\n\n"+indent, "\n", "\n"+indent)
 // nothing to keep or no room. The same set gives the same text.
 func (s *Set) Text(o Options) string {
 	p := picker{Set: s, all: slices.Clone(s.all), count: o.Counter.Count}
-	p.markOrders()
 	for _, m := range p.said {
 		if !m.repeated {
 			p.want(m)
@@ -80,22 +76,6 @@ type picker struct {
 	count func(string) int
 }
 
-// markOrders marks the passages that are standing orders. An order that is a passage word for word, as in an earlier section,
-// is no other one.
-func (p *picker) markOrders() {
-	const enough = 24 // bytes of an order in a passage, or of a passage in an order
-	for _, o := range p.orders {
-		exact := slices.ContainsFunc(p.all, func(s passage) bool { return oneLine(s.text) == o })
-		for i := range p.all {
-			line := oneLine(p.all[i].text)
-			in := strings.Contains(line, o) && (2*len(o) >= len(line) || len(o) >= enough)
-			if p.all[i].mark == "" && !IsCourtesy(line) && (line == o || !exact && (in || strings.Contains(o, line))) {
-				p.all[i].mark = Standing
-			}
-		}
-	}
-}
-
 // want marks what is wanted of a message: of a long one both ends, and what is strange in its middle.
 func (p *picker) want(m message) {
 	all := p.all[m.from:m.to]
@@ -117,7 +97,7 @@ func (p *picker) want(m message) {
 		}
 		atEnd := i == 0 || i == len(all)-1 || before+s.cost <= end || size-before <= end
 		s.inside = isLong && !atEnd || m.resumed && 0 < seen && seen < gaps
-		s.wanted = (!isLong || atEnd || s.mark == Standing) && !s.isGap
+		s.wanted = (!isLong || atEnd) && !s.isGap
 		before += s.cost
 	}
 	if isLong || gaps > 1 {
@@ -193,18 +173,6 @@ func (p *picker) takeShort(room int) (cost int) {
 	return cost
 }
 
-// demote makes a standing order a passage like any other, since it has no room with its mark.
-func (p *picker) demote(i int) {
-	s := &p.all[i]
-	if s.rank != order {
-		return
-	}
-	s.cost -= p.markCost(i)
-	s.mark = ""
-	s.cost += p.markCost(i)
-	p.judge(i)
-}
-
 // markCost returns the tokens of the beginning of the line that a passage begins, or 0.
 func (p *picker) markCost(i int) int {
 	if s := &p.all[i]; i == p.said[s.of].from || s.mark != "" {
@@ -226,7 +194,6 @@ func (p *picker) take(last, room int) (cost int) {
 		}
 	}
 	if cost > room {
-		p.demote(last)
 		return 0
 	}
 	for i := range all {

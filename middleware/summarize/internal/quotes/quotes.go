@@ -14,7 +14,6 @@ package quotes
 import (
 	_ "embed" // for harness.txt
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +27,6 @@ type Set struct {
 	said    []message      // oldest first
 	all     []passage      // of all messages, in order
 	newest  map[string]int // position of the newest message with a text
-	orders  []string       // standing orders, each as one line
 	missing bool           // an earlier section had no room for all rules
 }
 
@@ -71,16 +69,6 @@ func (s *Set) Add(said string) {
 	s.add(said, false)
 }
 
-// Order lists the lines, word for word apart from white space, that are standing orders. The passages
-// that they are in, or consist of, come first and are marked.
-func (s *Set) Order(lines ...string) {
-	for _, o := range lines {
-		if o = oneLine(o); o != "" && !slices.Contains(s.orders, o) {
-			s.orders = append(s.orders, o)
-		}
-	}
-}
-
 // Correct adds lines that a person wrote into a summary. They come before all else, and are marked; none is shortened.
 func (s *Set) Correct(lines ...string) {
 	for _, line := range lines {
@@ -107,10 +95,8 @@ func Corrections(summary string) (lines []string) {
 	return lines
 }
 
-// Resume adds the lines of a section that [Set.Text] has written. It serves if the texts of the
-// user are no longer available.
+// Resume adds the lines of a section that [Set.Text] has written. It serves if the texts of the user are no longer available.
 func (s *Set) Resume(section string) {
-	s.Order(Orders(section)...)
 	for _, line := range linesOf(section) {
 		correction, corrects := strings.CutPrefix(line, Correction)
 		switch {
@@ -119,19 +105,9 @@ func (s *Set) Resume(section string) {
 		case corrects:
 			s.Correct(correction)
 		default:
-			s.add(strings.TrimPrefix(line, Standing), true)
+			s.add(line, true)
 		}
 	}
-}
-
-// Orders returns the standing orders in a section that [Set.Text] has written.
-func Orders(section string) (orders []string) {
-	for _, line := range linesOf(section) {
-		if order, ok := strings.CutPrefix(line, Standing); ok {
-			orders = append(orders, order)
-		}
-	}
-	return orders
 }
 
 // linesOf returns the lines of a section, with the line breaks that the user wrote.

@@ -188,7 +188,7 @@ var pieces = []string{
 	"", " ", "Never push.", "Always ask. Never force it!", "No, 9090.", "Use port 8080.", "不要删库。必须备份", "改成 9090。", "Why never?", "Thanks!",
 	"```\nnever do it\n```", "order #W1234567 for ann@example.com, $5.40", "[Facts recorded by code]\nErrors:\n- x", "\xff\xfe\x00\u202e\u2028",
 	"שלום. אל תעשה", strings.Repeat("never ", 3000), strings.Repeat("x", 40_000), strings.Repeat("不要", 3000), "- never\n- always\n", "Rules:\n\n- a1\n- b2. It is old\n\nThis is it.",
-	quotes.Standing + "x", "\"\"“”``", "。。。", "...", ":", "(1 messages compacted: 1 of the user, 0 of the assistant)",
+	quotes.Correction + "x", "\"\"“”``", "。。。", "...", ":", "(1 messages compacted: 1 of the user, 0 of the assistant)",
 }
 
 func TestProperties(t *testing.T) {
@@ -255,38 +255,6 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// What is marked as a standing order is found again by the line that is kept of it, with the same
-// result: the section is the same after any number of folds.
-func TestOrdersRemain(t *testing.T) {
-	t.Parallel()
-	pieces := []string{
-		"It rained.", "Never push to main.", "No, 9090.", "The port is 8080.", "Thanks!", "Then do it.", "Why?", "```\nrun: never\n```", "> never push",
-		"- one thing here", "Please:\n- use tabs here\n- no spaces there", "端口是 8080。", "昨天下雨了。", "a\u200bb c.", "[Facts recorded by code] always.",
-		strings.Repeat("very ", 90) + "long.", "\n\n", "   \n  ",
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		var said []string
-		for range rapid.IntRange(1, 6).Draw(r, "messages") {
-			said = append(said, strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 6).Draw(r, "pieces"), rapid.SampledFrom([]string{" ", "\n"}).Draw(r, "between")))
-		}
-		orders := rapid.SliceOfN(rapid.SampledFrom(append(said, pieces...)), 0, 4).Draw(r, "orders")
-		room := rapid.IntRange(0, 200).Draw(r, "room")
-		lines := func(orders []string) (section string, marked []string) {
-			s := &quotes.Set{}
-			s.Order(orders...)
-			for _, m := range said {
-				s.Add(m)
-			}
-			section = s.Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}})
-			return section, quotes.Orders(section)
-		}
-		_, marked := lines(orders)
-		before, marked := lines(marked)
-		after, _ := lines(marked)
-		require.Equal(r, before, after)
-	})
-}
-
 // A polite question may ask for something that lasts, or for one answer, which is worth less when there is no room for both.
 func TestPoliteQuestions(t *testing.T) {
 	t.Parallel()
@@ -308,30 +276,4 @@ func TestPoliteQuestions(t *testing.T) {
 			require.NotContains(t, got, newer)
 		}
 	}
-}
-
-// An order that has no room with its mark is kept without it if that fits, and is no order from then on.
-func TestOrderWithoutRoom(t *testing.T) {
-	t.Parallel()
-	said := []string{"It rained. Thanks! a\u200bb c.", "It rained.", "Never push to main.", "It rained.", "It rained. ```\nrun: never\n```"}
-	section := func(orders ...string) string {
-		s := &quotes.Set{}
-		s.Order(orders...)
-		for _, m := range said {
-			s.Add(m)
-		}
-		return s.Text(quotes.Options{Tokens: 62, Counter: tokens.Estimate{}})
-	}
-	first := section("It rained. Thanks! a\u200bb c.", "Never push to main.")
-	second := section(quotes.Orders(first)...)
-	require.Equal(t, second, section(quotes.Orders(second)...))
-}
-
-func TestOrderComesFirst(t *testing.T) {
-	t.Parallel()
-	s := &quotes.Set{}
-	s.Order("Rain fell on the day of the move.")
-	s.Add("Never push to main. Rain fell on the\nday of the move. Always answer in French.")
-	lines := in(s.Text(quotes.Options{Tokens: 48, Counter: tokens.Estimate{}}))
-	require.Equal(t, []string{"(there is more, for which there is no room)", "(standing order) Rain fell on the\nday of the move."}, lines)
 }

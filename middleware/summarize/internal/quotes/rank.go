@@ -24,7 +24,6 @@ const (
 	request                // it asks for something, or has a value
 	rule                   // it forbids, or demands from now on
 	change                 // it corrects what was said before
-	order                  // a standing order
 	correction             // of a summary by a person
 )
 
@@ -34,9 +33,7 @@ func (p *picker) judge(i int) {
 	switch s.rank = chat; {
 	case s.mark == Correction:
 		s.rank = correction
-	case s.mark == Standing:
-		s.rank = order
-	case !s.code && s.mark == "":
+	case !s.code:
 		for sentence := range text.Pieces(s.text) {
 			s.rank = max(s.rank, judge(sentence))
 		}

@@ -200,8 +200,7 @@ func topicOf(said []sentence) string {
 	return ""
 }
 
-// bare returns a sentence as one line, without emphasis and final punctuation, except
-// for a question mark.
+// bare returns a sentence as one line, without emphasis and final punctuation, except for a question mark.
 func bare(sentence string, most int) string {
 	if !strings.Contains(sentence, "`") { // in code, it is no emphasis
 		sentence = strings.ReplaceAll(sentence, "**", "")

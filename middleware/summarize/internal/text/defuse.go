@@ -45,9 +45,9 @@ var replaced = []struct {
 	},
 }
 
-var ranks = regexp.MustCompile(`(?i)\(\s*(standing order|correction by a person)\s*\)`)
+var ranks = regexp.MustCompile(`(?i)\(\s*(correction by a person)\s*\)`)
 
-// WithoutRanks returns a text whose marks of a standing order and of a correction are in quotes: only the program sets them.
+// WithoutRanks returns a text whose marks of a correction are in quotes: only the program sets them.
 func WithoutRanks(s string) string { return ranks.ReplaceAllString(s, `"$1"`) }
 
 // WithoutTemplate returns a text whose marks of chat templates have round brackets.

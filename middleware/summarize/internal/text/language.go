@@ -67,8 +67,7 @@ func Pick[T any](l Language, english, chinese T) T {
 	return english
 }
 
-// Marks are all headings, also without what follows their name. Only the program
-// writes them.
+// Marks are all headings, also without what follows their name. Only the program writes them.
 var Marks = []string{
 	english.Rules, strings.TrimSuffix(english.Rules, byProgram) + "]",
 	english.Quotes, english.Words, english.Facts, english.Frame, english.End,
@@ -160,9 +159,8 @@ func TallyOf(line string) (t Tally) {
 	return t
 }
 
-// LanguageOf returns the language of a conversation, by the script in which its user
-// writes, or the model if the user writes no letters. All scripts but the Chinese one
-// count as English. Only the beginning of a long message and conversation is read.
+// LanguageOf returns the language of a conversation, by the script in which its user writes, or the model if the user writes no
+// letters. All scripts but the Chinese one count as English. Only the beginning of a long message and conversation is read.
 func LanguageOf(msgs []message.Message) Language {
 	const (
 		ofMessage, ofRole = 2 << 10, 64 << 10 // bytes that are read

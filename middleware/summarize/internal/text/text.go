@@ -23,9 +23,8 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// Line returns a text as one line of at most the given number of code points, and at
-// least one. White space becomes single spaces, invisible characters are removed, invalid
-// bytes become U+FFFD, and [Marks] get round brackets, so that no line can imitate a
+// Line returns a text as one line of at most the given number of code points, and at least one. White space becomes single spaces,
+// invisible characters are removed, invalid bytes become U+FFFD, and [Marks] get round brackets, so that no line can imitate a
 // heading. A longer text ends in "…". Of a very long text only the beginning is read.
 func Line(text string, most int) string {
 	const perRune = 4 * utf8.UTFMax // bytes that are read for each code point, with room for white space
@@ -56,8 +55,7 @@ func WithoutMarks(text string) string {
 	})
 }
 
-// Ends returns what is read of a message: the first and the last 16 KiB, or all of it and
-// "" if it is not longer.
+// Ends returns what is read of a message: the first and the last 16 KiB, or all of it and "" if it is not longer.
 func Ends(said string) (head, tail string) {
 	const most = 16 << 10
 	if len(said) <= 2*most {
