@@ -5,11 +5,10 @@
 //	s.Add(folded)
 //	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
 //
-// When room is short, the kinds of facts are kept in the order in which [Set.Text] writes them, of each the newest. No file
-// name and no message can start a line of its own. System messages are not read, since they remain in the view, nor are
-// texts of the model. Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for
-// identifiers 64 KiB of texts in all, newest first, of each the first 2 KiB. The time is proportional to the number of
-// messages.
+// When room is short, the kinds of facts are kept in the order in which [Set.Text] writes them, of each the newest. No file name
+// and no message can start a line of its own. System messages are not read, since they remain in the view, nor are texts of the
+// model. Of the arguments of a call the first MiB is read, of a result the first and the last 16 KiB, and for identifiers 64 KiB of
+// texts in all, newest first, of each the first 2 KiB. The time is proportional to the number of messages.
 package facts
 
 import (
@@ -17,7 +16,6 @@ import (
 	"html"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -38,8 +36,7 @@ const (
 	longestNote    = 160     // bytes of a line that a tool adds to a result
 )
 
-// Set holds the facts of messages. The zero value is empty. It keeps texts of the
-// messages and is not safe for concurrent use.
+// Set holds the facts of messages. The zero value is empty. It keeps texts of the messages and is not safe for concurrent use.
 type Set struct {
 	Archive store.Store // that has the media without a link; nil: none
 	Asking  []string    // tools that ask the user, besides those that are known
@@ -51,13 +48,12 @@ type Set struct {
 	calls  map[string]*call // by call ID, the newest
 	spoken []string         // texts of the user, and arguments of calls
 	seen   []string         // results, except contents of files, which can be read again
-	set    map[string]int   // number of results before a call has changed a value, by the key of the value
 }
 
 // Add adds the facts of messages, oldest first. Adding them one by one gives the same set as adding them at once.
 func (s *Set) Add(msgs []message.Message) {
 	if s.calls == nil {
-		s.calls, s.set = map[string]*call{}, map[string]int{}
+		s.calls = map[string]*call{}
 	}
 	for i := range msgs {
 		m := &msgs[i]
@@ -113,7 +109,6 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.put(decided, e)
 		return
 	}
-	c = c.asEdit(r.Text)
 	res := resultOf(r, c)
 	what, by := c.inWords(), c.Name
 	if c.kind == runs {
@@ -131,27 +126,12 @@ func (s *Set) addResult(r message.ToolResult) {
 		s.addPlan(c.ToolCall, r.Text)
 	case ok && c.kind == acts && c.Name != "" && !speaksOfUser(unwrapped(r.Text)):
 		s.put(done, entry{key: text.Line(what+" → "+decoded(unwrapped(r.Text), longestOutcome), longestLine)})
-		if name := words(c.Name); len(name) > 1 && lists["setter"].Has(name[0]) {
-			s.set[strings.Join(name[1:], "")] = len(s.seen) - 1
-		}
-	case ok && c.kind == looks && hasAny(r.Text, lists["saved"].Words):
-		s.addSaved(c.Name, r.Text)
 	}
 	delete(s.lists[errors], what)
 	if fault := decoded(res.fault, longestLine); fault != "" {
 		line := text.Line(strings.TrimPrefix(by+": ", ": ")+fault, longestLine)
 		s.put(errors, entry{key: cmp.Or(what, line), text: line})
 	}
-}
-
-// asEdit returns a call, or the same call as one that writes a file, if its command is that of an editor that shows the file.
-func (c *call) asEdit(result string) *call {
-	if program, _, found := strings.Cut(c.line, " "); found && lists["editor"].Has(program) {
-		if file := patterns["edited"][0].line.FindStringSubmatch(result); len(file) > 1 && file[1] != "" {
-			return &call{ToolCall: c.ToolCall, kind: writes, files: file[1:]}
-		}
-	}
-	return c
 }
 
 // addCommand adds the last run of a command, unless it only reads, and returns the name of the command.
@@ -201,17 +181,6 @@ func (s *Set) addFiles(names []string, access section) {
 	}
 }
 
-// addSaved adds the files that a call has saved, before those of earlier calls of the tool: one line for all.
-func (s *Set) addSaved(name, result string) {
-	saved := strings.Join(patterns["saved"][0].line.FindAllString(shorten.Head(result, readOfCommand), -1), " ")
-	if files := patterns["file"][0].line.FindAllString(saved, -1); files != nil {
-		e := entry{key: name, detail: strings.Join(files, ", ") + "\n" + cmp.Or(s.lists[done][name], &entry{}).detail} // a line a call
-		n, all := strconv.Itoa(strings.Count(e.detail, "\n")), strings.ReplaceAll(strings.TrimSpace(e.detail), "\n", ", ")
-		e.text = text.Line(name+" × "+n+" → "+all, longestSaid)
-		s.put(done, e)
-	}
-}
-
 // inWords returns a call in a few words: its command, its files, or its name with its first arguments.
 func (c *call) inWords() string {
 	const most, longest = 3, 40 // arguments; code points of one
@@ -244,14 +213,14 @@ func (s *Set) identifiers() (lines []string) {
 	const longest, most = 160, 10                   // bytes of an identifier with its key: half of one would be wrong
 	rest := readOfAll
 	found, at := map[string]bool{}, map[string]int{} // the line of a key
-	for n, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
+	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
 		t = shorten.Head(t, readOfText)
 		rest -= len(t)
 		for _, i := range slices.Backward(digest.Identifiers(t)) {
 			key := keyOf(i, t)
 			line := key + i.Text
 			whole := key != "" && len(line) <= longest && text.Line(line, longest) == line && !strings.ContainsAny(line, "{}<>;")
-			if found[i.Text] || len(found) == most || rest < 0 || n < s.set[bareKey(i.Label)] || !whole {
+			if found[i.Text] || len(found) == most || rest < 0 || !whole {
 				continue
 			}
 			found[i.Text] = true

@@ -294,55 +294,6 @@ func TestDone(t *testing.T) {
 	require.Equal(t, section(h), again.Text(usual))
 }
 
-// TestSaved: a call that looks has a line if its result lists files that it has saved, one for all calls of the tool.
-func TestSaved(t *testing.T) {
-	t.Parallel()
-	h := join(
-		call("get_rates", `{"year":2023}`, `{"success": true, "saved_files": {"eur": "out/eur_2023.csv", "usd": "out/usd_2023.csv"}, "rows": 365}`),
-		call("get_rates", `{"year":2024}`, `{"success": true, "saved_files": {"eur": "out/eur_2024.csv"}, "rows": 0.25}`),
-		call("fetch_logo", "{}", "Logo saved to assets/logo.png (12 KB)."),
-		call("fetch_report", "{}", `[{"type":"text","text":"{\"output_path\": \"报告/q3.md\"}"}]`),
-		call("get_prices", "{}", `{"success": false, "saved_files": {"eur": "out/prices.csv"}}`),
-		call("get_page", "{}", "How to save\n\nThe settings are saved to settings.json, and \"saved\": true"),
-		call("get_order", "{}", `{"saved": "12.50", "output": "a.csv"}`),
-	)
-	want := []string{"get_rates × 2 → out/eur_2024.csv, out/eur_2023.csv, out/usd_2023.csv", "fetch_logo × 1 → assets/logo.png", "fetch_report × 1 → 报告/q3.md"}
-	require.Equal(t, want, under(section(h), "Calls:"))
-	again := &facts.Set{}
-	again.Resume(section(h))
-	require.Equal(t, section(h), again.Text(usual))
-}
-
-// TestEditor: an editor that is used by commands names its file in the result.
-func TestEditor(t *testing.T) {
-	t.Parallel()
-	edit := func(command, result string) []message.Message {
-		return call("bash", `{"command":"`+command+`"}`, result)
-	}
-	h := join(
-		edit(`edit 3:4\n  x = 1\nend_of_edit`, "[File: /srv/a.py (12 lines total)]\n3:  x = 1\nFile updated. Please review the changes."),
-		edit(`edit 5:5\nfrom y import z\nend_of_edit`, "  File \"/root/commands/_split\", line 17\nSyntaxError: not defined\n[File: /srv/b.py (9 lines total)]\nFile updated."),
-		edit(`edit 7:7\n x\nend_of_edit`, "Your proposed edit has introduced new syntax error(s).\nERRORS:\n- E999\n[File: /srv/c.py (9 lines total)]"),
-		edit(`edit x`, "Usage: edit <start_line>:<end_line>\n(Open file: /srv/d.py)"),
-		edit(`create e.py`, "[File: /srv/e.py (1 lines total)]\n1:"), edit(`open f.py`, "[File: /srv/f.py (1 lines total)]\n1:"),
-	)
-	require.Equal(t, []string{"/srv/a.py", "/srv/b.py", "/srv/e.py"}, under(section(h), "Files written:"))
-	require.Equal(t, []string{"edit 7:7 x end_of_edit → failed", `edit x → "(Open file: /srv/d.py)"`}, commands(collect(h)))
-}
-
-// TestChangedValue: what a call has changed since is no identifier.
-func TestChangedValue(t *testing.T) {
-	t.Parallel()
-	before := join(call("check_sim_slot", "{}", "SIM Slot: 2b_only"), call("check_line_id", "{}", "Line ID: L1002"))
-	set := call("set_sim_slot", `{"slot":"9c_only"}`, "SIM slot is set")
-	ids := func(h []message.Message) string { return strings.Join(under(section(h), "Identifiers:"), "; ") }
-	require.Contains(t, ids(before), "2b_only")
-	require.NotContains(t, ids(join(before, set)), "2b_only")
-	require.Contains(t, ids(join(before, set)), "L1002")
-	require.Contains(t, ids(join(before, set, call("check_sim_slot", "{}", "SIM Slot: 2b_only"))), "2b_only", "it was changed back")
-	require.Contains(t, ids(join(before, broken("set_sim_slot", "{}", "Error: no"))), "2b_only")
-}
-
 // TestOneLabel shows that what has the same label stands together, wherever it was
 // found.
 func TestOneLabel(t *testing.T) {

@@ -123,8 +123,7 @@ func (o Options) write(heading string, w *wording, all [sections][]string) strin
 	return out
 }
 
-// Resume adds the facts of a section that [Set.Text] has written. It serves if the
-// messages of the section are no longer available.
+// Resume adds the facts of a section that [Set.Text] has written. It serves if the messages of the section are no longer available.
 func (s *Set) Resume(facts string) {
 	w, in := &english, -1
 	for line := range strings.SplitSeq(facts, "\n") {

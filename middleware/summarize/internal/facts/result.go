@@ -152,8 +152,7 @@ func lastLine(output string) string {
 	return ""
 }
 
-// outerLines returns the first three lines in lower case, then the last three, the last one first, without spaces around
-// them.
+// outerLines returns the first three lines in lower case, then the last three, the last one first, without spaces around them.
 func outerLines(output string) (lines []string) {
 	const near = 3
 	lines = strings.SplitN(strings.TrimLeft(output, "\r\n"), "\n", near+1)
