@@ -3,8 +3,8 @@
 // variable, and runs the tests that reach it. It says how many mutants are found,
 // which are not, and which tests are not needed, since others find all that they find.
 //
-//	go run ./tests/mutate -sample 100 ./middleware/trim ./tests/seeds
-//	go run ./tests/mutate -all -o /tmp/table.json ./middleware/trim
+//	go run ./.ci/mutate -sample 100 ./middleware/trim ./tests/seeds
+//	go run ./.ci/mutate -all -o /tmp/table.json ./middleware/trim
 //
 // The first package gets the faults; its tests and those of the other packages
 // are run. With -all, the file has all tests and subtests that find each mutant.
@@ -27,7 +27,7 @@ import (
 	"io"
 	"log"
 	"maps"
-	"math/rand"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +79,7 @@ func main() {
 	for _, t := range tests {
 		t.kept = keep.MatchString(t.String())
 	}
-	rand.New(rand.NewSource(1)).Shuffle(len(mutants), func(a, b int) { mutants[a], mutants[b] = mutants[b], mutants[a] })
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(mutants), func(a, b int) { mutants[a], mutants[b] = mutants[b], mutants[a] })
 	if *sample > 0 {
 		mutants = mutants[:min(*sample, len(mutants))]
 	}
