@@ -33,7 +33,8 @@ var core = middleware.Internals(inside.Key{})
 //
 //  1. Old tool results and long arguments become shorter when reading them has cost as much as the prompt cache will take for
 //     the edit ([trigger.Economy]). The newest 6 rounds stay as they are. A shortened result
-//     leaves a line of up to 120 tokens of its hard facts: identifiers, amounts, dates, addresses.
+//     leaves a line of up to 120 tokens of its hard facts: identifiers, amounts, dates, addresses. A new result of more than
+//     8,000 tokens, or a quarter of the room, becomes head and tail, before a model has seen it.
 //  2. Where that is not enough and 0.85 of the room is full, rules fold the oldest messages into what the user said, word for
 //     word, and a list of facts. No model is asked.
 //  3. What is sent is valid for the provider and fits the window ([fit.New]).
@@ -51,8 +52,8 @@ var core = middleware.Internals(inside.Key{})
 //
 //	window     no cache  reads at 0.5  at 0.1  at 0.1, writes at 1.25  at 0.02  facts   hard facts
 //	   32,000  .20       .23           .34     .36                     .56      95.9 %  98.8 %
-//	  200,000  .31       .34           .46     .49                     .73      97.3 %  99.4 %
-//	1,000,000  .31       .34           .47     .50                     .75      97.3 %  99.4 %
+//	  200,000  .30       .33           .45     .47                     .69      97.4 %  99.4 %
+//	1,000,000  .30       .33           .45     .47                     .69      97.4 %  99.4 %
 //
 //	laconic replay --preset auto --window 32000 --facts facts.jsonl.gz conversations.jsonl.gz
 func Auto() middleware.Middleware {
@@ -61,6 +62,7 @@ func Auto() middleware.Middleware {
 		microcompact.New(microcompact.Options{
 			Trigger: trigger.Economy(trigger.EconomyOptions{Pressure: -1}), KeepRounds: 6,
 			Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: facts,
+			FreshTokens: 8000, // 4,000 hides facts that answers use; 16,000, or sparing files, costs 2 % more
 		}),
 		summarize.New(summarize.ByRules(), summarize.Options{}),
 		fit.New(fit.Options{Digest: facts}),

@@ -1,6 +1,10 @@
 package laconic_test
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,9 +12,15 @@ import (
 
 	"github.com/laconic-go/laconic"
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/replay"
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
+	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -79,5 +89,56 @@ func TestHandles(t *testing.T) {
 			require.Positive(t, shortened)
 			require.Equal(t, c.want, handles > 0)
 		})
+	}
+}
+
+// TestPriceOfRecorded: on long recordings, Auto costs at most 1 % more at any prices than the best of the middlewares alone, and
+// as many hard facts are in view as with the cheapest of them.
+func TestPriceOfRecorded(t *testing.T) {
+	t.Parallel()
+	recorded.Files(t)    // skips the test without recordings
+	const long = 200_000 // bytes
+	file, facts, n := filepath.Join(t.TempDir(), "talks"), filepath.Join(t.TempDir(), "facts"), 0
+	var talks, uses bytes.Buffer
+	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
+		if len(line) > long {
+			if n++; n%soak.Nth(6, 3) == 0 {
+				talks.Write(line)
+			}
+		}
+	}
+	for line := range recorded.Lines(t, "facts.jsonl.gz") {
+		uses.Write(line)
+	}
+	require.NoError(t, errors.Join(os.WriteFile(file, talks.Bytes(), 0o600), os.WriteFile(facts, uses.Bytes(), 0o600)))
+	all, err := replay.Load(file)
+	require.NoError(t, err)
+	require.NoError(t, replay.LoadFacts(facts, all))
+	chain := func(mw middleware.Middleware) replay.Chain {
+		return replay.Chain{Priced: true, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware { return middleware.With(env, mw) }}
+	}
+	chains := []replay.Chain{
+		chain(laconic.Auto()),
+		chain(microcompact.New(microcompact.Options{
+			Trigger: trigger.Economy(trigger.EconomyOptions{}), KeepRounds: 6,
+			Limit: microcompact.Limits{Results: 400, Arguments: 600}, Digest: 120,
+		})),
+		chain(contextedit.New(contextedit.Options{})),
+	}
+	for _, window := range []int{200_000, 32_000}[:soak.Of(2, 2)] {
+		results, err := replay.Run(t.Context(), all, chains, replay.Options{Window: window, Brief: true})
+		require.NoError(t, err)
+		hard := func(r *replay.Result) (n int) {
+			for _, talk := range r.Talks {
+				n += talk.Hard.N
+			}
+			return n
+		}
+		for class, cost := range results[0].Cost {
+			for _, other := range results[1:] {
+				require.LessOrEqual(t, cost, 1.01*other.Cost[class], "%s in a window of %d", class, window)
+			}
+		}
+		require.GreaterOrEqual(t, hard(results[0]), hard(results[1]))
 	}
 }
