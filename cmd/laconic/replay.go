@@ -20,6 +20,7 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/replay"
+	"github.com/laconic-go/laconic/internal/sessions"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -27,11 +28,15 @@ import (
 
 var replayCommand = command{
 	name:  "replay",
-	args:  "[FLAGS] PATH...",
+	args:  "[FLAGS] [PATH...]",
 	short: "run recorded conversations through chains, and compare costs",
 	long: `Runs recorded conversations through chains, one call for each recorded
 answer of the model, and measures what each chain would have cost and kept.
 No model is called.
+
+Without a PATH the sessions of Claude Code, Codex, Gemini CLI and opencode on
+this machine are found; it says how many and how large, and asks before it
+reads them. Then the preset auto is replayed, and the page laconic.html opens.
 
 A PATH is a file, plain or compressed by gzip, with one conversation, a
 list, or one conversation on each line: in the format of OpenAI chat
@@ -93,12 +98,13 @@ recordings contain, unless --no-text is given.`,
 		fs.StringVar(&r.html, "html", "", "write a page to `FILE` that shows each conversation and call")
 		fs.BoolVar(&r.noText, "no-text", false, "leave the texts of messages out of the page")
 		fs.StringVar(&r.facts, "facts", "", "`FILE` of facts: conversation, fact, kind, used_at_message")
+		fs.BoolVar(&r.yes, "yes", false, "read the sessions on this machine without asking")
 		fs.IntVar(&r.minCalls, "min-calls", 0, "leave out conversations with fewer than `N` answers")
-		fs.StringVar(&r.model, "model", "", "one more column, with the prices of the model `NAME`, and its window")
-		fs.StringVar(&r.rank, "rank", "", "class by whose cost the table is ranked: `K`; none: that of --model, or else K11.5")
+		fs.StringVar(&r.model, "model", "", "one more column, at the prices of `NAME`, with its window")
+		fs.StringVar(&r.rank, "rank", "", "class that ranks the table: `K` or --model; none: K11.5")
 		fs.Float64Var(&r.bar, "bar", 0.97, "rank chains that keep this `SHARE` of hard facts in view")
 		fs.StringVar(&r.counter, "counter", "chars4", "count what is measured by `NAME`, as laconic count")
-		fs.IntVar(&r.o.Window, "window", 0, "window, in `TOKENS`, if a chain file has none; 0: that of --model, or else 200,000")
+		fs.IntVar(&r.o.Window, "window", 0, "window in `TOKENS`; 0: that of --model, or 200,000")
 		fs.IntVar(&r.o.MinPrefix, "min-prefix", 0, "`TOKENS` of the shortest prompt that is cached")
 		fs.IntVar(&r.o.Block, "block", 1, "`TOKENS` of which a cached prefix is a multiple")
 		fs.DurationVar(&r.o.TTL, "ttl", 0, "a prefix is cached for this `TIME` after its use; 0: always")
@@ -121,6 +127,8 @@ type replayed struct {
 	counter         string
 	bar             float64
 	o               replay.Options
+	yes             bool
+	sessions        []sessions.Source // if no recording is named
 }
 
 // chains returns the chains in the order of the help.
@@ -172,12 +180,24 @@ func chainOf(name, file string, data []byte) (replay.Chain, error) {
 }
 
 func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
-	if err := r.validate(args); err != nil {
+	own := len(args) == 0
+	if own {
+		r.html = cmp.Or(r.html, sessionsPage)
+		if len(r.files) == 0 && !r.baselines {
+			r.preset = cmp.Or(r.preset, "auto")
+		}
+	}
+	if err := r.validate(); err != nil {
 		return err
 	}
 	chains, err := r.chains()
 	if err != nil {
 		return err
+	}
+	if own {
+		if r.sessions, err = r.own(std); err != nil {
+			return err
+		}
 	}
 	talks, failed := r.load("replay", args, std)
 	if len(talks) == 0 {
@@ -201,6 +221,9 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 	if err := r.write(std.out, results); err != nil {
 		return err
 	}
+	if own && isTerminal(std.out) {
+		open(ctx, r.html)
+	}
 	if failed > 0 {
 		return errors.New(notRead(failed))
 	}
@@ -219,7 +242,7 @@ func notRead(n int) string {
 	return fmt.Sprintf("%d places could not be read, see above", n)
 }
 
-func (r *replayed) validate(args []string) (err error) {
+func (r *replayed) validate() (err error) {
 	r.o.Classes = replay.Classes()
 	if r.model != "" {
 		own, window, err := priced(r.model)
@@ -231,8 +254,6 @@ func (r *replayed) validate(args []string) (err error) {
 	r.rank = cmp.Or(r.rank, r.model, "K11.5")
 	isClass := func(c replay.Class) bool { return c.Name == r.rank }
 	switch {
-	case len(args) == 0:
-		return usagef("no recordings: want files or folders; see laconic help replay")
 	case len(r.files) == 0 && r.preset == "" && !r.baselines:
 		return usagef("no chain: want --chain FILE, --preset auto or --baselines; see laconic help replay")
 	case !slices.ContainsFunc(r.o.Classes, isClass):
@@ -280,6 +301,11 @@ func (r *replayed) load(command string, args []string, std stdio) (talks []*repl
 		} else {
 			found, err = replay.Load(path)
 		}
+		report(err)
+		talks = append(talks, found...)
+	}
+	for _, s := range r.sessions {
+		found, err := s.Load()
 		report(err)
 		talks = append(talks, found...)
 	}

@@ -213,3 +213,32 @@ func TestCountByTheModel(t *testing.T) {
 		require.Contains(t, stdout, want[1])
 	}
 }
+
+// TestReplayOwn replays the sessions on this machine, and reads none before a person has agreed.
+//
+//nolint:paralleltest // it sets the environment
+func TestReplayOwn(t *testing.T) {
+	home, page := t.TempDir(), filepath.Join(t.TempDir(), "page.html")
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	status, _, stderr := exec(t, "", "replay")
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, "no sessions of Claude Code, Codex, Gemini CLI and opencode are below "+home)
+
+	folder := filepath.Join(home, ".claude", "projects", "-work")
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	text := `{"type":"user","sessionId":"s","message":{"role":"user","content":"Why?"}}
+{"type":"assistant","sessionId":"s","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"So."}]}}
+`
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "s.jsonl"), []byte(text), 0o600))
+	status, _, stderr = exec(t, "y\n", "replay", "--html", page)
+	require.Equal(t, 2, status)
+	require.Contains(t, stderr, "want --yes")
+	require.NoFileExists(t, page)
+	status, table, stderr := exec(t, "", "replay", "--html", page, "--yes")
+	require.Zero(t, status, stderr)
+	require.Contains(t, stderr, "Claude Code          1 file, 0.0 MB")
+	require.Contains(t, table, "auto")
+	require.FileExists(t, page)
+}

@@ -18,9 +18,6 @@ const (
 	answers     = "an answer without its request"
 )
 
-// session is the name of the format of session files of Claude Code.
-const session = "Claude Code"
-
 // detect returns the name of the format of a text: that of a [codec.Format], or one of the constants; "" if it is not
 // recognised. It is recognised by the keys and types that only this format has, so a conversation that is written the same
 // in chat completions and in Messages is one of chat completions.
@@ -48,13 +45,13 @@ func readable(name string) (*codec.Format, error) {
 		}
 	}
 	switch name {
-	case "", session:
+	case "", claudeCode, codex, geminiCLI: // a session makes a request of its own
 		return codec.Chat, nil
 	case answers:
 		return nil, fmt.Errorf("is %s: want the request, with the conversation", name)
 	}
 	return nil, fmt.Errorf("is a conversation in the format of %s: want a request of OpenAI's chat completions or Responses, of "+
-		"Anthropic's Messages, of Gemini or of Ollama, a list of such messages, or a session of Claude Code", name)
+		"Anthropic's Messages, of Gemini or of Ollama, a list of such messages, or a session of Claude Code, Codex or Gemini CLI", name)
 }
 
 // formatOf returns the format of a body, a list of messages or one message; "" if it is not recognised.
@@ -107,7 +104,11 @@ func (m members) format() string {
 	is := func(word string, words ...string) bool { return slices.Contains(words, word) }
 	switch {
 	case kind != "" && m.has("sessionId", "parentUuid", "leafUuid", "snapshot"):
-		return session
+		return claudeCode
+	case kind != "" && m.has("payload") && m.has("timestamp"):
+		return codex
+	case m.has("sessionId") && m.has("projectHash"), m.has("$set"), is(kind, "user", "gemini") && m.has("id") && m.has("timestamp") && m.has("content"):
+		return geminiCLI
 	case m.has("lc") && m.has("kwargs"), role == "" && m.has("content", "data") &&
 		is(kind, "human", "ai", "system", "tool", "function", "chat", "generic"):
 		return langChain
