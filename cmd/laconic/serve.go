@@ -53,7 +53,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.ScopeHeader, "scope-header", "", "header `NAME` of the scope, not the credential")
 		fs.StringVar(&o.ConversationHeader, "conversation-header", "", "header `NAME` of the conversation")
 		fs.BoolVar(&o.RemoveClientLines, "remove-client-lines", false, "remove Claude Code's billing line, except for Anthropic")
-		fs.BoolVar(&o.Audit, "audit", false, "send requests as they came, and log what the chain would have done")
+		fs.BoolVar(&o.Audit, "audit", false, "send requests as they came; log what would be done")
 		fs.Func("fail", "if the chain fails: `open` sends it with the edits so far", func(how string) error {
 			o.FailClosed = how == "closed"
 			if how != "open" && how != "closed" {
@@ -68,7 +68,7 @@ log goes to standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` of the certificate")
 		fs.StringVar(&o.TLSKey, "tls-key", "", "`FILE` of its key")
 		fs.StringVar(&s.log, "log", "json", "`FORMAT` of the log: json, text or off")
-		fs.BoolVar(&s.probe, "probe", false, "ask the gateway at --listen whether it is ready, and end")
+		fs.BoolVar(&s.probe, "probe", false, "ask the gateway at --listen if it is ready, and end")
 		fs.BoolVar(&s.check, "check", false, "check chain, stores and upstreams, and end")
 		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind it")
 		return s.run
