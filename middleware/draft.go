@@ -243,14 +243,21 @@ func (d *DraftResult) Without(i int) (*DraftResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	covered := e.Covered
+	covered, changed := e.Covered, withRecord(v.turn.steps, e, nil)
 	if e.Kind == journal.Rewrite {
 		covered = v.session.opened.State.list.Inside(e.Runs)
+		for _, s := range v.turn.steps[v.session.unwritten():] {
+			for _, r := range s.Records {
+				if r.Kind == journal.Rewrite && slices.Equal(r.Runs, e.Runs) {
+					changed = withRecord(changed, r, nil) // e has replaced it
+				}
+			}
+		}
 	}
 	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
 	l = append(l, v.session.WeighAll(covered)...)
 	l.Sort()
-	return d.with(i, l, withRecord(v.turn.steps, e, nil))
+	return d.with(i, l, changed)
 }
 
 // withRecord returns steps with another record in place of one; nil: with none.
@@ -274,11 +281,8 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 // remade returns the steps of a changed draft with what they do now: each one edits what the ones before it have left, and the
 // last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
 func remade(v *View, steps []entries.Made) []entries.Made {
-	w, last, first := asOpened(v), -1, 0
-	if p := v.session.opened.State.pending; p != nil {
-		first = len(p.steps)
-	}
-	for i := first; i < len(steps); i++ {
+	w, last := asOpened(v), -1
+	for i := v.session.unwritten(); i < len(steps); i++ {
 		s := &steps[i]
 		if len(s.Records) == 0 { // it is not written
 			continue
@@ -293,6 +297,14 @@ func remade(v *View, steps []entries.Made) []entries.Made {
 		steps[last].After = v.size.Tokens
 	}
 	return steps
+}
+
+// unwritten returns the number of steps of earlier calls that are not written yet.
+func (s *session) unwritten() int {
+	if p := s.opened.State.pending; p != nil {
+		return len(p.steps)
+	}
+	return 0
 }
 
 // edit returns edit i with the view in which it can be changed.

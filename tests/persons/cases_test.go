@@ -554,3 +554,26 @@ func TestFitAfterAnUndoWithBoundThinking(t *testing.T) {
 	a.call(small)
 	require.Empty(t, refused())
 }
+
+// Without takes back all that a draft has made of a message: no step of it is left.
+func TestWithoutOverTwoRewrites(t *testing.T) {
+	t.Parallel()
+	ctx, env := t.Context(), middleware.Env{Journal: journal.NewMemory(0)}
+	mws := []middleware.Middleware{stEditor("one"), stEditor("two"), stEditor("fold")}
+	a := newStAgent(t, env, mws...)
+	for range 4 {
+		a.call(middleware.Request{})
+	}
+	p := stPlan{one: map[int]string{2: "shorter by one"}, two: map[int]string{2: "two"}, fold: [2]int{3, 4}, text: "folded"}
+	d, err := middleware.Draft(ctx, middleware.With(env, mws...), &middleware.Request{Messages: a.history, Params: p})
+	require.NoError(t, err)
+	require.Len(t, d.Edits, 2)
+	d, err = d.Without(0)
+	require.NoError(t, err)
+	require.Equal(t, a.history[3], d.After.Messages()[3])
+	require.NoError(t, d.Commit(ctx))
+	all, err := steps.History(ctx, env, a.history)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, "fold", all[0].By)
+}

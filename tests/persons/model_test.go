@@ -8,7 +8,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// The reference model of TestSteps: what a conversation with edits, steps and pins is, in lists and pointers. Nothing is
+// The reference model of TestPersons: what a conversation with edits, steps and pins is, in lists and pointers. Nothing is
 // compressed, hashed or cached, except that a process knows what it has read under the ID before the newest question.
 // Positions count from the first message after the system message.
 
@@ -83,6 +83,7 @@ type stTrack struct {
 }
 
 type stProcess struct {
+	names  []string   // of its editors
 	tracks []*stTrack // newest first
 	writes []message.ID
 }
@@ -260,6 +261,7 @@ type stPlan struct {
 	fold     [2]int
 	text     string // of the fold; "": none
 	force    []string
+	asked    bool // by the model, which cannot make what a person has undone
 }
 
 // plan returns the edits with those that one editor makes, and the step.
@@ -474,8 +476,8 @@ func (p *stProcess) call(j stJournal, h stHistory, plan stPlan, dry bool) (list 
 	d = &stDraft{track: t, opened: list, known: t.known, pins: pins}
 	held := t.known.held(h.ids[h.lastUser])
 	taken := !dry && t.known.at == len(h.ids)-1 && common < len(h.ids) && !t.known.byPerson()
-	for _, name := range []string{"one", "two", "fold"} {
-		forced := slices.Contains(plan.force, name)
+	for _, name := range p.names {
+		forced := !plan.asked && slices.Contains(plan.force, name)
 		if !forced && (taken || slices.Contains(held, name)) {
 			continue
 		}
@@ -503,6 +505,36 @@ type stDraft struct {
 	opened, list []*stEdit
 	steps        []*stStep
 	pins         []message.ID
+}
+
+// replace puts an edit of a person in the place of one.
+func (d *stDraft) replace(was, now *stEdit) {
+	d.list = slices.Clone(d.list)
+	d.list[slices.Index(d.list, was)] = now
+	for i, s := range d.steps {
+		if k := slices.Index(s.made, was); k >= 0 {
+			c := *s
+			c.made = slices.Clone(s.made)
+			c.made[k] = now
+			d.steps[i] = &c
+		}
+	}
+}
+
+// without takes an edit back, and what the same draft has made of its message before.
+func (d *stDraft) without(e *stEdit) {
+	covered := e.covered
+	if !e.fold() {
+		covered, _ = inside(d.opened, e.first, e.last)
+	}
+	d.list = stSorted(append(slices.DeleteFunc(slices.Clone(d.list), func(x *stEdit) bool { return x == e }), covered...))
+	for i, s := range d.steps {
+		c := *s
+		c.made = slices.DeleteFunc(slices.Clone(s.made), func(x *stEdit) bool {
+			return x == e || !e.fold() && !x.fold() && x.last == e.last
+		})
+		d.steps[i] = &c
+	}
 }
 
 // commit returns false if the draft is outdated.

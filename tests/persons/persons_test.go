@@ -68,6 +68,7 @@ type stWorld struct {
 
 	env    middleware.Env
 	truth  stJournal
+	names  [2][]string // of the editors of both processes
 	chains [2]middleware.Middleware
 	models [2]*stProcess
 	talk   replicas.Talk
@@ -86,7 +87,11 @@ type stDrafted struct {
 }
 
 func (w *stWorld) start(i int) {
-	w.chains[i], w.models[i] = middleware.With(w.env, stEditor("one"), stEditor("two"), stEditor("fold")), &stProcess{}
+	var editors []middleware.Middleware
+	for _, name := range w.names[i] {
+		editors = append(editors, stEditor(name))
+	}
+	w.chains[i], w.models[i] = middleware.With(w.env, editors...), &stProcess{names: w.names[i]}
 	w.drafts = slices.DeleteFunc(w.drafts, func(d stDrafted) bool { return d.process == i })
 }
 
@@ -98,23 +103,46 @@ func (w *stWorld) told() string { return strings.Join(w.log, "\n") }
 
 func (w *stWorld) roll(what string, n int) int { return rapid.IntRange(0, n-1).Draw(w.T, what) }
 
-// node returns a history: mostly the newest.
+// node returns a history: mostly the newest; else an earlier one, or a fork of one at any message, with another question or without.
 func (w *stWorld) node() int {
-	if w.roll("node", 3) > 0 {
-		return w.newest
+	switch w.roll("node", 6) {
+	case 0:
+		return w.roll("any node", len(w.tree))
+	case 1:
+		h := w.tree[w.roll("forked", len(w.tree))]
+		h = slices.Clip(h[:w.roll("message", len(h)-1)+2])
+		if w.roll("question", 2) == 0 {
+			h = append(h, w.talk.Question())
+		}
+		w.tree = append(w.tree, h)
+		return len(w.tree) - 1
 	}
-	return w.roll("any node", len(w.tree))
+	return w.newest
+}
+
+// passed returns a history with the results of each round in any order, as frameworks pass it.
+func (w *stWorld) passed(h []message.Message) []message.Message {
+	h = slices.Clone(h)
+	for i := range h {
+		if i > 0 && h[i-1].Role == message.RoleTool && h[i].Role == message.RoleTool && w.roll("swap", 2) == 0 {
+			h[i-1], h[i] = h[i], h[i-1]
+		}
+	}
+	return h
 }
 
 // plan returns what the editors are asked for in a call.
 func (w *stWorld) plan(h stHistory) (p stPlan) {
 	p.one, p.two = map[int]string{}, map[int]string{}
-	var rounds []int // in the body: their first messages
+	var rounds [][2]int // in the body: their first and last messages
 	for i, m := range h.body {
 		if m.Role != message.RoleTool {
 			continue
 		}
-		rounds = append(rounds, i-1)
+		if h.body[i-1].Role != message.RoleTool {
+			rounds = append(rounds, [2]int{i - 1, i})
+		}
+		rounds[len(rounds)-1][1] = i
 		switch w.roll("edit", 6) {
 		case 0:
 			p.one[i] = w.talk.Text("one") + strings.Repeat(" one", 30)
@@ -125,13 +153,14 @@ func (w *stWorld) plan(h stHistory) (p stPlan) {
 	if len(rounds) > 0 && w.roll("fold", 3) == 0 {
 		first := w.roll("first round", len(rounds))
 		last := first
-		for last+1 < len(rounds) && rounds[last+1] == rounds[last]+2 && w.roll("more", 3) > 0 {
+		for last+1 < len(rounds) && rounds[last+1][0] == rounds[last][1]+1 && w.roll("more", 3) > 0 {
 			last++
 		}
-		p.fold, p.text = [2]int{rounds[first], rounds[last] + 1}, w.talk.Text("fold")
+		p.fold, p.text = [2]int{rounds[first][0], rounds[last][1]}, w.talk.Text("fold")
 	}
 	if w.roll("force", 8) == 0 {
 		p.force = []string{rapid.SampledFrom([]string{"one", "two", "fold"}).Draw(w.T, "forced")}
+		p.asked = w.roll("by the model", 2) == 0
 	}
 	return p
 }
@@ -145,12 +174,12 @@ func (w *stWorld) step() {
 	case what < 8:
 		w.sayf("undo in history %d", n)
 		want := w.truth.undo(h)
-		got, err := steps.Undo(ctx, w.env, w.tree[n])
+		got, err := steps.Undo(ctx, w.env, w.passed(w.tree[n]))
 		w.same(want, got, err)
 	case what < 9:
 		w.sayf("redo in history %d", n)
 		want := w.truth.redo(h)
-		got, err := steps.Redo(ctx, w.env, w.tree[n])
+		got, err := steps.Redo(ctx, w.env, w.passed(w.tree[n]))
 		w.same(want, got, err)
 	case what < 11:
 		id, unpin := h.ids[w.roll("message", len(h.ids))], what == 10
@@ -161,7 +190,7 @@ func (w *stWorld) step() {
 		if unpin {
 			do = steps.Unpin
 		}
-		err := do(ctx, w.env, w.tree[n], id)
+		err := do(ctx, w.env, w.passed(w.tree[n]), id)
 		if !slices.Contains(h.ids, id) {
 			require.ErrorIs(w, err, middleware.Invalid)
 			return
@@ -178,11 +207,12 @@ func (w *stWorld) step() {
 		d := stDrafted{process: i, node: n}
 		_, d.draft = w.models[i].call(w.truth, h, p, true)
 		var err error
-		d.real, err = middleware.Draft(ctx, w.chains[i], &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force})
+		d.real, err = middleware.Draft(ctx, w.chains[i], &middleware.Request{Messages: w.passed(w.tree[n]), Params: p, Force: p.force, Asked: p.asked})
 		require.NoError(w, err, w.told())
 		w.sayf("draft %d of process %d in history %d: %v", len(w.drafts), i, n, p)
 		w.drafts = append(w.drafts, d)
 		w.sent(d.real.After.Messages(), h, d.draft.list, d.draft.pins)
+		w.correct(&w.drafts[len(w.drafts)-1], h)
 	case len(w.drafts) > 0:
 		k := w.roll("draft", len(w.drafts))
 		d := w.drafts[k]
@@ -199,6 +229,38 @@ func (w *stWorld) step() {
 		}
 	}
 	w.history(n)
+}
+
+// correct lets a person change a draft: another text, or without the edit.
+func (w *stWorld) correct(d *stDrafted, h stHistory) {
+	if len(d.real.Edits) == 0 || w.roll("correct", 2) == 0 {
+		return
+	}
+	k := w.roll("edit", len(d.real.Edits))
+	real, e := d.real, d.real.Edits[k]
+	i := slices.IndexFunc(d.draft.list, func(x *stEdit) bool { return x.last == e.Runs[0].Last-1 })
+	was := d.draft.list[i]
+	var err error
+	switch now := *was; {
+	case w.roll("without", 2) == 0:
+		real, err = real.Without(k)
+		d.draft.without(was)
+	case e.Kind == journal.Fold:
+		now.text = w.talk.Text("by a person")
+		real, err = real.Refold(k, message.User(now.text))
+		d.draft.replace(was, &now)
+	default:
+		now.text = w.talk.Text("by a person")
+		r, _ := e.Parts[0].(message.ToolResult)
+		r.Text = now.text
+		real, err = real.Rewrite(k, r)
+		d.draft.replace(was, &now)
+	}
+	require.NoError(w, err, w.told())
+	d.real = real
+	w.sayf("… which a person changes: %s", was.text)
+	w.done["correct"]++
+	w.sent(real.After.Messages(), h, d.draft.list, d.draft.pins)
 }
 
 // same compares the step of a person.
@@ -222,18 +284,21 @@ func (w *stWorld) call(i, n int) {
 	w.sayf("process %d calls with history %d of %d messages, plan %v", i, n, len(h.ids), p)
 	var sent []message.Message
 	answer := w.talk.Asks()
-	if w.roll("says", 4) == 0 {
+	switch w.roll("answer", 4) {
+	case 0:
 		answer = w.talk.Says()
+	case 1:
+		answer.Parts = append(answer.Parts, w.talk.Asks().Parts...)
 	}
 	_, err := w.chains[i](func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
 		sent = req.Messages
 		return &middleware.Response{Message: answer}, nil
-	})(context.Background(), &middleware.Request{Messages: w.tree[n], Params: p, Force: p.force}, nil)
+	})(context.Background(), &middleware.Request{Messages: w.passed(w.tree[n]), Params: p, Force: p.force, Asked: p.asked}, nil)
 	require.NoError(w, err, w.told())
 	w.sent(sent, h, list, w.truth.pins(h))
 	for _, s := range made.steps {
 		w.done["edit"]++
-		if slices.Contains(held, s.by) && !slices.Contains(p.force, s.by) {
+		if slices.Contains(held, s.by) && (p.asked || !slices.Contains(p.force, s.by)) {
 			w.again++
 		}
 	}
@@ -257,21 +322,21 @@ func (w *stWorld) sent(sent []message.Message, h stHistory, list []*stEdit, pins
 func (w *stWorld) history(n int) {
 	h := stHistoryOf(w.tree[n])
 	e := w.truth.find(h.ids)
-	all, err := steps.History(context.Background(), w.env, w.tree[n])
+	all, err := steps.History(context.Background(), w.env, w.passed(w.tree[n]))
 	require.NoError(w, err)
 	var got []string
 	for _, s := range all {
 		got = append(got, strings.TrimSpace(fmt.Sprint(s.Kind, " ", s.By, " ", s.Undone)))
 	}
 	require.Equal(w, e.history(), got, w.told())
-	pins, err := steps.Pinned(context.Background(), w.env, w.tree[n])
+	pins, err := steps.Pinned(context.Background(), w.env, w.passed(w.tree[n]))
 	require.NoError(w, err)
 	require.Equal(w, w.truth.pins(h), pins, w.told())
 }
 
-// TestSteps compares calls, drafts, undo, redo, pins, forks and restarts of two processes, in any order, with the reference
-// model. LACONIC_SOAK is the number of runs in memory; the databases have a tenth.
-func TestSteps(t *testing.T) {
+// TestPersons compares calls, drafts that a person changes, undo, redo, pins, forks at any message and restarts of two processes with
+// other editors, in any order, with the reference model. LACONIC_SOAK is the number of runs in memory; the databases have a tenth.
+func TestPersons(t *testing.T) {
 	t.Parallel()
 	for name, j := range stJournals(t) {
 		t.Run(name, func(t *testing.T) {
@@ -283,6 +348,7 @@ func TestSteps(t *testing.T) {
 					w.env.Journal = journal.NewMemory(0)
 				}
 				w.tree = [][]message.Message{{message.System("s"), w.talk.Question()}}
+				w.names = [2][]string{{"one", "two", "fold"}, {"fold", "one"}}
 				w.start(0)
 				w.start(1)
 				for range rapid.IntRange(4, 24).Draw(t, "steps") {

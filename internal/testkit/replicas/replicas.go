@@ -359,11 +359,14 @@ func (c *Talk) Asks() message.Message {
 	return message.Assistant(message.ToolCall{ID: c.Text("call"), Name: "look", Arguments: "{}"})
 }
 
-// After returns the history with an answer, and the result or question that follows it.
+// After returns the history with an answer, and the results or the question that follow it.
 func (c *Talk) After(h []message.Message, answer message.Message) []message.Message {
 	h = append(append([]message.Message{}, h...), answer)
 	for call := range answer.Calls() {
-		return append(h, message.Result(call.ID, "look", strings.Repeat(c.Text("result")+" ", 30)))
+		h = append(h, message.Result(call.ID, "look", strings.Repeat(c.Text("result")+" ", 30)))
+	}
+	if answer.HasCalls() {
+		return h
 	}
 	return append(h, c.Question())
 }

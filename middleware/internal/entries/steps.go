@@ -3,6 +3,7 @@ package entries
 import (
 	"context"
 	"crypto/sha256"
+	"math"
 	"slices"
 
 	"github.com/laconic-go/laconic/internal/inside"
@@ -249,25 +250,15 @@ type Amendment struct {
 	Apply func(s Stored, step *journal.Step, at int) (all edit.List, changes bool)
 }
 
-// InForce returns the edits without those that a pin has ended, since they have changed its message. What they cover is in
-// force again.
-func (l Log) InForce(s Stored) (all edit.List) {
-	at := make([]message.Run, len(s.Pins)) // in order, as the pins are
-	for i, id := range s.Pins {
-		p := slices.Index(l.IDs, id)
-		at[i] = message.Run{First: p, Last: p}
-	}
-	var add func(some edit.List)
-	add = func(some edit.List) {
-		for _, it := range some {
-			if _, ended := edit.Cover(it.Runs, at); ended {
-				add(l.WeighAll(it.Covered))
-			} else {
-				all = append(all, it)
-			}
+// InForce returns the edits that hold for the history: a pin, for example, ends those that have changed its message. Positions in
+// a round whose results a client has sent in another order are those of the client, so edits there count as they are.
+func (l Log) InForce(s Stored) edit.List {
+	all := l.Pinned(s.Pins).Holding(s.All, edit.Terms{LeftOut: edit.Positions{{Last: math.MaxInt32}}})
+	for _, it := range s.All {
+		if at := edit.Last(it.Record); at < len(l.IDs) && l.IDs[at] != it.ID {
+			all = append(all, it)
 		}
 	}
-	add(s.All)
 	all.Sort()
 	return all
 }
