@@ -68,7 +68,6 @@ func (c *call) answer() (*http.Response, error) {
 	}
 	go func() {
 		defer close(c.settled)
-		growStack(false)
 		c.outcome <- outcome{err: c.runPast(ctx)}
 	}()
 	first := <-c.outcome
@@ -110,23 +109,6 @@ func (c *call) deliver(resp *http.Response) (*http.Response, error) {
 	c.observe(c.req.Context(), d)
 	return resp, nil
 }
-
-// growStack makes room for the layers of a chain on the stack of a goroutine: it has a large frame. Without it the stack is
-// doubled several times on the way to the model, and copied each time.
-//
-//go:noinline
-func growStack(use bool) (b byte) {
-	if use {
-		var frame [stackSize]byte
-		for i := range frame {
-			frame[i] = byte(i)
-			b += frame[(i*7)%len(frame)]
-		}
-	}
-	return b
-}
-
-const stackSize = 12 << 10
 
 // run asks the chain. A panic is an error.
 func (c *call) run(ctx context.Context) (err error) {
