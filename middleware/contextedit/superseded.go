@@ -1,11 +1,9 @@
 package contextedit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -56,15 +54,8 @@ func addWhole(ids map[string]bool, v *middleware.View, i int) {
 	}
 }
 
-// repeats is a hash table of the calls that have a whole result, the newest of each
-// value. If two hashes collide, the second call is under the next free hash.
-type repeats map[uint64]repeat
-
-// repeat is a call, and the position of its message.
-type repeat struct {
-	call message.Part
-	at   int
-}
+// repeats has the calls that have a whole result: the position of the newest with a name and arguments of one JSON value.
+type repeats map[string]int
 
 // mark marks the results of one round whose call is repeated in a later round, and
 // then adds the calls of assistant message i that have a whole result. Parallel calls
@@ -77,11 +68,12 @@ func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[st
 		if !ok {
 			continue
 		}
-		key, found := p.find(call)
+		key := call.Name + "\x00" + canonical(call.Arguments)
+		at, found := p[key]
 		switch {
 		case !found && whole[call.ID]:
-			p[key] = repeat{call: part, at: i}
-		case found && p[key].at > i:
+			p[key] = i
+		case found && at > i:
 			if repeated == nil {
 				repeated = map[string]bool{}
 			}
@@ -93,77 +85,21 @@ func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[st
 	}
 }
 
-// find returns the key of an equal call, or, if there is none, the key for a new one.
-func (p repeats) find(call message.ToolCall) (key uint64, found bool) {
-	for key = valueHash(call.Arguments); ; key++ {
-		other, ok := p[key]
-		if !ok {
-			return key, false
-		}
-		if c, _ := other.call.(message.ToolCall); c.Name == call.Name && sameValue(c.Arguments, call.Arguments) {
-			return key, true
-		}
-	}
-}
-
-// sameValue reports whether two texts are JSON of the same value. White space, the
-// order of keys and escapes do not matter; numbers are compared as they are written,
-// since long IDs do not fit into a float64.
-func sameValue(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, ok1 := decode(a)
-	y, ok2 := decode(b)
-	return ok1 && ok2 && reflect.DeepEqual(x, y)
-}
-
-func decode(text string) (value any, ok bool) {
+// canonical returns JSON in the form that all texts of the same value have: white space, the order of keys and escapes do not
+// matter; numbers stay as they are written, since long IDs do not fit into a float64. Another text is returned as it is.
+func canonical(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return nil, false
-	}
-	_, err := d.Token()
-	return value, err == io.EOF
-}
-
-// valueHash returns the same hash for texts that are JSON of the same value. It decodes
-// only texts with escapes, and with the characters that package json always escapes. It
-// ignores white space, and the order of what is between brackets and commas.
-func valueHash(text string) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211 // of FNV-1a
-	if strings.IndexByte(text, '\\') >= 0 || strings.Contains(text, "\u2028") || strings.Contains(text, "\u2029") {
-		text = unescaped(text)
-	}
-	var sum uint64
-	piece := uint64(offset)
-	for i := range len(text) {
-		switch c := text[i]; c {
-		case ' ', '\t', '\r', '\n':
-		case '{', '}', '[', ']', ',':
-			if piece != offset {
-				sum += piece ^ piece>>32
-				piece = offset
-			}
-		default:
-			piece = (piece ^ uint64(c)) * prime
-		}
-	}
-	return (sum ^ piece) * prime
-}
-
-// unescaped returns JSON with as few escapes as possible, and other texts unchanged.
-func unescaped(text string) string {
-	value, ok := decode(text)
-	if !ok {
+	var value any
+	if err := d.Decode(&value); err != nil {
 		return text
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil {
+	if _, err := d.Token(); err != io.EOF {
 		return text
 	}
-	return b.String()
+	b, err := json.Marshal(value)
+	if err != nil {
+		return text
+	}
+	return string(b)
 }
