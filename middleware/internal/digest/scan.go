@@ -244,7 +244,7 @@ func phrase(text string, word int) (n int, k kind) {
 func (s *scanner) take(w string, k kind) {
 	const longest = 32 // bytes of a key
 	key, keyed := "", 0
-	if s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
+	if k != none && s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
 		key = s.key
 		last := lastWord(key)
 		keyed = int(cmp.Or(keys[last], ids[last]))
