@@ -66,6 +66,14 @@ benchstat: ## compare the benchmarks with those of REV (main), for PKG and BENCH
 apidiff: ## compare the exported names with those of REV (main)
 	@.ci/compare api $(REV)
 
+.PHONY: coverage
+coverage: ## measure which lines the tests run, into the folder coverage: profile, page, badge
+	@mkdir -p coverage
+	@$(GO) test -short -coverpkg=./... -coverprofile=coverage/profile.txt ./... >/dev/null
+	@$(GO) tool cover -html=coverage/profile.txt -o coverage/index.html
+	@share=$$($(GO) tool cover -func=coverage/profile.txt | awk 'END { print $$NF }'); echo "$$share of the statements"; \
+	printf '{"schemaVersion": 1, "label": "coverage", "message": "%s", "color": "brightgreen"}\n' "$$share" >coverage/badge.json
+
 .PHONY: vuln
 vuln: ## look for known vulnerabilities; their database is on the internet
 	@$(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) ./...
