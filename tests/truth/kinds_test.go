@@ -164,10 +164,10 @@ func (p *report) table() string {
 	return b.String()
 }
 
-// talks adds orders in long talks: eight in each, and one alone in three places.
+// talks adds orders in long talks: eight in each.
 func (p *report) talks(tb testing.TB, name string, langs []string, talk func(n int) long) {
 	tb.Helper()
-	const each, alone = 8, 3
+	const each = 8
 	for _, lang := range langs {
 		os := ordersOf(tb, lang)
 		for first := 0; first < len(os); first += each {
@@ -178,15 +178,6 @@ func (p *report) talks(tb testing.TB, name string, langs []string, talk func(n i
 			}
 			for i, kept := range talk(first).keeps(tb, texts) {
 				p.add(name, batch[(i-2)/9], kept)
-			}
-		}
-		for i := 0; i < len(os); i += alone {
-			for _, at := range []struct {
-				name string
-				at   int
-			}{{"a quarter", ofUser / 4}, {"a half", ofUser / 2}, {"four fifths", ofUser * 4 / 5}} {
-				kept := talk(i).keeps(tb, map[int]string{at.at: os[i].text})
-				p.add(strings.Replace(name, "in", "one at "+at.name+" of", 1), os[i], kept[at.at])
 			}
 		}
 	}

@@ -103,8 +103,8 @@ func unitOf(of string) Unit {
 	return Unit{dimension, v}
 }
 
-// Money is the dimension of all currencies: tools return amounts without any.
-const Money = "money"
+// money is the dimension of all currencies: tools return amounts without any.
+const money = "money"
 
 // units are the units by name.
 var units = func() map[string][]Unit {
@@ -113,10 +113,10 @@ var units = func() map[string][]Unit {
 		all[w] = append(all[w], unitOf(lists["unit"].Means[i]))
 	}
 	for _, w := range currencies.Words {
-		all[w] = []Unit{{Money, 1}}
+		all[w] = []Unit{{money, 1}}
 	}
 	return all
 }()
 
-// UnitsOf returns the units that a name may mean, or nil.
-func UnitsOf(name string) []Unit { return units[strings.ToLower(name)] }
+// unitsOf returns the units that a name may mean, or nil.
+func unitsOf(name string) []Unit { return units[strings.ToLower(name)] }

@@ -72,7 +72,7 @@ func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
 	if currencies.Has(t.Text) { // $5, EUR 5
 		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
-			i, t, v.Units = i+1, *next, []Unit{{Money, 1}}
+			i, t, v.Units = i+1, *next, []Unit{{money, 1}}
 		}
 	}
 	if t.Kind != Digits && !t.Amount.Has {
@@ -85,7 +85,7 @@ func readAmount(toks []Token, i int) (Value, bool) {
 	if size := multipliers[t.Suffix]; size != 0 {
 		v.scale(size)
 	} else if t.Suffix != "" && t.Suffix != "Z" && t.Suffix != "x" && !IsOrdinal(t.Suffix) {
-		u := UnitsOf(t.Suffix)
+		u := unitsOf(t.Suffix)
 		if u == nil {
 			return Value{}, false
 		}
@@ -119,9 +119,9 @@ func (v *Value) readUnit(toks []Token) {
 		chinese.WriteString(At(toks, k).Text)
 	}
 	if name := unitName(chinese.String()); name != "" {
-		v.Units, v.To = UnitsOf(strings.TrimPrefix(name, "个")), v.To+utf8.RuneCountInString(name)
+		v.Units, v.To = unitsOf(strings.TrimPrefix(name, "个")), v.To+utf8.RuneCountInString(name)
 	} else if len(t.Raw) != 1 || t.Glued || strings.IndexByte("sgVAWB%", t.Raw[0]) >= 0 { // 5 a day
-		if v.Units = UnitsOf(t.Raw); v.Units != nil {
+		if v.Units = unitsOf(t.Raw); v.Units != nil {
 			v.To++
 		}
 	}
@@ -210,7 +210,7 @@ func MoneyOrDate(text string, word int) (n int, isDate bool) {
 	toks := Tokens(buffer[:0], folded)
 	v, ok := valueAt(toks, 0)
 	isDate = v.Date.Month > 0
-	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return u.Dimension == Money }) {
+	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return u.Dimension == money }) {
 		return 0, false
 	}
 	n = toks[v.To-1].To()

@@ -3,7 +3,6 @@ package claims
 import (
 	"index/suffixarray"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +127,6 @@ func (s *Source) addRuns(covered, view []message.Message) (answers map[string]fa
 
 // addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
 func (s *Source) addText(t string, by role) {
-	const deepest = 3 // JSON in JSON in JSON
 	if by == other {
 		if sections, last := text.SectionsOf(t); sections.Quotes+sections.Facts != "" {
 			t = sections.Words + "\n" + last
@@ -150,14 +148,16 @@ func (s *Source) addText(t string, by role) {
 	case shown:
 		t = s.unseen(t)
 	}
-	before := ""
-	for n := 0; n <= deepest && t != before; n++ {
+	all := []string{t}
+	if plain := strings.ReplaceAll(lex.Unescape(t), `\\`, `\`); plain != t {
+		all = append(all, plain)
+	}
+	for _, t := range all {
 		s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
 		for piece := range pieces(t) {
 			s.toks = lex.Tokens(s.toks[:0], lex.Fold(piece))
 			s.add(s.toks, by)
 		}
-		before, t = t, unescape(t)
 	}
 }
 
@@ -193,22 +193,6 @@ func pieces(body string) iter.Seq[string] {
 			}
 		}
 	}
-}
-
-var escape = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|["\\/'nrt])`)
-
-// unescape returns a text without the escapes of JSON.
-func unescape(s string) string {
-	return escape.ReplaceAllStringFunc(s, func(e string) string {
-		switch e[1] {
-		case 'u':
-			r, _ := strconv.ParseUint(e[2:], 16, 32) // four digits
-			return string(rune(r))
-		case 'n', 'r', 't':
-			return "\n"
-		}
-		return e[1:]
-	})
 }
 
 func (s *Source) add(toks []lex.Token, by role) {
