@@ -170,7 +170,9 @@ func warn(ctx context.Context, e middleware.Event) {
 	if c, ok := ctx.Value(callKey{}).(*call); ok && e.Warning() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.decision.Failed = cmp.Or(e.Reason, c.decision.Failed)
+		if e.Kind == middleware.Failed {
+			c.decision.Failed = cmp.Or(e.Reason, c.decision.Failed)
+		}
 		c.decision.Warnings = append(c.decision.Warnings, e.String())
 	}
 }

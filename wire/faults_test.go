@@ -89,7 +89,7 @@ func TestFailingLayers(t *testing.T) {
 	const model = "claude-opus-6"
 	broken := errors.New("gone")
 	for name, want := range map[string]string{
-		"room": "room", "editor": "editor", "chain": "chain", "panic": "panic", "editor panics": "editor", "journal": "journal", "archive": "archive", "bypass": "",
+		"room": "room", "editor": "editor", "chain": "chain", "panic": "panic", "editor panics": "editor", "journal": "journal", "archive": "archive", "bypass": "", "refused plan": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,8 +106,10 @@ func TestFailingLayers(t *testing.T) {
 					return next(ctx, req, emit)
 				}
 			}
-			editor := middleware.Editing("mine", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			editor := middleware.Editing("mine", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 				switch {
+				case is("refused plan"): // since it makes the view longer
+					return &middleware.Plan{Why: "more", Edits: []middleware.Edit{middleware.RewriteOf(0, message.Text{Text: strings.Repeat("Read all. ", 99)})}}, nil
 				case is("editor"):
 					return nil, broken
 				case is("editor panics"):
@@ -154,6 +156,7 @@ func TestFailingLayers(t *testing.T) {
 				require.Positive(t, failed[want], failed)
 			}
 			require.GreaterOrEqual(t, failed[""], 34)
+			require.Equal(t, want == "", failed[""] == 40, failed)
 		})
 	}
 }

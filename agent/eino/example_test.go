@@ -133,6 +133,24 @@ func ExampleTool() {
 	// The last page has it. <nil>
 }
 
+// An option of a call makes contextedit clear old results now, whatever its trigger.
+func ExampleForce() {
+	ctx := context.Background()
+	tell := func(_ context.Context, e middleware.Event) { fmt.Println(e.Kind, e.By) }
+	chat := eino.Wrap(exampleModel(ctx), middleware.Observe(tell), contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1_000_000), Keep: 1}))
+	history := []*schema.Message{schema.UserMessage("Why does the build fail?")}
+	for _, id := range []string{"a", "b"} {
+		call := schema.ToolCall{ID: id, Function: schema.FunctionCall{Name: "read", Arguments: "{}"}}
+		history = append(history, schema.AssistantMessage("", []schema.ToolCall{call}), schema.ToolMessage(strings.Repeat("ok ", 1000), id))
+	}
+	_, err := chat.Generate(ctx, history, eino.Force("contextedit"))
+	fmt.Println(err)
+	// Output:
+	// edited contextedit
+	// called middleware
+	// <nil>
+}
+
 // Any chat model of eino drives laconic's own loop.
 func ExampleModel() {
 	ctx := context.Background()
