@@ -213,6 +213,20 @@ func TestHints(t *testing.T) {
 	require.Equal(t, []message.Hints{low, low}, got)
 }
 
+// TestMadeAnew: a transport for each request is noticed, and said once.
+func TestMadeAnew(t *testing.T) {
+	t.Parallel()
+	var warnings []string
+	for n := range 4 {
+		r := &recorder{}
+		body := strings.Replace(rounds(n, long), "go on", "a conversation of many transports", 1)
+		do(t, wire.Transport(r, r.options(), contextedit.New(contextedit.Options{Trigger: trigger.Rounds(9)})), post(t, chatURL, body))
+		warnings = append(warnings, r.decisions[0].Warnings...)
+	}
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], "make one for all requests")
+}
+
 // TestWarnings: a decision has what the chain says once, and an Env of the chain is not in the way of one that was not set.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
@@ -229,7 +243,7 @@ func TestWarnings(t *testing.T) {
 		contextedit.New(contextedit.Options{Trigger: trigger.Fraction(0.75)}), fit.New(fit.Options{}), look))
 	body := strings.Replace(rounds(1, long), `"model":"m"`, `"model":"gpt-4.1-mini"`, 1)
 	for range 2 {
-		do(t, rt, post(t, chatURL, body))
+		do(t, rt, post(t, strings.Replace(chatURL, "host", "another-host", 1), body))
 	}
 	require.Equal(t, []string{"contextedit: notice: nothing is edited below 785,675 tokens (three quarters of the room of gpt-4.1-mini)"}, r.decisions[0].Warnings)
 	require.NotContains(t, fmt.Sprint(r.decisions[1].Warnings), "below")
