@@ -268,7 +268,7 @@ func TestDraftChangesAreInTheSteps(t *testing.T) {
 		}, []string{"shorten+"}},
 		"without a rewrite over another": {middleware.Chain((&layers{}).shorten(), clearAll), func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
 			return d.Without(3)
-		}, []string{"shorten", "clear+"}},
+		}, []string{"shorten+", "clear+"}},
 	} {
 		env := middleware.Env{Journal: journal.NewMemory(0)}
 		d, err := tt.change(drafted(t, middleware.With(env, tt.mw), history, "*"))

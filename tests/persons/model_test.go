@@ -164,7 +164,8 @@ func stHistoryOf(h []message.Message) stHistory {
 // holding returns the edits that hold, and of those that do not what they cover.
 func (h stHistory) holding(edits []*stEdit, pins []message.ID) (out []*stEdit) {
 	for _, e := range edits {
-		if e.last < len(h.ids) && h.ids[e.last] == e.id && e.last < h.fresh && !h.pinned(pins, e.first, e.last) {
+		torn := e.fold() && e.last+1 < len(h.body) && h.body[e.last+1].Role == message.RoleTool // its round had fewer results
+		if e.last < len(h.ids) && h.ids[e.last] == e.id && e.last < h.fresh && !torn && !h.pinned(pins, e.first, e.last) {
 			out = append(out, e)
 		} else {
 			out = append(out, h.holding(e.covered, pins)...)
