@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -256,47 +255,6 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, "3000", value(`gen_ai_client_token_usage_sum\{.*gen_ai_request_model="gpt-4o",.*input`), "three calls")
 	require.Equal(t, "3", value(`laconic_edits_total\{laconic_middleware="contextedit"`))
 	require.Equal(t, "pairs", regexp.MustCompile(`laconic_refusals_total\{laconic_middleware="a",laconic_reason="(\w+)"`).FindStringSubmatch(text)[1])
-}
-
-// TestSlowJournal has a journal of 200 ms: the span of the model is not longer than the model.
-func TestSlowJournal(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	slow := slowJournal{journal.NewMemory(0)}
-	run := b.chain(t, answer, middleware.Env{Journal: slow}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000)}))
-	_, err := run(t.Context(), &middleware.Request{Messages: rounds(10), Model: "gpt-4o"}, nil)
-	require.NoError(t, err)
-	spans := b.spans.GetSpans()
-	chat, request := spans[0], spans[len(spans)-1]
-	require.GreaterOrEqual(t, request.EndTime.Sub(request.StartTime), 400*time.Millisecond, "a read and a write")
-	require.GreaterOrEqual(t, chat.StartTime.Sub(request.StartTime), 400*time.Millisecond, "both are before the model")
-}
-
-type slowJournal struct{ journal.Journal }
-
-func (s slowJournal) wait() { <-time.After(200 * time.Millisecond) }
-
-func (s slowJournal) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
-	s.wait()
-	return s.Journal.Find(ctx, scope, first, ids)
-}
-
-func (s slowJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	s.wait()
-	return s.Journal.Put(ctx, scope, writes)
-}
-
-// TestDrafts makes no span of a model call.
-func TestDrafts(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	observe, err := otel.New(b.options)
-	require.NoError(t, err)
-	mw := middleware.Chain(observe, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000)}))
-	_, err = middleware.Draft(t.Context(), mw, &middleware.Request{Messages: rounds(10)})
-	require.NoError(t, err)
-	require.Empty(t, b.spans.GetSpans())
-	require.NotContains(t, b.text(), "laconic_edits_total")
 }
 
 // TestDashboard has a query for known metrics only.

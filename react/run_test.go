@@ -116,44 +116,6 @@ func TestWhereARunBegins(t *testing.T) {
 	}
 }
 
-// Histories that break the rules are not judged, and none of them brings the
-// loop down.
-func TestBrokenHistories(t *testing.T) {
-	t.Parallel()
-	u := message.User("go")
-	for name, history := range map[string][]message.Message{
-		"orphaned result":       {message.Result("x", "a", "1")},
-		"result of another":     {u, message.Assistant(call("c1", "a")), message.Result("x", "a", "1")},
-		"duplicate ids":         {u, message.Assistant(call("c1", "a"), call("c1", "a"))},
-		"empty ids":             {u, message.Assistant(call("", "a"), call("", ""))},
-		"forgotten result":      {u, message.Assistant(call("c1", "a")), u},
-		"arguments not JSON":    {u, message.Assistant(message.ToolCall{ID: "c1", Name: "a", Arguments: "{"})},
-		"nil parts":             {{Role: message.RoleUser, Parts: []message.Part{nil}}, {Role: message.RoleAssistant, Parts: []message.Part{nil, call("c", "a")}}},
-		"no parts":              {{Role: message.RoleUser}},
-		"unknown role":          {{Role: "narrator"}},
-		"no role":               {{}},
-		"call of a user":        {{Role: message.RoleUser, Parts: []message.Part{call("c1", "a")}}},
-		"result in a user part": {u, message.Assistant(call("c1", "a")), {Role: message.RoleUser, Parts: message.Result("c1", "a", "1").Parts}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := react.Agent{Model: wants("a"), Tools: []agent.Tool{gives("a", "1", 0)}, MaxSteps: 5}
-			before := testkit.Clone(history)
-			var last react.Event
-			for e := range only(a.Run(t.Context(), history...)) {
-				last = e
-			}
-			end, ok := last.(react.End)
-			require.True(t, ok)
-			require.Equal(t, before, history)
-			require.Equal(t, before, end.History[:len(history)])
-			for _, v := range message.Rules(0).Violations(end.History) {
-				require.Contains(t, message.Rules(0).Violations(history), v, "a run adds no violation")
-			}
-		})
-	}
-}
-
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	model, one := wants(), gives("a", "1", 0)

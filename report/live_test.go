@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -190,47 +189,4 @@ func TestNewestCalls(t *testing.T) {
 	for _, change := range all[1].Chains[0].Changes {
 		require.GreaterOrEqual(t, change[0], 0, "what a forgotten call changed holds from the first call on")
 	}
-}
-
-// TestFailedCalls are shown, with the events that they had, and their errors are passed on.
-func TestFailedCalls(t *testing.T) {
-	t.Parallel()
-	live := open(t, report.Options{})
-	model := live.Watch(clearing())(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return nil, io.ErrUnexpectedEOF
-	})
-	_, err := model(t.Context(), &middleware.Request{Messages: rounds(3)}, nil)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	all, _ := listen(t, live, 2)
-	require.Len(t, all[1].Whole, 1)
-}
-
-func TestConcurrentCalls(t *testing.T) {
-	t.Parallel()
-	live := open(t, report.Options{Calls: 20})
-	model := live.Watch(clearing())(answer)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() {
-			for n := range 10 {
-				_, err := model(t.Context(), &middleware.Request{Messages: rounds(n), Conversation: fmt.Sprint(i)}, nil)
-				if err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	listen(t, live, 2) // beside the calls
-	wg.Wait()
-	all, _ := listen(t, live, 2)
-	require.True(t, all[0].Reset)
-	require.NotEmpty(t, all[1].Whole)
-}
-
-func TestWrongOptions(t *testing.T) {
-	t.Parallel()
-	_, err := report.Listen(t.Context(), report.Options{Port: 70000})
-	require.ErrorContains(t, err, "want 0 to 65535")
-	_, err = report.Listen(t.Context(), report.Options{Calls: -1})
-	require.Error(t, err)
 }

@@ -5,18 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"testing"
 
 	"github.com/cloudwego/eino/components/model"
 	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/eino"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/react"
 )
 
 func TestModelAnswers(t *testing.T) {
@@ -141,43 +138,5 @@ func TestModelErrors(t *testing.T) {
 				require.Equal(t, c.want, middleware.KindOf(err), "%v", err)
 			}
 		})
-	}
-}
-
-func TestModelBadRequests(t *testing.T) {
-	t.Parallel()
-	m := eino.Model(newFake(says(say("ok"))))
-	for want, req := range map[string]*middleware.Request{
-		"eino: message 1: 2 parts in a system message": {Messages: []message.Message{
-			message.User("go"), {Role: message.RoleSystem, Parts: []message.Part{message.Text{Text: "a"}, message.Media{Type: "image/png", URL: "u"}}},
-		}},
-		"eino: tool 0, t: parameters:":                            {Tools: []message.ToolDef{{Name: "t", Parameters: "{"}}},
-		"eino: Request.Params is int, want []model.Option or nil": {Params: 1},
-	} {
-		_, err := m(t.Context(), req, nil)
-		require.ErrorContains(t, err, want)
-		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-	}
-	require.PanicsWithValue(t, "eino: Model: want a model", func() { eino.Model(nil) })
-}
-
-// TestModelInReact runs laconic's own loop on a model of eino.
-func TestModelInReact(t *testing.T) {
-	t.Parallel()
-	inner := newFake(reader(20))
-	read := agent.NewTool("read", "Reads a page.", func(_ context.Context, in page) (string, error) {
-		return fmt.Sprint("page ", in.Page, slices.Repeat([]string{" ok"}, 100)), nil
-	})
-	a := react.Agent{Model: middleware.Chain(clearing())(eino.Model(inner)), Tools: []agent.Tool{read}}
-	for event, err := range a.Run(t.Context(), message.User("Why?")) {
-		if end, ok := event.(react.End); ok {
-			require.NoError(t, err)
-			require.Equal(t, "The last page has it.", end.Answer())
-			require.NoError(t, message.Check(end.History))
-		}
-	}
-	require.Len(t, inner.asked, 21)
-	for i, in := range inner.asked {
-		require.Equal(t, max(0, i-1), sound(t, in, 2000), "call %d", i)
 	}
 }

@@ -107,59 +107,6 @@ func TestStreamEndsBehindTheChain(t *testing.T) {
 	r.Close()
 }
 
-func TestStreamIsNotDrained(t *testing.T) {
-	t.Parallel()
-	sent := 0
-	inner := newFake(says())
-	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
-		for !w.Send(say("more"), nil) {
-			sent++
-		}
-	}
-	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
-	require.NoError(t, err)
-	for range 3 {
-		_, err = r.Recv()
-		require.NoError(t, err)
-	}
-	r.Close()
-	inner.running.Wait() // the stream inside is closed, and an endless one ends
-	require.LessOrEqual(t, sent, 6, "chunks that were taken for 3 that were read")
-}
-
-func TestStreamCancelled(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	inner := newFake(says(say("a")))
-	inner.after = func(w *schema.StreamWriter[*schema.Message]) {
-		<-ctx.Done()
-		w.Send(nil, ctx.Err())
-	}
-	r, err := eino.Wrap(inner, clearing()).Stream(ctx, long(1))
-	require.NoError(t, err)
-	_, err = r.Recv()
-	require.NoError(t, err)
-	cancel()
-	_, err = r.Recv()
-	require.ErrorIs(t, err, context.Canceled)
-	_, err = r.Recv()
-	require.ErrorIs(t, err, io.EOF)
-	r.Close()
-}
-
-func TestStreamFails(t *testing.T) {
-	t.Parallel()
-	broken := error(&apiError{500})
-	inner := newFake(says(say("a")))
-	inner.after = func(w *schema.StreamWriter[*schema.Message]) { w.Send(nil, broken) }
-	r, err := eino.Wrap(inner, clearing()).Stream(t.Context(), long(1))
-	require.NoError(t, err)
-	all, err := drain(r)
-	require.ErrorIs(t, err, broken, "it wraps the model's own error")
-	require.EqualError(t, err, broken.Error())
-	require.Len(t, all, 1)
-}
-
 // through is a middleware that does something to the pieces.
 func through(change func(d middleware.Delta, emit middleware.Emit) error, end func(emit middleware.Emit) error) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {

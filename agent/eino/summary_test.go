@@ -167,29 +167,3 @@ func TestSummaryIsNotHeard(t *testing.T) {
 		}
 	}
 }
-
-// TestSummaryInTheConversation shows that the request for a summary begins with the
-// very messages that the agent holds, tools included, so that the provider's
-// cache has them; and without the call options of the run, unless asked.
-func TestSummaryInTheConversation(t *testing.T) {
-	t.Parallel()
-	for _, pass := range []bool{false, true} {
-		inner := newFake(writes(says(say("done"))))
-		chat := eino.Wrap(inner, folding(summarize.InConversation(eino.Model(inner), summarize.Ask{PassParams: pass}), summarize.Options{}))
-		info, err := readTool(t).Info(t.Context())
-		require.NoError(t, err)
-		bound, err := chat.WithTools([]*schema.ToolInfo{info})
-		require.NoError(t, err)
-		in := long(20)
-		_, err = bound.Generate(t.Context(), in, model.WithTemperature(0.5), model.WithTools([]*schema.ToolInfo{info}))
-		require.NoError(t, err)
-		require.True(t, asksForSummary(inner.asked[0]))
-		for i, m := range in[:len(in)-1] {
-			require.Same(t, m, inner.asked[0][i], "message %d is the agent's own", i)
-		}
-		require.Equal(t, []*schema.ToolInfo{info}, inner.options[0].Tools)
-		require.Same(t, info, inner.options[0].Tools[0])
-		require.Equal(t, pass, inner.options[0].Temperature != nil, "call options of the run")
-		require.NotNil(t, inner.options[1].Temperature)
-	}
-}

@@ -229,21 +229,6 @@ type apiError struct{ HTTPStatusCode int }
 
 func (e *apiError) Error() string { return "the provider says no" }
 
-func TestErrorsWrapThatOfTheModel(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, ask func(model.BaseChatModel, []*schema.Message, ...model.Option) (*schema.Message, error)) {
-		no := error(&apiError{429})
-		inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) { return nil, no })
-		var kind middleware.ErrorKind
-		m := eino.Wrap(inner, look(func(_ *middleware.Request, _ *middleware.Response, err error) { kind = middleware.KindOf(err) }))
-		_, err := ask(m, long(1))
-		require.ErrorIs(t, err, no, "it wraps the model's own error")
-		require.EqualError(t, err, no.Error())
-		require.Equal(t, middleware.RateLimited, middleware.KindOf(err))
-		require.Equal(t, middleware.RateLimited, kind, "the chain knows the kind")
-	})
-}
-
 // again asks once more after an error.
 func again(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {

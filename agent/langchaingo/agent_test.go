@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,16 +11,13 @@ import (
 	"github.com/tmc/langchaingo/agents"
 	"github.com/tmc/langchaingo/chains"
 	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/memory"
 	"github.com/tmc/langchaingo/tools"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -142,53 +138,6 @@ func TestFunctionsAgent(t *testing.T) {
 				}
 			}
 			require.Equal(t, edits, moved, "between two edits each view begins with the one before")
-		})
-	}
-}
-
-// The agents whose prompt is one text have nothing that could be edited, and
-// must not notice. Their user is told once what helps.
-func TestTextAgents(t *testing.T) {
-	t.Parallel()
-	editor := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: -1})
-	trimmer := trim.New(trim.Options{Trigger: trigger.Tokens(100)})
-	for name, c := range map[string]struct {
-		call, answer string
-		agent        func(llm llms.Model, all []tools.Tool) agents.Agent
-	}{
-		"conversational": {
-			call:   "Thought: Do I need to use a tool? Yes\nAction: read_page\nAction Input: page \"1\"\n",
-			answer: "Thought: Do I need to use a tool? No\nAI: the linker",
-			agent: func(llm llms.Model, all []tools.Tool) agents.Agent {
-				return agents.NewConversationalAgent(llm, all)
-			},
-		},
-		"MRKL": {
-			call:   "Thought: read\nAction: read_page\nAction Input: page \"1\"\n",
-			answer: "Thought: I know\nFinal Answer: the linker",
-			agent: func(llm llms.Model, all []tools.Tool) agents.Agent {
-				return agents.NewOneShotAgent(llm, all)
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inner := gives(says(c.call), says(c.answer))
-			var rec middlewaretest.Recorder
-			executor := agents.NewExecutor(c.agent(langchaingo.Wrap(inner, rec.Middleware(), editor, trimmer), []tools.Tool{page{1}}),
-				agents.WithMemory(memory.NewConversationBuffer()))
-			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
-			require.NoError(t, err)
-			require.Equal(t, "the linker", strings.TrimSpace(answer))
-			require.Len(t, inner.asked, 2)
-			for _, a := range inner.asked {
-				require.Len(t, a.msgs, 1)
-			}
-			require.Contains(t, inner.last().msgs[0].Parts[0].(llms.TextContent).Text, "culprit: the linker")
-			events := slices.DeleteFunc(rec.Events(), func(e middleware.Event) bool { return !e.Warning() })
-			require.Len(t, events, 1, "%v", events)
-			require.Equal(t, middleware.Notice, events[0].Kind)
-			require.Contains(t, events[0].Why, "if an agent writes all that was said into it, let it pass messages")
 		})
 	}
 }

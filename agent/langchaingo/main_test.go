@@ -147,26 +147,3 @@ func mustImport(t *testing.T, msgs []llms.MessageContent) []message.Message {
 func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, error) {
 	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
 }
-
-// echo calls a tool with the value that the last message names, and rejects
-// histories whose calls are not whole.
-type echo struct{}
-
-func (echo) GenerateContent(_ context.Context, msgs []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
-	for _, m := range msgs {
-		for _, p := range m.Parts {
-			if c, ok := p.(llms.ToolCall); ok && !strings.HasPrefix(c.FunctionCall.Arguments, `{"__arg1":"`) {
-				return nil, errors.New("not restored: " + c.FunctionCall.Arguments)
-			}
-			if r, ok := p.(llms.ToolCallResponse); ok && r.Name != "look" {
-				return nil, errors.New("no name")
-			}
-		}
-	}
-	value := strings.TrimPrefix(msgs[len(msgs)-1].Parts[0].(llms.TextContent).Text, "call ")
-	return calls("call_1", "look", `{ "__arg1": "`+value+`"}`), nil
-}
-
-func (echo) Call(context.Context, string, ...llms.CallOption) (string, error) {
-	return "", errors.New("the prompt went past the chain")
-}

@@ -14,17 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/report"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/react"
 )
 
 // look is a tool of ours.
@@ -68,49 +64,6 @@ func looker(places int) *model {
 		return calls("call_1", "look", arguments), nil // the same id each time
 	}
 	return m
-}
-
-func TestModelInReact(t *testing.T) {
-	t.Parallel()
-	const places = 12
-	inner := looker(places)
-	a := react.Agent{
-		Model: middleware.Chain(
-			contextedit.New(contextedit.Options{Trigger: trigger.Tokens(600), Keep: 2}),
-		)(langchaingo.Model(inner, llms.WithTemperature(0.5))),
-		Tools:     []agent.Tool{look},
-		ModelName: "m",
-		Params:    []llms.CallOption{llms.WithMaxTokens(100)},
-	}
-	var text strings.Builder
-	var deltas []middleware.Delta
-	edits := 0
-	for e, err := range a.Run(t.Context(), message.User("What is there?")) {
-		require.NoError(t, err)
-		switch e := e.(type) {
-		case react.Delta:
-			text.WriteString(e.Text)
-			if e.Call != nil {
-				deltas = append(deltas, middleware.Delta{Call: e.Call})
-			}
-		case react.Edit:
-			edits++
-		case react.End:
-			require.Equal(t, "Nothing is there.", e.Answer())
-			require.Equal(t, message.Usage{Input: 50, Output: 5}, e.Usage)
-		}
-	}
-	require.Equal(t, "Nothing is there.", text.String(), "calls are not streamed as text")
-	require.Len(t, deltas, places)
-	require.Equal(t, middleware.CallDelta{ID: "call_1", Name: "look", Arguments: `{"place":0}`}, *deltas[0].Call)
-	require.Positive(t, edits)
-	last := inner.last()
-	require.InDelta(t, 0.5, last.options.Temperature, 0)
-	require.Equal(t, 100, last.options.MaxTokens)
-	require.Equal(t, "m", last.options.Model)
-	require.Equal(t, "look", last.options.Tools[0].Function.Name)
-	require.IsType(t, map[string]any{}, last.options.Tools[0].Function.Parameters)
-	require.NoError(t, message.Check(mustImport(t, last.msgs)))
 }
 
 func TestModelErrors(t *testing.T) {
@@ -254,45 +207,6 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// anyMessages generates conversations with all that ours may have.
-func anyMessages() *rapid.Generator[[]message.Message] {
-	text := rapid.SampledFrom([]string{"", "a", "b", "你好", "\xff", "line\nbreak"})
-	part := rapid.Custom(func(t *rapid.T) message.Part {
-		s := func(name string) string { return text.Draw(t, name) }
-		switch rapid.IntRange(0, 7).Draw(t, "part") {
-		case 0, 1:
-			return message.Text{Text: s("text")}
-		case 2:
-			return message.ToolCall{ID: s("id"), Name: s("name"), Arguments: rapid.SampledFrom([]string{"{}", `{"a": 1}`, `{"__arg1":"x"}`}).Draw(t, "arguments")}
-		case 3, 4:
-			r := message.ToolResult{CallID: s("id"), Name: "look", Text: s("text"), Error: rapid.Bool().Draw(t, "error")}
-			if rapid.IntRange(0, 9).Draw(t, "content") == 0 {
-				r.Content = message.Media{Data: "d"}
-			}
-			return r
-		case 5:
-			return message.Media{URL: s("url"), Data: s("data"), Type: rapid.SampledFrom([]string{"", "image/png", "audio/wav"}).Draw(t, "mime")}
-		case 6:
-			return message.Thinking{Text: s("text"), Signature: s("signature")}
-		default:
-			if rapid.IntRange(0, 3).Draw(t, "rare") > 0 {
-				return message.Text{Text: "common"}
-			}
-			return message.Opaque{Kind: "k"}
-		}
-	})
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Message {
-		m := message.Message{
-			Role:  rapid.SampledFrom([]message.Role{message.RoleSystem, message.RoleUser, message.RoleAssistant, message.RoleTool}).Draw(t, "role"),
-			Parts: rapid.SliceOfN(part, 1, 3).Draw(t, "parts"),
-		}
-		if rapid.IntRange(0, 19).Draw(t, "named") == 0 {
-			m.Name = "Ann"
-		}
-		return m
-	}), 0, 5)
-}
-
 // told is what Export says that it sends: a message for each call answered,
 // texts of a result or of a message of texts joined, and without what no model is sent.
 func told(msgs []message.Message) []message.Message {
@@ -347,29 +261,4 @@ func told(msgs []message.Message) []message.Message {
 		}
 	}
 	return out
-}
-
-func TestExportAndBack(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		msgs := anyMessages().Draw(t, "messages")
-		was, err := json.Marshal(msgs)
-		require.NoError(t, err)
-		out, err := langchaingo.Export(msgs)
-		now, jsonErr := json.Marshal(msgs)
-		require.NoError(t, jsonErr)
-		require.Equal(t, was, now, "what comes in is not written to")
-		if err != nil {
-			require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-			require.Regexp(t, `^langchaingo: message \d+: `, err.Error())
-			return
-		}
-		back, err := langchaingo.Import(out)
-		require.NoError(t, err)
-		want := told(msgs)
-		require.Len(t, back, len(want))
-		for i := range want {
-			require.True(t, want[i].Equal(back[i]), "message %d is %v, want %v", i, back[i], want[i])
-		}
-	})
 }

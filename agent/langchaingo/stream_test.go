@@ -2,7 +2,6 @@ package langchaingo_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,54 +163,6 @@ func TestTextThatLooksLikeCalls(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []middleware.Delta{{Text: text}}, heard)
 	}
-}
-
-func TestStreamingFuncStops(t *testing.T) {
-	t.Parallel()
-	boom := errors.New("boom")
-	for _, deaf := range []bool{false, true} {
-		heard := 0
-		inner := streams(chunksOf("a", "b", "c"), nil, false, deaf)
-		resp, err := langchaingo.Wrap(inner).GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
-			llms.WithStreamingFunc(func(context.Context, []byte) error {
-				heard++
-				if heard == 2 {
-					return boom
-				}
-				return nil
-			}))
-		require.Same(t, boom, err, "even where the model takes it for the end")
-		require.Nil(t, resp)
-		require.Equal(t, 2, heard, "nothing comes after an error")
-	}
-}
-
-// shout makes text loud.
-func shout(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		return next(ctx, req, func(d middleware.Delta) error {
-			d.Text = strings.ToUpper(d.Text)
-			return emit(d)
-		})
-	}
-}
-
-func TestMiddlewareChangesTheStream(t *testing.T) {
-	t.Parallel()
-	var got []string
-	_, err := langchaingo.Wrap(streams(chunksOf("", "who ", "1"), chunksOf("hm"), false, false), shout).
-		GenerateContent(t.Context(), []llms.MessageContent{human("Who?")},
-			llms.WithStreamingFunc(func(_ context.Context, c []byte) error {
-				got = append(got, string(c))
-				return nil
-			}),
-			llms.WithStreamingReasoningFunc(func(_ context.Context, r, c []byte) error {
-				got = append(got, "reasoning "+string(r)+"|"+string(c))
-				return nil
-			}))
-	require.NoError(t, err)
-	require.Equal(t, []string{"reasoning hm|", "WHO ", "reasoning |WHO ", "1", "reasoning |1"}, got,
-		"what a middleware has changed must not come the other way")
 }
 
 func TestMiddlewareEmitsByItself(t *testing.T) {

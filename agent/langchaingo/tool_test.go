@@ -272,33 +272,6 @@ func TestToolAnswers(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled, "who is gone needs no answer")
 }
 
-// A program with a loop of its own declares tools by Definitions, and answers the
-// calls by Tool.
-func TestDefinitions(t *testing.T) {
-	t.Parallel()
-	archive := store.NewMemory(0)
-	h, err := store.Keep(t.Context(), archive, store.Content{Data: "culprit: the linker"})
-	require.NoError(t, err)
-	recall := agent.Recall(archive, agent.RecallOptions{})
-	declared, err := langchaingo.Definitions(recall)
-	require.NoError(t, err)
-	inner := gives(calls("call_1", store.RecallTool, `{"handle":"`+h.String()+`","from":1}`))
-	var seen []message.ToolDef
-	llm := langchaingo.Wrap(inner, watch(func(req *middleware.Request) { seen = req.Tools }))
-	resp, err := llm.GenerateContent(t.Context(), []llms.MessageContent{human("Who?")}, llms.WithTools(declared))
-	require.NoError(t, err)
-	require.Len(t, seen, 1)
-	require.Equal(t, recall.Definition().Name, seen[0].Name)
-	require.Equal(t, recall.Definition().Description, seen[0].Description)
-	require.JSONEq(t, recall.Definition().Parameters, seen[0].Parameters)
-
-	made, err := langchaingo.Tool(recall)
-	require.NoError(t, err)
-	answer, err := made.Call(t.Context(), resp.Choices[0].ToolCalls[0].FunctionCall.Arguments)
-	require.NoError(t, err)
-	require.Equal(t, "[lines 1-1 of 1 of "+h.String()+"]\nculprit: the linker", answer)
-}
-
 // Whatever a model writes, the tool is given a JSON object, or what the model
 // meant to be one; and what is one already is left alone.
 func FuzzToolInput(f *testing.F) {

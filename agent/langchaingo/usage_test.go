@@ -95,22 +95,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestUsageOfOwnAnswer has a middleware that answers instead of the model: what
-// it says of usage is what a chain further out reads.
-func TestUsageOfOwnAnswer(t *testing.T) {
-	t.Parallel()
-	want := message.Usage{Input: 100, CacheRead: 60, Output: 30, Thinking: 20}
-	instead := func(middleware.Model) middleware.Model {
-		return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: want}, nil
-		}
-	}
-	model := langchaingo.Model(langchaingo.Wrap(&echo{}, instead))
-	resp, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}}, nil)
-	require.NoError(t, err)
-	require.Equal(t, want, resp.Usage)
-}
-
 // claude is the client for Anthropic, of which asked returns each block that was sent, with its mark.
 func claude(t *testing.T) (client llms.Model, asked func() []string) {
 	t.Helper()

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -214,30 +213,6 @@ func TestCount(t *testing.T) {
 			require.Equal(t, strings.HasPrefix(c.want, "laconic"), status == 1)
 		})
 	}
-}
-
-// TestTokensOfAddedTools applies a chain to what it has written: what it had added is counted once.
-func TestTokensOfAddedTools(t *testing.T) {
-	t.Parallel()
-	chain := filepath.Join(t.TempDir(), "chain.yaml")
-	require.NoError(t, os.WriteFile(chain, []byte("model: claude-sonnet-4-5\nchain: [{use: fit}]\n"), 0o600))
-	apply := func(in string) (out string, before, after int) {
-		_, out, _ = exec(t, in, "apply", "--chain", chain)
-		var written struct {
-			Report struct {
-				TokensBefore int `json:"tokens_before"`
-				TokensAfter  int `json:"tokens_after"`
-			} `json:"report"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(out), &written))
-		return out, written.Report.TokensBefore, written.Report.TokensAfter
-	}
-	out, before, after := apply(`{"messages":[{"role":"user","content":"read it"},` +
-		`{"role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]},` +
-		`{"role":"tool","tool_call_id":"c1","content":"some words"}]}`)
-	require.Greater(t, after, before, "a declaration of the tool is added")
-	_, again, _ := apply(out)
-	require.Equal(t, again, after)
 }
 
 // TestFold has a chain that folds: the messages that a fold makes are written

@@ -8,15 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // reading is a recording of an agent that reads n files.
@@ -116,33 +113,6 @@ func TestReplayModel(t *testing.T) {
 	require.InDelta(t, models.Default().Of("deepseek-v4-flash").Window, lines(t, out)[0]["window"], 0)
 }
 
-// TestReplayBroken checks that what can be read is replayed, and the rest is reported.
-func TestReplayBroken(t *testing.T) {
-	t.Parallel()
-	good := folder(t, "{}\n", reading("a", 10), "{broken", reading("b", 3))
-	empty := write(t, "")
-	facts := filepath.Join(good, "facts.jsonl.gz")
-	var out, err bytes.Buffer
-	status := run(t.Context(), []string{"replay", "--json", "--baselines", good, empty, filepath.Join(good, "gone")}, nil, &out, &err)
-	require.Equal(t, 1, status)
-	require.InDelta(t, 2, lines(t, out.String())[0]["conversations"], 0)
-	require.Equal(t, []string{
-		"laconic: replay: " + filepath.Join(good, "conversations.jsonl.gz") + ":2: is not JSON: invalid character 'b' looking for beginning of object key string",
-		"laconic: replay: " + facts + ":1: is no use of a fact: want conversation, fact and used_at_message",
-		"laconic: replay: " + empty + ": is empty: want a conversation",
-		"laconic: replay: " + filepath.Join(good, "gone") + ": no such file or directory",
-		"laconic: replay: 4 places could not be read, see above",
-	}, strings.Split(strings.TrimSpace(err.String()), "\n"))
-
-	err.Reset()
-	status = run(t.Context(), []string{"replay", "--baselines", empty}, nil, nil, &err)
-	require.Equal(t, 1, status)
-	require.Contains(t, err.String(), "laconic: replay: nothing to replay: 1 place could not be read, see above\n")
-	status, _, stderr := exec(t, "", "replay", "--baselines", "--min-calls", "99", write(t, reading("a", 10)))
-	require.Equal(t, 1, status)
-	require.Equal(t, "laconic: replay: nothing to replay: no conversation has 99 answers of the model\n", stderr)
-}
-
 func TestReplayUsage(t *testing.T) {
 	t.Parallel()
 	file := write(t, reading("a", 1))
@@ -191,27 +161,6 @@ func TestModels(t *testing.T) {
 	status, _, stderr = exec(t, "", "models", "a", "b")
 	require.Equal(t, 2, status)
 	require.Equal(t, "laconic: models: 2 names given, want one at most\n", stderr)
-}
-
-// TestCountByTheModel counts by the tokenizer of the model that the conversation names, and says so.
-func TestCountByTheModel(t *testing.T) {
-	t.Parallel()
-	for model, want := range map[string][2]string{
-		"gpt-4o":            {"o200k_base", `"exact":true,`},
-		"gpt-4":             {"cl100k_base", `"exact":true,`},
-		"gemini-2.5-flash":  {"estimate", ""},
-		"a model of no row": {"estimate", ""},
-	} {
-		body := `{"model":"` + model + `","messages":[{"role":"user","content":"上下文压缩 context compaction"}]}`
-		counter, err := inFiles.Counter(want[0])
-		require.NoError(t, err)
-		_, stdout, stderr := exec(t, body, "count")
-		require.Equal(t, "laconic: count: by "+want[0]+"\n", stderr)
-		require.Equal(t, strconv.Itoa(tokens.Meter{Counter: counter}.Request([]message.Message{message.User("上下文压缩 context compaction")}, nil))+"\n", stdout)
-		_, stdout, _ = exec(t, body, "count", "--json")
-		require.Contains(t, stdout, `"counter":"`+want[0]+`"`)
-		require.Contains(t, stdout, want[1])
-	}
 }
 
 // TestReplayOwn replays the sessions on this machine, and reads none before a person has agreed.

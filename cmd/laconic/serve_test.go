@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -164,44 +163,6 @@ func TestServeCheckWrites(t *testing.T) {
 	require.NoError(t, os.RemoveAll(dir+"/contents"))
 	require.NoError(t, os.WriteFile(dir+"/contents", nil, 0o600))
 	require.Contains(t, check(), "failed: archive: ")
-}
-
-// TestServedLists: the service for guardrails has the chain and the archive of the gateway, and keys do not share content.
-func TestServedLists(t *testing.T) {
-	t.Parallel()
-	chain := write(t, "archive: memory\nchain: [{use: contextedit, trigger: {tokens: 50}, keep: 1, digest: none}]\n")
-	upstream, err := gateway.NewRoute("", "http://127.0.0.1:1")
-	require.NoError(t, err)
-	g, err := gateway.New(t.Context(), gateway.Options{Chain: chain, Routes: []gateway.Route{upstream}, Register: lists})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, g.Close()) })
-	ask := func(method, path, key, body string) (int, string) {
-		req := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-		req.Header.Set("Authorization", "Bearer "+key)
-		w := httptest.NewRecorder()
-		g.ServeHTTP(w, req)
-		return w.Code, w.Body.String()
-	}
-	long := strings.Repeat("the first log ", 100)
-	status, text := ask(http.MethodPost, "/v1/compress", "ann", `{"model":"gpt-4o","messages":[{"role":"user","content":"Why?"},`+
-		`{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}]},`+
-		`{"role":"tool","tool_call_id":"a","content":"`+long+`"},`+
-		`{"role":"assistant","content":null,"tool_calls":[{"id":"b","type":"function","function":{"name":"read","arguments":"{}"}}]},`+
-		`{"role":"tool","tool_call_id":"b","content":"`+strings.Repeat("the second log ", 100)+`"},{"role":"user","content":"Go on."}]}`)
-	require.Equal(t, http.StatusOK, status, text)
-	var answer struct {
-		Hashes []string `json:"ccr_hashes"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &answer))
-	require.Len(t, answer.Hashes, 1, text)
-	status, text = ask(http.MethodGet, "/v1/retrieve/"+answer.Hashes[0], "ann", "")
-	require.Equal(t, http.StatusOK, status)
-	require.Contains(t, text, "the first log")
-	status, _ = ask(http.MethodGet, "/v1/retrieve/"+answer.Hashes[0], "bob", "")
-	require.Equal(t, http.StatusNotFound, status)
-	require.NoError(t, g.Reload(t.Context()))
-	status, _ = ask(http.MethodGet, "/v1/retrieve/"+answer.Hashes[0], "ann", "")
-	require.Equal(t, http.StatusOK, status, "what is in memory stays")
 }
 
 // serveArgs has the arguments of a process that TestKilled starts.

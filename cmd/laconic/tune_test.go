@@ -13,37 +13,6 @@ import (
 	"github.com/laconic-go/laconic/internal/replay"
 )
 
-func TestFrontier(t *testing.T) {
-	t.Parallel()
-	all := func() (all []measured) {
-		for i, m := range []measured{
-			{cost: 0.9, hard: 1},
-			{cost: 0.5, hard: 0.9},
-			{cost: 0.7, hard: 0.99},
-			{cost: 0.6, hard: 0.85},
-			{cost: 0.7, hard: 0.98},
-			{cost: 0.5, hard: 0.7},
-			{cost: 0.95, hard: 1},
-			{cost: 0.4, hard: 0.6},
-		} {
-			m.settings[0] = i
-			all = append(all, m)
-		}
-		return all
-	}
-	for floor, want := range map[float64]int{0: 7, 0.6: 7, 0.61: 1, 0.98: 2, 0.995: 0, 1: 0} {
-		front, best := frontier(all(), floor)
-		var kept []int
-		for _, m := range front {
-			kept = append(kept, m.settings[0])
-		}
-		require.Equal(t, []int{7, 1, 2, 0}, kept)
-		require.Equal(t, want, front[best].settings[0], "floor %g", floor)
-	}
-	front, best := frontier(all()[4:], 1.5)
-	require.InDelta(t, 1, front[best].hard, 0, "if nothing keeps the floor, what keeps most")
-}
-
 // TestVerdict checks what is said about the results of both halves.
 func TestVerdict(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -269,22 +268,4 @@ func TestBudget(t *testing.T) {
 		_, text := call(h, "POST", "/v1/compress", none, `{"messages":`+list+`,"token_budget":`+none+`,"model":3}`)
 		require.Zero(t, read(t, text).Saved)
 	}
-}
-
-// A scope that was not used while many others were is opened again; one that is in use is opened once.
-func TestManyScopes(t *testing.T) {
-	t.Parallel()
-	var opens []string
-	h := service(compress.Options{Open: func(scope string) compress.Tenant {
-		opens = append(opens, scope)
-		return compress.Tenant{Chain: middleware.Chain()}
-	}})
-	for i := range 1500 {
-		for _, key := range []string{"mine", fmt.Sprint(i)} {
-			status, _ := call(h, "POST", "/v1/compress", key, `{"messages":[{"role":"user","content":"a"}]}`)
-			require.Equal(t, 200, status)
-		}
-	}
-	require.Len(t, opens, 1501)
-	require.Len(t, slices.DeleteFunc(opens, func(s string) bool { return s != "mine" }), 1)
 }

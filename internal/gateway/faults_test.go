@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,7 +14,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,138 +22,9 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
-	"github.com/laconic-go/laconic/store"
 
 	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
-
-// Many random calls of two keys, at the same time: what the one is sent has no handle of the other one, and the same call has
-// the same bytes again.
-func TestKeysShareNothing(t *testing.T) {
-	t.Parallel()
-	calls := soak.Of(10_000, 10)
-	if testing.Short() {
-		calls = 500
-	}
-	var mu sync.Mutex
-	owners, sent := map[store.Handle]string{}, map[string]string{}
-	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		data, _ := io.ReadAll(req.Body)
-		key, call := req.Header.Get("Authorization"), req.Header.Get("X-Call")
-		mu.Lock()
-		defer mu.Unlock()
-		for _, h := range archived.In(string(data)) {
-			if by, ok := owners[h]; ok && by != key {
-				http.Error(w, "a handle of "+by, http.StatusTeapot)
-				return
-			}
-			owners[h] = key
-		}
-		if before, ok := sent[key+call]; ok && before != string(data) {
-			http.Error(w, "other bytes than before", http.StatusTeapot)
-			return
-		}
-		sent[key+call] = string(data)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":"ok"}}]}`)
-	}))
-	t.Cleanup(up.Close)
-	s := listen(t, clears, up.URL, gateway.Options{})
-	go func() {
-		for range s.log { // it must not fill
-		}
-	}()
-	t.Cleanup(func() { close(s.log) })
-	tr := &http.Transport{MaxIdleConnsPerHost: 4}
-	t.Cleanup(tr.CloseIdleConnections)
-	var all sync.WaitGroup
-	for worker := range 4 {
-		all.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(worker), 1))
-			for range calls / 4 {
-				n, talk := 1+random.IntN(6), random.IntN(10)
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+chatPath,
-					strings.NewReader(rounds(n, fmt.Sprintf(`"seed":%d,`, talk))))
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				req.Header.Set("Content-Type", "application/json")
-				req.Header.Set("Authorization", "Bearer "+[]string{"ann", "bob"}[random.IntN(2)])
-				req.Header.Set("X-Call", fmt.Sprint(n, " ", talk))
-				resp, err := tr.RoundTrip(req)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				body, _ := io.ReadAll(resp.Body)
-				_ = resp.Body.Close()
-				if resp.StatusCode != http.StatusOK {
-					t.Errorf("%d: %s", resp.StatusCode, body)
-					return
-				}
-			}
-		})
-	}
-	all.Wait()
-	mu.Lock()
-	defer mu.Unlock()
-	by := map[string]int{}
-	for _, key := range owners {
-		by[key]++
-	}
-	require.Len(t, by, 2, "both have handles")
-}
-
-// A body that comes slowly is waited for, and costs no other request. One that does not come at all ends with its client.
-func TestSlowBodies(t *testing.T) {
-	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"))
-	s := listen(t, clears, p.Root, gateway.Options{})
-	body := rounds(5, "")
-	r, w := io.Pipe()
-	got := make(chan answer, 1)
-	go func() {
-		tr := &http.Transport{}
-		defer tr.CloseIdleConnections()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+chatPath, r)
-		if err != nil {
-			got <- answer{err: err}
-			return
-		}
-		req.Header.Set("Content-Type", "application/json")
-		resp, err := tr.RoundTrip(req)
-		if err != nil {
-			got <- answer{err: err}
-			return
-		}
-		data, err := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		got <- answer{resp.StatusCode, resp.Header, string(data), err}
-	}()
-	for i := range body {
-		if i%500 == 0 {
-			require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(1, "")).status)
-		}
-		_, err := w.Write([]byte{body[i]})
-		require.NoError(t, err)
-	}
-	require.NoError(t, w.Close())
-	a := <-got
-	require.NoError(t, a.err)
-	require.Equal(t, http.StatusOK, a.status)
-
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(t, err)
-	_, err = io.WriteString(conn, "POST "+chatPath+" HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
-	require.NoError(t, err)
-	require.NoError(t, conn.Close())
-	for line := range s.log {
-		if strings.Contains(line, "result=failed") || strings.Contains(line, "result=broken") {
-			break // TestMain finds what it would leave
-		}
-	}
-}
 
 // The archive goes away while requests are served, or the database is not there from the beginning: each request is answered,
 // and the errors are counted.

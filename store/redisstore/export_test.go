@@ -19,9 +19,4 @@ func Keys(b engine.Backend, scope string) string {
 	return b.(*backend).allOf(scope)
 }
 
-// Parts returns what the keys of each part of a scope begin with.
-func Parts(b engine.Backend, scope string) []string {
-	return b.(*backend).keys(scope)
-}
-
 const Overhead = overhead

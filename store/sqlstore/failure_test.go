@@ -59,20 +59,6 @@ func TestLockedFile(t *testing.T) {
 	requireWorks(t, e)
 }
 
-// TestLockedTable has a server that does not answer, and goes on when it does.
-func TestLockedTable(t *testing.T) {
-	t.Parallel()
-	d := postgresDatabase(t)
-	e := d.engine(t, short)
-	requireWorks(t, e)
-	tx := d.lock(t)
-	write, read := try(t, e, "while it is locked")
-	require.ErrorContains(t, write, "no answer within 200ms")
-	require.ErrorContains(t, read, "no answer within 200ms")
-	require.NoError(t, tx.Rollback())
-	requireWorks(t, e)
-}
-
 func (d *database) lock(t *testing.T) *sql.Tx {
 	t.Helper()
 	tx, err := d.raw.BeginTx(t.Context(), nil)
@@ -80,22 +66,6 @@ func (d *database) lock(t *testing.T) *sql.Tx {
 	_, err = tx.ExecContext(t.Context(), "lock table laconic_entries, laconic_contents in access exclusive mode")
 	require.NoError(t, err)
 	return tx
-}
-
-func TestReadOnly(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		requireWorks(t, d.engine(t, engine.Options{Limits: patient}))
-		d.age(t, 13)
-		readOnly := &database{file: d.file, raw: d.raw, url: d.url + "?mode=ro"}
-		if d.file == "" {
-			readOnly.url = d.url + "&default_transaction_read_only=on"
-		}
-		e := readOnly.engine(t, engine.Options{TTL: 24 * time.Hour, Limits: patient})
-		write, read := try(t, e, "into a database that is read-only")
-		require.Regexp(t, "readonly database|read-only transaction", write)
-		require.NoError(t, read, "it reads, and does not renew")
-	})
 }
 
 func TestFullDisk(t *testing.T) {
@@ -112,32 +82,4 @@ func TestFullDisk(t *testing.T) {
 	at, _ := find(t, b, engine.Bounds{}, 1, 2)
 	require.Equal(t, 0, at, "what was written before is there, and nothing of the other")
 	put(t, b, 2, 0, entryRow(13, 11, 1), engine.Bounds{})
-}
-
-// TestServerRestarts ends all connections of an engine, and then lets new ones fail, too.
-func TestServerRestarts(t *testing.T) {
-	t.Parallel()
-	d, r := postgresDatabase(t), &trips{}
-	p := r.open(t, d)
-	put(t, p, 1, 0, entryRow(11, 0, 1), engine.Bounds{})
-	var pid int
-	require.NoError(t, p.db.QueryRowContext(t.Context(), "select pg_backend_pid()").Scan(&pid))
-	_, err := d.raw.ExecContext(t.Context(), "select pg_terminate_backend($1, 10000)", pid)
-	require.NoError(t, err)
-	find(t, p, engine.Bounds{}, 1) // again with a new connection: the old one was used a moment ago, so it was not looked at
-	put(t, p, 2, 0, entryRow(12, 11, 1), engine.Bounds{})
-
-	require.NoError(t, p.db.QueryRowContext(t.Context(), "select pg_backend_pid()").Scan(&pid))
-	r.mu.Lock()
-	r.cut = true
-	r.mu.Unlock()
-	_, err = d.raw.ExecContext(t.Context(), "select pg_terminate_backend($1, 10000)", pid)
-	require.NoError(t, err)
-	_, _, err = p.Find(t.Context(), "s", message.ID{}, []message.ID{{1}, {2}}, engine.Bounds{})
-	require.ErrorContains(t, err, "failed to connect", "the second time")
-	r.mu.Lock()
-	r.cut = false
-	r.mu.Unlock()
-	_, revs := find(t, p, engine.Bounds{}, 1, 2)
-	require.Equal(t, []byte{12, 11}, revs)
 }
