@@ -221,37 +221,6 @@ func TestArchiveOfAConversation(t *testing.T) {
 	require.Zero(t, kept(one))
 }
 
-// A call that is cancelled while something is put ends with the error of its
-// context, and the next one finds all as it was before.
-func TestCanceledAtEachPut(t *testing.T) {
-	t.Parallel()
-	h := middlewaretest.ReAct{Rounds: 12}.Messages()
-	for at := 1; at <= 11; at++ {
-		for _, opts := range []middleware.Options{{}, {EditWithoutArchive: true}, {Strict: true}} {
-			ctx, cancel := context.WithCancel(t.Context())
-			s := &watched{Store: store.NewMemory(0), before: func(_ context.Context, n int) error {
-				if n == at {
-					cancel()
-				}
-				return nil
-			}}
-			journal := journal.NewMemory(0)
-			mw := middleware.With(middleware.Env{Archive: s, Journal: journal}, taker(opts))
-			asked := middlewaretest.Script()
-			_, err := mw(asked.Model)(ctx, &middleware.Request{Messages: h}, nil)
-			require.ErrorIs(t, err, context.Canceled, "at put %d", at)
-			require.Empty(t, asked.Requests(), "no model is asked")
-			found, err := journal.Find(t.Context(), "", message.IDs(h[1:])[0], message.IDs(h[1:]))
-			require.NoError(t, err)
-			require.Empty(t, found.Entries, "nothing is remembered")
-			sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-			require.NoError(t, err)
-			require.Len(t, events, 1)
-			require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages))
-		}
-	}
-}
-
 // A slow store is waited for, in one call for all contents, and nothing of it outlives
 // the call.
 func TestSlowArchive(t *testing.T) {

@@ -191,40 +191,6 @@ func notices(events []middleware.Event, about string) []middleware.Event {
 	return slices.DeleteFunc(only(events, middleware.Notice), func(e middleware.Event) bool { return !strings.Contains(e.Why, about) })
 }
 
-// TestEachAttempt has the same move again and again.
-func TestEachAttempt(t *testing.T) {
-	t.Parallel()
-	for _, moves := range [][]move{inVain, getsOn, idles} {
-		for _, m := range moves {
-			t.Run(string(m), func(t *testing.T) {
-				t.Parallel()
-				a, c := &actor{}, newChat()
-				mw := a.middleware("actor", middleware.Options{})
-				rest := slices.Contains(inVain, m)
-				for n := 1; n <= 6; n++ {
-					a.does(m)
-					a.asked, a.looked = 0, 0
-					events := c.call(t, mw)
-					asleep := rest && n > 3
-					require.Equal(t, m != unmet && !asleep, a.asked == 1, "call %d: an editor that gets nowhere is asked three times", n)
-					require.Equal(t, asleep, a.looked == 0, "call %d: nor is its trigger asked any more", n)
-					resting := only(events, middleware.Paused)
-					require.Equal(t, rest && n == 3, len(resting) == 1, "call %d: it is said when it begins: %v", n, events)
-					for _, e := range resting {
-						require.Equal(t, "actor", e.By)
-						require.Contains(t, e.Why, "3 attempts in a row brought no progress, the last because ")
-						require.NotContains(t, e.Why, "\n", "no stack")
-						require.Equal(t, e, events[len(events)-1], "it comes last")
-					}
-					if asleep {
-						require.Empty(t, events, "call %d: nothing is told of an editor that rests", n)
-					}
-				}
-			})
-		}
-	}
-}
-
 // TestWhatWakes lets an editor rest, and then something happens.
 func TestWhatWakes(t *testing.T) {
 	t.Parallel()
@@ -289,41 +255,6 @@ func TestAContextPerCall(t *testing.T) {
 		c.call(t, mw)
 	}
 	require.Equal(t, 3, a.asked)
-}
-
-// TestRestsAgain counts anew in each turn, and from each progress on.
-func TestRestsAgain(t *testing.T) {
-	t.Parallel()
-	a, c := &actor{}, newChat()
-	mw := a.middleware("actor", middleware.Options{})
-	run := func(moves ...move) (asked, rests int) {
-		before := a.asked
-		for _, m := range moves {
-			a.does(m)
-			rests += len(only(c.call(t, mw), middleware.Paused))
-		}
-		return a.asked - before, rests
-	}
-	check := func(why string, wantAsked, wantRests, asked, rests int) {
-		require.Equal(t, []int{wantAsked, wantRests}, []int{asked, rests}, "asked and rests: %s", why)
-	}
-	asked, rests := run(fails, refused, cheap, fails, dearVain, dear, unmade, larger)
-	check("progress resets", 8, 0, asked, rests)
-	asked, rests = run(nothing, misfits, whyOnly, unmet, fails, fails)
-	check("what is no attempt leaves the count as it is", 4, 1, asked, rests)
-	c.ask("And now?")
-	asked, rests = run(fails, fails)
-	check("a turn counts anew", 2, 0, asked, rests)
-	c.ask("And then?")
-	asked, rests = run(fails, fails, fails, fails)
-	check("and so does the next", 3, 1, asked, rests)
-
-	a.does(fails)
-	require.Empty(t, only(c.call(t, mw, "actor"), middleware.Paused), "it rests already")
-	a.does(cheap)
-	c.call(t, mw, "actor")
-	asked, rests = run(fails, fails, fails, fails)
-	check("progress that was forced wakes it", 3, 1, asked, rests)
 }
 
 func TestRestAfter(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -214,37 +213,6 @@ func TestChainOfNothingIsTheIdentity(t *testing.T) {
 	}))
 }
 
-func TestChainIsAssociative(t *testing.T) {
-	t.Parallel()
-	flat := record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.shorten(), l.fold(), l.foldMore()) })
-	require.Greater(t, flat.edits, 10, "the editors edit, or the law says nothing")
-	require.GreaterOrEqual(t, flat.paid, int64(5))
-	for _, by := range []string{"shorten:", "fold:", "fold more:"} {
-		require.True(t, slices.ContainsFunc(flat.events, func(e string) bool { return strings.Contains(e, "edited "+by) }),
-			"%s edits:\n%s", by, strings.Join(flat.events, "\n"))
-	}
-	chain := middleware.Chain
-	for name, nested := range map[string]func(l *layers) middleware.Middleware{
-		"Chain(a, Chain(b, c))": func(l *layers) middleware.Middleware { return chain(l.shorten(), chain(l.fold(), l.foldMore())) },
-		"Chain(Chain(a, b), c)": func(l *layers) middleware.Middleware { return chain(chain(l.shorten(), l.fold()), l.foldMore()) },
-		"Chain(Chain(a), Chain(b), Chain(c))": func(l *layers) middleware.Middleware {
-			return chain(chain(l.shorten()), chain(l.fold()), chain(l.foldMore()))
-		},
-		"Chain(a, Chain(Chain(b)), Chain(c))": func(l *layers) middleware.Middleware {
-			return chain(l.shorten(), chain(chain(l.fold())), chain(l.foldMore()))
-		},
-		"a(b(c))": func(l *layers) middleware.Middleware {
-			a, b, c := l.shorten(), l.fold(), l.foldMore()
-			return func(next middleware.Model) middleware.Model { return a(b(c(next))) }
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			requireSame(t, flat, record(t, nested))
-		})
-	}
-}
-
 // Any way to nest any layers gives what the flat chain gives.
 func TestChainNestsAtRandom(t *testing.T) {
 	t.Parallel()
@@ -289,31 +257,6 @@ func nest(mws []middleware.Middleware, cuts []int) middleware.Middleware {
 		cuts = cuts[2:]
 	}
 	return middleware.Chain(mws...)
-}
-
-func TestEditingAloneIsAChainOfOne(t *testing.T) {
-	t.Parallel()
-	alone := record(t, (*layers).fold)
-	require.NotZero(t, alone.edits)
-	requireSame(t, alone, record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.fold()) }))
-
-	// Without anything around it, too.
-	var views [2][][]message.Message
-	for i, around := range []func(middleware.Middleware) middleware.Middleware{
-		func(mw middleware.Middleware) middleware.Middleware { return mw },
-		func(mw middleware.Middleware) middleware.Middleware { return middleware.Chain(mw) },
-	} {
-		l := &layers{}
-		mw := around(l.fold())
-		for history := range testkit.Prefixes(conversationsToReplay()[0]) {
-			req, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history, Tools: []message.ToolDef{{Name: "search"}}})
-			require.NoError(t, err)
-			views[i] = append(views[i], req.Messages)
-		}
-		for k := range views[i] {
-			require.NoError(t, testkit.Same(alone.views[k], views[i][k]), "view %d", k)
-		}
-	}
 }
 
 // A chain writes once a call, whatever the number of its layers.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -89,72 +88,6 @@ func addAtEnd(next middleware.Model) middleware.Model {
 	}
 }
 
-// What is committed is there for other chains with the same journal, and also
-// if another question takes the place of the newest.
-func TestDraftCommitIsShared(t *testing.T) {
-	t.Parallel()
-	journal := journal.NewMemory(0)
-	l := &layers{}
-	build := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, l.fold()) }
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700, PerTurn: 4, Answered: true}.Messages()
-	history = append(history, message.User("What now?"))
-	d := drafted(t, build(), history)
-	require.NoError(t, d.Commit(t.Context()))
-	got, events := sentBy(t, build(), append(slices.Clip(history[:len(history)-1]), message.User("And now?")))
-	require.Empty(t, events)
-	require.NoError(t, testkit.Same(messagesOf(d.After)[:d.After.Len()-1], got[:len(got)-1]))
-	require.Equal(t, int64(1), l.paid.Load())
-}
-
-func TestDraftCommitWhenTheConversationWentOn(t *testing.T) {
-	t.Parallel()
-	whole := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
-	history := whole[:2+2*16]
-	for _, tt := range []struct {
-		name  string
-		mw    func(l *layers) middleware.Middleware
-		draft []string // what is forced in the draft
-		meant []string // and in the call meanwhile
-		calls []message.Message
-		fails bool
-	}{
-		{name: "without an edit", mw: (*layers).both, draft: []string{"fold"}, calls: whole[:2+2*17]},
-		{name: "the same edits, by a call", mw: (*layers).shortenOnly, draft: []string{"shorten"}, meant: []string{"shorten"}, calls: history},
-		{name: "edits inside the fold of the draft", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: history},
-		{name: "another fold of the same", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"fold, other words"}, calls: history, fails: true},
-		{name: "a larger fold", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"fold more"}, calls: history, fails: true},
-		{name: "an edit, after more rounds", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*18], fails: true},
-		{name: "an edit, after one more message", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*16+1], fails: true},
-		{name: "an edit, in a shorter history", mw: (*layers).both, draft: []string{"fold"}, meant: []string{"clear"}, calls: whole[:2+2*12]},
-		{name: "an edit elsewhere, in a shorter history", mw: (*layers).both, draft: []string{"clear"}, meant: []string{"fold more"}, calls: whole[:2+2*12], fails: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			l := &layers{}
-			mw := tt.mw(l)
-			d := drafted(t, mw, history, tt.draft...)
-			require.NotEmpty(t, d.Edits)
-			before, events := sentBy(t, mw, tt.calls, tt.meant...)
-			require.Len(t, events, len(tt.meant), "%v", events)
-			err := d.Commit(t.Context())
-			if tt.fails {
-				require.Equal(t, middleware.Outdated, middleware.KindOf(err), "%v", err)
-				require.ErrorContains(t, err, "make a new draft")
-				again, events := sentBy(t, mw, tt.calls)
-				require.Empty(t, events)
-				require.NoError(t, testkit.Same(before, again), "nothing was kept")
-				return
-			}
-			require.NoError(t, err)
-			for _, h := range [][]message.Message{history, whole} {
-				got, events := sentBy(t, mw, h)
-				require.Empty(t, events)
-				require.NoError(t, testkit.Same(messagesOf(d.After), got[:d.After.Len()]))
-			}
-		})
-	}
-}
-
 // both has editors that edit when forced only.
 func (l *layers) both() middleware.Middleware {
 	return middleware.Chain(
@@ -163,40 +96,7 @@ func (l *layers) both() middleware.Middleware {
 	)
 }
 
-func (l *layers) shortenOnly() middleware.Middleware { return shortener("shorten", 3, never) }
-
 var never = trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return false, "", nil })
-
-// lateJournal does something right before the first write.
-type lateJournal struct {
-	journal.Journal
-
-	once sync.Once
-	do   func()
-}
-
-func (j *lateJournal) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	j.once.Do(j.do)
-	return j.Journal.Put(ctx, scope, writes)
-}
-
-// A call that is quicker by a hair wins, as it wins over another call.
-func TestDraftCommitLosesARace(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	memory := journal.NewMemory(0)
-	l := &layers{}
-	other := middleware.With(middleware.Env{Journal: memory}, l.foldMore())
-	var theirs []message.Message
-	j := &lateJournal{Journal: memory, do: func() { theirs, _ = sentBy(t, other, history) }}
-	mw := middleware.With(middleware.Env{Journal: j}, l.fold())
-	d := drafted(t, mw, history)
-	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
-	got, events := sentBy(t, mw, history)
-	require.Empty(t, events)
-	require.NoError(t, testkit.Same(theirs, got))
-	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())), "once more")
-}
 
 // moodyJournal fails while it is told to.
 type moodyJournal struct {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -202,53 +201,6 @@ func TestDraftWithinACall(t *testing.T) {
 	require.Equal(t, int64(2), journal.puts.Load())
 }
 
-// A middleware that asks several times, as for a better answer, makes no
-// difference, whether one call follows the other or all are under way at once.
-func TestDraftOfSeveralModelCalls(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	oneByOne := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			for range 2 {
-				if _, err := next(ctx, req, emit); err != nil {
-					return nil, err
-				}
-			}
-			return next(ctx, req, emit)
-		}
-	}
-	atOnce := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			var resp [4]*middleware.Response
-			var errs [4]error
-			var wg sync.WaitGroup
-			for i := range resp {
-				wg.Go(func() { resp[i], errs[i] = next(ctx, req, nil) })
-			}
-			wg.Wait()
-			return resp[0], errors.Join(errs[:]...)
-		}
-	}
-	l := &layers{}
-	want := drafted(t, middleware.Chain(l.shorten(), l.fold()), history)
-	for name, several := range map[string]middleware.Middleware{"one by one": oneByOne, "at once": atOnce} {
-		for _, mw := range []middleware.Middleware{
-			middleware.Chain(several, l.shorten(), l.fold()),
-			middleware.Chain(l.shorten(), several, l.fold()),
-			middleware.Chain(l.shorten(), l.fold(), several),
-		} {
-			d := drafted(t, mw, history)
-			require.Len(t, d.Edits, len(want.Edits), name)
-			require.NoError(t, testkit.Same(history, messagesOf(d.Before)), name)
-			require.NoError(t, testkit.Same(messagesOf(want.After), messagesOf(d.After)), name)
-			require.NoError(t, d.Commit(t.Context()), name)
-			got, events := sentBy(t, mw, history)
-			require.Empty(t, events, name)
-			require.NoError(t, testkit.Same(messagesOf(d.After), got), name)
-		}
-	}
-}
-
 // A draft knows what the provider has said in earlier calls: the window that it named, and what it has charged.
 func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
 	t.Parallel()
@@ -324,45 +276,4 @@ func TestPreview(t *testing.T) {
 	})
 	require.Equal(t, sent.Messages, preview.Messages(), "the preview is what is made")
 	require.Equal(t, sent.View().Size().Tokens, preview.Size().Tokens)
-}
-
-// TestAgain has a layer between two editors that makes a call once more.
-func TestAgain(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.User("Why?"), message.Assistant(message.Text{Text: strings.Repeat("a ", 50)}), message.User("And?"),
-		message.Assistant(message.Text{Text: strings.Repeat("b ", 50)}), message.User("Then?"),
-	}
-	shortens := func(name string, at int) middleware.Middleware {
-		return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			text := v.At(at).Text()
-			if len(text) < 20 {
-				return nil, nil
-			}
-			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(at, message.Text{Text: text[:len(text)/2]})}}, nil
-		}, middleware.Options{})
-	}
-	again := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			if _, err := next(ctx, req, emit); err != nil {
-				return nil, err
-			}
-			return next(ctx, core.Again(req, false), emit)
-		}
-	}
-	var heard middlewaretest.Recorder
-	script := middlewaretest.Script(middlewaretest.Say("once"), middlewaretest.Say("twice"))
-	_, err := middleware.Chain(heard.Middleware(), shortens("first", 1), again, shortens("second", 3))(script.Model)(
-		t.Context(), &middleware.Request{Messages: h}, nil)
-	require.NoError(t, err)
-	var lengths [][2]int
-	for _, req := range script.Requests() {
-		lengths = append(lengths, [2]int{len(req.Messages[1].Text()), len(req.Messages[3].Text())})
-	}
-	require.Equal(t, [][2]int{{50, 50}, {50, 25}}, lengths, "the second attempt begins with the edits of the first")
-	require.Len(t, heard.Events(), 3, "and nothing else is told: %v", heard.Events())
-
-	req := &middleware.Request{Messages: h, Model: "m"}
-	require.Equal(t, req, core.Again(req, false), "without a view there is nothing to take back")
-	require.NotSame(t, req, core.Again(req, false))
 }

@@ -8,29 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
-
-// What the documentation of Chain says, taken by its word.
-func TestChainIsWhatOneWouldNestByHand(t *testing.T) {
-	t.Parallel()
-	for _, msgs := range conversationsToReplay() {
-		chained, nested := &layers{}, &layers{}
-		a, b, c := nested.shorten(), nested.fold(), nested.foldMore()
-		byHand := func(next middleware.Model) middleware.Model { return a(b(c(next))) }
-		byChain := middleware.Chain(chained.shorten(), chained.fold(), chained.foldMore())
-		for history := range testkit.Prefixes(msgs) {
-			want, _, err := middleware.Apply(t.Context(), byChain, &middleware.Request{Messages: history})
-			require.NoError(t, err)
-			got, _, err := middleware.Apply(t.Context(), byHand, &middleware.Request{Messages: history})
-			require.NoError(t, err)
-			require.NoError(t, testkit.Same(want.Messages, got.Messages), "a history of %d messages", len(history))
-		}
-		require.Equal(t, chained.paid.Load(), nested.paid.Load(), "folds that were made")
-	}
-}
 
 // A layer between two editors that marks messages, without changing what they
 // say, does not cost an edit, and its marks reach the model.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -272,24 +271,6 @@ func TestCacheBrokenByAJoinedMessage(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
-// An edit behind messages that a repair has joined: the event of the edit says it.
-func TestCacheBrokenBehindAJoinedMessage(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	var w wire
-	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)), mender(message.Bedrock))(w.model)
-	ask := func(n int, force ...string) string {
-		history := append([]message.Message{message.User("one")}, lookups(n)[1:]...)
-		resp, err := model(t.Context(), &middleware.Request{Messages: history, Force: force}, nil)
-		require.NoError(t, err)
-		require.Equal(t, w.naive(), resp.Cache.Prefix)
-		return resp.Cache.Broken
-	}
-	require.Empty(t, ask(6))
-	require.Equal(t, "edit", ask(7, "a"))
-	require.Empty(t, rec.Events(middleware.Missed))
-}
-
 // What a failed call has reported explains the next one.
 func TestCacheBrokenByAFailedCall(t *testing.T) {
 	t.Parallel()
@@ -331,44 +312,6 @@ func TestCacheRead(t *testing.T) {
 		}
 		require.Equal(t, report.Cache{Prompt: c.prompt, Read: c.read, Miss: "tools_changed", Missed: 3}, resp.Cache, name)
 		require.Equal(t, "x", w.reply.Cache.Broken, "the response of the model is not written to")
-	}
-}
-
-// Chains one after another, and one in another: the numbers are those of what the model was sent, each call is reported
-// once, and its usage calibrates once.
-func TestCacheOfSeveralChains(t *testing.T) {
-	t.Parallel()
-	a := func() middleware.Middleware { return folder("a", 4, trigger.Tokens(900), new(atomic.Int64)) }
-	b := func() middleware.Middleware { return halver("b") }
-	for name, build := range map[string]func(rec middleware.Middleware) middleware.Middleware{
-		"one": func(rec middleware.Middleware) middleware.Middleware { return middleware.Chain(rec, a(), b()) },
-		"nested": func(rec middleware.Middleware) middleware.Middleware {
-			return middleware.Chain(rec, a(), middleware.Chain(b()))
-		},
-		"one after one": func(rec middleware.Middleware) middleware.Middleware {
-			return together(middleware.Chain(rec, a()), middleware.Chain(b()))
-		},
-		"an Env of its own": func(rec middleware.Middleware) middleware.Middleware {
-			return together(middleware.Chain(rec, a()), middleware.With(middleware.Env{Scope: "own"}, b()))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var rec middlewaretest.Recorder
-			var w wire
-			model := build(rec.Middleware())(w.model)
-			for n := 2; n < 40; n++ {
-				resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n)}, nil)
-				require.NoError(t, err)
-				if name == "an Env of its own" && resp.Cache.Prefix == 0 {
-					continue // to the inner chain, an edit of the outer one can begin another conversation
-				}
-				require.Equal(t, w.naive(), resp.Cache.Prefix, "%d rounds", n)
-			}
-			require.NotEmpty(t, rec.Events(middleware.Edited))
-			require.Empty(t, rec.Events(middleware.Missed))
-			require.Len(t, rec.Events(middleware.Called), 38)
-		})
 	}
 }
 
@@ -448,29 +391,5 @@ func TestCachePrefixOfRecordings(t *testing.T) {
 				require.Contains(t, e.Why, "repairs differ")
 			}
 		}
-	}
-}
-
-// Branches of a conversation have each their own call before, since a provider keeps both.
-func TestCacheOfBranches(t *testing.T) {
-	t.Parallel()
-	var w wire
-	model := sayer("a")(w.model)
-	stem := lookups(10)
-	branch := append(slices.Clone(stem[:len(stem)-2]), message.User("another way"))
-	size := func(h []message.Message) int { return tokens.Meter{}.Request(h, nil) }
-	for i, c := range []struct {
-		history []message.Message
-		prefix  int
-	}{
-		{stem, 0},
-		{branch, size(stem[:len(stem)-2])},
-		{lookups(11), size(stem)},
-		{append(slices.Clip(branch), message.User("go on")), size(branch)},
-		{lookups(12), size(lookups(11))},
-	} {
-		resp, err := model(t.Context(), &middleware.Request{Messages: c.history}, nil)
-		require.NoError(t, err)
-		require.Equal(t, c.prefix, resp.Cache.Prefix, "call %d", i)
 	}
 }

@@ -72,50 +72,6 @@ func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []r
 	return events, reports
 }
 
-// Each call is reported by one event, whose numbers are on the scale of all other events.
-func TestCalled(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	var views []*middleware.View
-	usage := func(v *middleware.View) message.Usage {
-		return message.Usage{Input: v.Size().Counted * 3 / 2, Output: 7}
-	}
-	model := middleware.Chain(rec.Middleware(), halver("a"), sayer("b"))(
-		func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			views = append(views, req.View())
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"}), Usage: usage(req.View())}, nil
-		})
-	prefix := []int{0}
-	for n := 6; n <= 24; n += 3 {
-		_, err := model(t.Context(), &middleware.Request{Messages: lookups(n)}, nil)
-		require.NoError(t, err)
-	}
-	_, reports := called(t, &rec)
-	require.Len(t, reports, 7, "one for each call")
-	for i, r := range reports {
-		v := views[i]
-		require.Equal(t, v.Size().Tokens, r.View)
-		require.Equal(t, usage(v), r.Usage)
-		require.Equal(t, r.History-r.View, r.Saved)
-		counted := v.Meter().Request(v.History(), nil)
-		require.Equal(t, core.Without(v, v.Size().Counted-counted).Size().Tokens, r.History, "the history on the scale of the view")
-		if i > 0 {
-			n, before := core.Shared(v, views[i-1]), views[i-1]
-			prefix = append(prefix, core.Without(v, v.Size().Counted-v.Meter().Request(v.Messages()[:n], nil)).Size().Tokens)
-			if n == before.Len() {
-				require.Equal(t, reports[i-1].Usage.Input, r.Cache.Prefix, "all that the call before was charged for")
-			}
-		}
-		require.Equal(t, prefix[i], r.Cache.Prefix)
-	}
-	require.Zero(t, reports[0].Saved)
-	require.Positive(t, reports[6].Edits)
-	require.Positive(t, reports[6].Saved)
-	for _, e := range rec.Events(middleware.Edited) {
-		require.True(t, slices.ContainsFunc(reports, func(r report.Call) bool { return r.View == e.After }), "%s", e)
-	}
-}
-
 // What a later layer changes, other tools and a failing call are in the report.
 func TestCalledWithWhatWasSent(t *testing.T) {
 	t.Parallel()

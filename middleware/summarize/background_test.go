@@ -84,22 +84,6 @@ func TestPreparedInTheBackground(t *testing.T) {
 	})
 }
 
-// If what was prepared is not enough, it is brought up to date, and the messages
-// that it is about are not read again.
-func TestPreparedForAnotherHistory(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		bg, small, mw := prepares(t)
-		h := history(24)
-		apply(t, mw, h[:20])
-		bg.Wait()
-		h[5] = message.Result("c2", "read_file", "something else was read in this fork")
-		h[4] = message.Assistant(message.ToolCall{ID: "c2", Name: "read_file", Arguments: `{}`})
-		apply(t, mw, h[:30])
-		require.Len(t, small.Requests(), 2, "a fork gets a summary of its own")
-	})
-}
-
 // What fails in the background is no loss: the fold makes the summary itself.
 func TestPreparationFails(t *testing.T) {
 	t.Parallel()

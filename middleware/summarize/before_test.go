@@ -3,7 +3,6 @@ package summarize_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -76,26 +75,4 @@ func TestBefore(t *testing.T) {
 	_, err = viewBy(t, instructed, h)
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(small.Requests()[0].Messages), "Keep every host name.")
-}
-
-// TestBeforeEachCall: a fold that is stopped is asked about in each call, and is made once it passes. One that panics is not made.
-func TestBeforeEachCall(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	mw := middleware.Chain(summarize.New(summarize.ByRules(), before(func(*summarize.Fold) summarize.Decision {
-		if asked.Add(1) < 7 {
-			return summarize.Decision{Veto: "not yet"}
-		}
-		return summarize.Decision{}
-	})))
-	for rounds := 6; rounds < 13; rounds++ {
-		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: grown(rounds)[:4*rounds+1]})
-		require.NoError(t, err)
-		require.Equal(t, rounds == 12, len(sent.Messages) < 4*rounds, "%d rounds", rounds)
-	}
-
-	broken := summarize.New(summarize.ByRules(), before(func(*summarize.Fold) summarize.Decision { panic("no") }))
-	view, err := viewBy(t, broken, grown(6))
-	require.ErrorContains(t, err, "Options.Before: summariser panicked: no")
-	require.NotContains(t, view, "[Summary of the earlier conversation")
 }

@@ -2,15 +2,11 @@ package summarize_test
 
 import (
 	"cmp"
-	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
@@ -65,79 +61,5 @@ func TestSuffixIsNotPossible(t *testing.T) {
 	}
 }
 
-// Memories that could not be kept are kept with the next attempt at the fold.
-func TestFlushedLater(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	failing, flushed := true, 0
-	mw := summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
-		if failing {
-			return "", errors.New("not now")
-		}
-		return "All is well.", nil
-	}), summarize.Options{
-		NoFallback: true,
-		Flush: func(_ context.Context, folded []message.Message) (int, error) {
-			if failing {
-				return 0, errors.New("the disk is full")
-			}
-			flushed += len(folded)
-			return len(folded), nil
-		},
-	})
-	view, events := fold(t, mw, h)
-	require.NoError(t, testkit.Same(h, view), "all is as it was")
-	require.Equal(t, summarize.Flushed, events[0].Kind)
-	require.ErrorContains(t, events[0].Err, "the disk is full")
-	failing = false
-	view, _ = fold(t, mw, h)
-	require.Equal(t, len(h)-len(view)+1, flushed, "what the first attempt could not keep")
-}
-
-// A dry run keeps no memories, neither of what it would fold nor of what one before it
-// has folded: the next call does.
-func TestDryRunsFlushNothing(t *testing.T) {
-	t.Parallel()
-	flushed := 0
-	mw := summarize.New(summarize.ByRules(), summarize.Options{Flush: func(_ context.Context, folded []message.Message) (int, error) {
-		flushed += len(folded)
-		return len(folded), nil
-	}})
-	h := history(8)
-	d, err := middleware.Draft(t.Context(), mw, forced(h))
-	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context()))
-	again, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Empty(t, again.Edits, "the fold is there")
-	require.Zero(t, flushed)
-	view, _ := apply(t, mw, h)
-	require.Equal(t, len(h)-len(view)+1, flushed)
-}
-
-// filler is so much text that a message of it is worth folding.
-var filler = strings.Repeat("The build reads its cache. ", 60)
-
 // said returns an answer.
 func said(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
-
-// There is one summary, also where it stands among what KeepTokens keeps, and a
-// question before it gives way to it.
-func TestOneSummaryBehindAQuestion(t *testing.T) {
-	t.Parallel()
-	mw := summarize.New(summarize.By(writer("It was read.").Model, summarize.Ask{Sections: []string{}}), summarize.Options{KeepTokens: 800})
-	h := []message.Message{message.User("Why?"), said(filler), message.User("Look: " + strings.Repeat(filler, 4)), said(filler + filler), said("Done.")}
-	view, _ := fold(t, mw, h)
-	require.Equal(t, []bool{true, true, false, true}, stays(view, h), "the last question stays before the summary")
-	h = append(h, message.User("And now?"))
-	view, _ = fold(t, mw, h)
-	require.Equal(t, []bool{true, false, true, true}, stays(view, h), "one summary stands for it as well")
-}
-
-// stays tells which messages of a view are of the history.
-func stays(view, h []message.Message) (out []bool) {
-	for _, m := range view {
-		out = append(out, contains(h, m))
-	}
-	return out
-}

@@ -34,24 +34,3 @@ func TestClaim(t *testing.T) {
 	require.Equal(t, 1, claim(0, 1), "the oldest are not")
 	require.LessOrEqual(t, len(f.new)+len(f.old), 2*maxFlushed)
 }
-
-// The fold of a dry run is flushed once, for its scope and its last message, and a
-// bounded number of them is remembered.
-func TestPostponed(t *testing.T) {
-	t.Parallel()
-	f := &flushes{}
-	id := message.IDs([]message.Message{message.User("a"), message.User("b")})
-	f.postpone(place{"a", id[0]}, messagesFrom(0, 1))
-	f.postpone(place{"b", id[0]}, messagesFrom(0, 2))
-	f.postpone(place{"a", id[0]}, messagesFrom(0, 3))
-	require.Nil(t, f.takePostponed(place{"a", id[1]}), "no fold ends there")
-	require.Len(t, f.takePostponed(place{"b", id[0]}), 2)
-	require.Len(t, f.takePostponed(place{"a", id[0]}), 3, "the newer one of two that are equal")
-	require.Nil(t, f.takePostponed(place{"a", id[0]}), "once")
-
-	for i := range maxPending + 1 {
-		f.postpone(place{fmt.Sprint(i), id[0]}, messagesFrom(0, 1))
-	}
-	require.LessOrEqual(t, len(f.postponed), maxPending)
-	require.NotNil(t, f.takePostponed(place{fmt.Sprint(maxPending), id[0]}), "the newest is remembered")
-}

@@ -134,45 +134,6 @@ func TestTheBeginningIsKept(t *testing.T) {
 	}
 }
 
-// TestLevels has two trims in a chain: each reports its changes of level.
-func TestLevels(t *testing.T) {
-	t.Parallel()
-	late := trigger.Tokens(never)
-	mw := middleware.With(chars4,
-		trim.New(trim.Options{Trigger: late, Warning: 0.5}),
-		trim.New(trim.Options{Trigger: late, Threshold: 0.6}))
-	h := turns(40)
-	reported := func(n, window int) (reported []string) {
-		req := &middleware.Request{Messages: h[:n]}
-		if window > 0 {
-			req.Budget = &middleware.Budget{Window: window, Reserve: 100}
-		}
-		_, events := apply(t, mw, req)
-		for _, e := range events {
-			require.Equal(t, trim.LevelChanged, e.Kind)
-			require.Equal(t, "trim", e.By)
-			require.Equal(t, e.Before, e.After)
-			c := e.Detail.(trim.Change)
-			require.Equal(t, e.Before, c.Tokens)
-			require.Contains(t, e.Why, fmt.Sprintf("%s → %s: ", c.From, c.To))
-			reported = append(reported, e.Why)
-		}
-		return reported
-	}
-	require.Empty(t, reported(4, 1100), "173 tokens")
-	require.Equal(t, []string{"none → warning: 551 of 1000 tokens, 0.551 of the room"}, reported(11, 1100))
-	require.Equal(t, []string{"none → soft: 659 of 1000 tokens, 0.659 of the room"}, reported(13, 1100))
-	require.Empty(t, reported(13, 1100), "the same call again")
-	require.Equal(t, []string{
-		"warning → emergency: 1037 of 1000 tokens, 1.04 of the room", "soft → emergency: 1037 of 1000 tokens, 1.04 of the room",
-	}, reported(20, 1100))
-	require.Equal(t, []string{
-		"emergency → none: 1037 of 9900 tokens, 0.105 of the room", "emergency → none: 1037 of 9900 tokens, 0.105 of the room",
-	}, reported(20, 10_000), "another window")
-	require.Len(t, reported(20, 1100), 2)
-	require.Equal(t, []string{"emergency → none: the window is not known", "emergency → none: the window is not known"}, reported(20, 0))
-}
-
 // TestTarget is what a view is brought down to, for each way to set it.
 func TestTarget(t *testing.T) {
 	t.Parallel()
