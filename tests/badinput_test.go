@@ -63,13 +63,6 @@ func many(n int) []message.Message {
 	return append(h, message.Assistant(message.Text{Text: "done"}), message.User("next"))
 }
 
-func pinned(h []message.Message) []message.Message {
-	for i := range h {
-		h[i].Hints.Pinned = true
-	}
-	return h
-}
-
 // requireNoWorse fails if a view breaks rules more often than the history. A
 // result without a place may be orphaned in the one and a duplicate in the
 // other: which of them it is depends on what stands before it.
