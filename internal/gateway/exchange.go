@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"io"
 	"log/slog"
@@ -50,7 +51,8 @@ type exchange struct {
 
 	mu            sync.Mutex // middlewares may ask concurrently
 	decision      *wire.Decision
-	before, after int    // tokens; 0: not counted
+	before, after int // tokens; 0: not counted
+	balance       balance
 	lost          string // the store that has failed, and how: "archive: full"; "": none
 }
 
@@ -253,11 +255,17 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	if x.decision != nil && d.Reason == "" {
 		m.added.observe(d.Added)
 	}
+	if x.balance.overpays() {
+		m.warnings.add(1, "overpaid")
+		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, fmt.Sprintf("cached prefix broken %d times, cost $%.4f more than it saved: edit more "+
+			"rarely, by the trigger economy", x.balance.broken, -x.balance.saved.Dollars()), slog.String("scope", x.scope))
+	}
 	g.opts.Log.LogAttrs(ctx, slog.LevelInfo, "request",
 		slog.String("route", x.route.Name), slog.String("format", format), slog.String("result", result),
 		slog.Int("status", x.status), slog.String("scope", x.scope), slog.String("passed", why),
 		slog.String("native", d.Native), slog.String("failure", x.failure), slog.String("failed", d.Failed), slog.String("store", x.lost),
 		slog.Bool("retried", d.Retried), slog.Int("tokens_before", x.before), slog.Int("tokens_after", x.after),
+		slog.Int("cache_broken", x.balance.broken), slog.Float64("saved_usd", x.balance.saved.Dollars()),
 		slog.Int64("bytes_in", d.BytesIn), slog.Int64("bytes_out", d.BytesOut),
 		slog.Int64("added_us", d.Added.Microseconds()), slog.Int64("took_ms", took.Milliseconds()))
 }

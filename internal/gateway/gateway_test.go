@@ -525,3 +525,28 @@ func TestCheck(t *testing.T) {
 	require.Error(t, all[0].Err, "there is no model for the summaries")
 	require.Error(t, all[len(all)-1].Err)
 }
+
+// TestOverpaid: a trigger that breaks the cached prefix in each call costs more than it saves. This is counted, and told once.
+func TestOverpaid(t *testing.T) {
+	t.Parallel()
+	p, err := fakeprovider.Start(fakeprovider.Text("I go on."), fakeprovider.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	s := listen(t, "chain: [{use: contextedit, trigger: {tokens: 1}, keep: 20}]", p.Root, gateway.Options{})
+	told := 0
+	for n := 18; n < 30; n++ {
+		a := post(t.Context(), t, s.url+chatPath, strings.Replace(rounds(n, ""), `"m"`, `"gpt-4o"`, 1))
+		require.Equal(t, http.StatusOK, a.status, a.body)
+		for line := <-s.log; ; line = <-s.log {
+			if !strings.Contains(line, "level=WARN") {
+				break
+			}
+			require.Regexp(t, `cached prefix broken 3 times, cost \$0\.\d+ more than it saved`, line)
+			told++
+		}
+	}
+	text := get(t, s.url+"/metrics").body
+	require.Equal(t, 1, told, text)
+	require.Contains(t, text, "laconic_cache_broken_total 9\n")
+	require.Contains(t, text, "laconic_saved_dollars -0.")
+}

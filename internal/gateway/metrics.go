@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/report"
 )
 
 // Series is a metric: its name, what it counts, and its labels.
@@ -31,6 +32,8 @@ var (
 	EditsSeries        = Series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}
 	RetriesSeries      = Series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}
 	CompactionsSeries  = Series{"laconic_compactions_total", "counter", "Requests for compactions that native has made.", nil}
+	BrokenSeries       = Series{"laconic_cache_broken_total", "counter", "Requests in which edits have broken the cached prefix.", nil}
+	SavedSeries        = Series{"laconic_saved_dollars", "gauge", "Estimate of what edits save; negative: of what they cost.", nil}
 	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
 	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
 	FailuresSeries     = Series{"laconic_failures_total", "counter", "Requests in which a layer failed, by what.", []string{"failed"}}
@@ -87,7 +90,9 @@ type metrics struct {
 
 	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions, storeErrors, failures, warnings, audits, reloads, active *counter
 
-	added *histogram
+	broken, saved *counter
+	added         *histogram
+	ledger        ledger
 }
 
 func newMetrics() *metrics {
@@ -106,6 +111,8 @@ func newMetrics() *metrics {
 		{&m.storeErrors, StoreErrorsSeries},
 		{&m.failures, FailuresSeries},
 		{&m.warnings, WarningsSeries},
+		{&m.broken, BrokenSeries},
+		{&m.saved, SavedSeries},
 		{&m.audits, AuditsSeries},
 		{&m.reloads, ReloadsSeries},
 		{&m.active, ActiveSeries},
@@ -125,6 +132,7 @@ func (m *metrics) event(ctx context.Context, e middleware.Event) {
 	case middleware.Called:
 		m.tokensBefore.add(float64(e.Before))
 		m.tokensAfter.add(float64(e.After))
+		m.book(ctx, e.Call)
 	case middleware.Failed:
 		if e.Reason == "journal" { // errors of the archive are counted where it is called
 			exchangeOf(ctx).fails(m, "journal", e.Err)
@@ -133,6 +141,20 @@ func (m *metrics) event(ctx context.Context, e middleware.Event) {
 	if e.Warning() {
 		m.warnings.add(1, string(e.Kind))
 	}
+}
+
+// book counts what the edits of a call cost and save.
+func (m *metrics) book(ctx context.Context, c *report.Call) {
+	if breaks(c) {
+		m.broken.add(1)
+	}
+	if c.Bill.Estimated {
+		m.saved.add(c.Bill.NotSpentEstimate.Dollars())
+	}
+	x, b := exchangeOf(ctx), m.ledger.book(c)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.balance = b
 }
 
 // write writes all metrics as text for Prometheus.
