@@ -290,12 +290,14 @@ func (s *session) unreported(position int) bool {
 	return position != unchanged && (s.before == nil || position < s.before.reported)
 }
 
-// reportSkipped reports what a read of the journal has left out.
+// reportSkipped reports, once, what a read of the journal has left out.
 func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
-	s.chain.report(ctx, req, Event{
-		Kind: Failed, By: "middleware", Reason: "journal", Err: k.Skipped,
-		Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
-	})
+	if s.track.State.conversation.once(req, "skipped "+k.Skipped.Error()) {
+		s.chain.report(ctx, req, Event{
+			Kind: Failed, By: "middleware", Reason: "journal", Err: k.Skipped,
+			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
+		})
+	}
 	k.Skipped = nil
 }
 

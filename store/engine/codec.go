@@ -13,7 +13,8 @@ import (
 )
 
 // The data of a row: a byte for the format, a checksum of the rest, and JSON of an entry or
-// a content, compressed and sealed. By the checksum, damage is distinguished from a missing key.
+// a content, compressed and sealed. By the checksum, damage is distinguished from a missing key, and from another format:
+// these five bytes are the same in all.
 const (
 	format = 2
 	head   = 1 + crc32.Size
@@ -30,6 +31,12 @@ const (
 // ErrKey is the error of data that no cipher of [Options] opens, and of contents that were
 // put with another Secret.
 var ErrKey = errors.New("wrong key")
+
+// The errors of rows of another version of this program. What a newer one has written is left as it is.
+var (
+	errOlder = errors.New("it was written by an older version, and edits are made anew")
+	errNewer = errors.New("it was written by a newer version, which alone can read and replace it")
+)
 
 var (
 	errSum  = errors.New("it was altered, or is not whole")
@@ -103,10 +110,12 @@ func (c *codec) unpack(out *zstd.Decoder, scope string, row []byte) (by int, pac
 	switch {
 	case len(row) < head:
 		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
-	case row[0] != format:
-		return 0, nil, nil, fmt.Errorf("%w: format %d is not known, want %d", store.ErrDamaged, row[0], format)
 	case binary.BigEndian.Uint32(row[1:]) != crc32.Checksum(row[head:], castagnoli):
 		return 0, nil, nil, fmt.Errorf("%w: %w", store.ErrDamaged, errSum)
+	case row[0] < format:
+		return 0, nil, nil, errOlder
+	case row[0] > format:
+		return 0, nil, nil, errNewer
 	}
 	var first error
 	for i, cipher := range c.ciphers {

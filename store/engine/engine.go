@@ -81,7 +81,7 @@ func New(b Backend, o Options) (*Engine, error) {
 
 // isAnswer reports errors of a database that works.
 func isAnswer(err error) bool {
-	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, errClosed, errLost} {
+	for _, a := range []error{store.ErrNotFound, store.ErrConflict, store.ErrDamaged, ErrKey, errOlder, errNewer, errClosed, errLost} {
 		if errors.Is(err, a) {
 			return true
 		}

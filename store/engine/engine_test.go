@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"runtime"
 	"strings"
@@ -53,6 +54,10 @@ func TestEntryCoding(t *testing.T) {
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
 			_, err := c.toEntry("s", r)
+			if i == 0 {
+				require.ErrorIs(t, err, errNewer)
+				continue
+			}
 			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
 			require.NotErrorIs(t, err, ErrKey, "%s: byte %d", name, i)
 			r.Data = r.Data[:i]
@@ -85,6 +90,10 @@ func TestContentCoding(t *testing.T) {
 			r.Data = append([]byte(nil), r.Data...)
 			r.Data[i] ^= 4
 			_, err := c.toContent("s", scope, r)
+			if i == 0 {
+				require.ErrorIs(t, err, errNewer)
+				continue
+			}
 			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
 			r.Data = r.Data[:i]
 			_, err = c.toContent("s", scope, r)
@@ -95,6 +104,86 @@ func TestContentCoding(t *testing.T) {
 		require.ErrorIs(t, err, store.ErrDamaged)
 		require.NoError(t, c.close())
 	}
+}
+
+// A row of an older version is told as old and replaced; that of a newer one stays, and each process keeps its own edits.
+func TestOtherVersions(t *testing.T) {
+	t.Parallel()
+	for other, want := range map[byte]error{format - 1: errOlder, format + 1: errNewer} {
+		b := &oneRow{}
+		e, err := New(b, Options{})
+		require.NoError(t, err)
+		entry := journal.Entry{Pins: []message.ID{{1}}}
+		entry.Rev = journal.Internals(inside.Key{}).RevisionOf(&entry)
+		w, err := e.codec.entry("s", journal.Write{ID: message.ID{1}, Entry: entry}, nil)
+		require.NoError(t, err)
+		b.row = w.Row
+		b.row.Rev = message.ID{7}
+		b.row.Data = append([]byte{other}, w.Row.Data[1:]...)
+		found, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{{1}})
+		require.NoError(t, err)
+		require.Equal(t, -1, found.At)
+		require.ErrorIs(t, found.Skipped, want)
+		require.NotErrorIs(t, found.Skipped, store.ErrDamaged)
+		winner, err := e.Journal().Put(t.Context(), "s", []journal.Write{{ID: message.ID{1}, Entry: entry}})
+		if want == errOlder { //nolint:errorlint // it is the one of the case
+			require.NoError(t, err)
+			require.Equal(t, entry, winner)
+		} else {
+			require.ErrorIs(t, err, errNewer)
+			require.Equal(t, message.ID{7}, b.row.Rev, "it is left as it is")
+		}
+		require.NoError(t, e.Close())
+	}
+}
+
+// oneRow is a backend with one row.
+type oneRow struct {
+	Backend
+
+	row Row
+}
+
+func (o *oneRow) Find(_ context.Context, _ string, _ message.ID, ids []message.ID, _ Bounds) (int, []Row, error) {
+	if len(ids) == 0 {
+		return -1, nil, nil
+	}
+	return 0, []Row{o.row}, nil
+}
+
+func (o *oneRow) Put(_ context.Context, _ string, rows []Write, _ Bounds) (Row, error) {
+	if rows[0].Over == o.row.Rev {
+		o.row = rows[0].Row
+	}
+	return o.row, nil
+}
+
+func (o *oneRow) Drop(context.Context, string, []Row) error { panic("it is not damaged") }
+
+func (o *oneRow) Close() error { return nil }
+
+// written is the row of an entry, as version 0.1.0 writes it: each later version reads it.
+const written = `AqlhyW0otS/9ZPgEJRAAEuBYI0CpNgEAU1tLA7HbRm1b5ModJEzGcQCMpQ63TVd2f8ZRlAMBU/Nk8s5x1UwTBErLqlnoty3pE/0+b0EsAl/jE31HyK4Oet5mrKtU9MuQsc
+7VCzI1U1MhUDKAyQBEIQuuARQAKPI8jvt6hs2WxMmVju14Ne2DW//cetZVMx0Yfa92bOPqqcjrpUdMrIU+0T/PNZ6D+uqZSl7/oOsVeSGvabbMjxoHDnoY25izvtDzuojX
+XjXNEIqZqegjsD0XuWIMBgNbDgkyyMxJbXkhkF01UzNdQAIwwBsf+6wYV0IglhZBxiY4XpL0iGqamulNW14bscX1jbB99bak9a7O3tEjrkPSvBxXv34jyJ+oUujfRgYShh
+0ddPUs5PXNXTXTiq4K+o7sGO/BV992HFm+vj3XuHq7to2w/SC7fnlFNmrNSZ8s9LFd26s3Z0EsTELBHA4rlcXgsGQkcmmKhTkGhyWuhyx/EjoA++uOt7Jg2gmFasJV4Cak
+W7l8C7+KhtEKPTbFgKQOwyTaP11MBC5cNBD4cuEiPSHCJWI0rqmxt+VpuBkMhk0I15MgQEzCSmgNy4ogMrMMLrbpK1aG7LoevIEVzHaddWAEwIOXQd1nOl0PPjZ6Z2U0uw
+LVKEHNAZSFGRgHIINXeC2RsG3nsemDZ2wVUye+ESRzyxi0gLuURVASDyoKS1/rIg==`
+
+func TestEarlierRow(t *testing.T) {
+	t.Parallel()
+	c, err := newCodec(nil)
+	require.NoError(t, err)
+	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(written, "\n", ""))
+	require.NoError(t, err)
+	rev := message.ID{}
+	require.NoError(t, rev.UnmarshalText([]byte("8cb4bc39d308f0cb4310a557987363bd")))
+	e, err := c.toEntry("s", Row{Rev: rev, Data: data})
+	require.NoError(t, err)
+	require.NoError(t, inJournal.Check(&e))
+	require.Len(t, e.Edits, 2)
+	require.Len(t, e.Steps, 1)
+	require.NoError(t, c.close())
 }
 
 func TestWrongKeys(t *testing.T) {

@@ -88,8 +88,9 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 				return writes[0].Entry, nil
 			}
 			var winner journal.Entry
-			if winner, err = j.codec.toEntry(scope, row); err == nil {
-				return winner, nil
+			winner, err = j.codec.toEntry(scope, row)
+			if err == nil || errors.Is(err, errNewer) {
+				return winner, err
 			}
 			err, rows[0].Over = j.drop(ctx, scope, []Row{row}, err), row.Rev
 		}
