@@ -86,7 +86,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	case freed == 0 && o.ClearThinking && v.Request().Native.Thinking != "":
 		return &middleware.Plan{Why: "the provider clears thinking by itself in this call: " + v.Request().Native.Thinking}, nil
 	case freed == 0: // thinking that is free or empty counts 0 tokens, and is removed only together with something else
-		return nil, nil
+		return &middleware.Plan{Why: "there is nothing to clear besides what is kept"}, nil
 	case freed < o.least(v):
 		return &middleware.Plan{
 			Why: fmt.Sprintf("clearing %s would free %d tokens, less than ClearAtLeast of %d", &c, freed, o.least(v)),
