@@ -33,7 +33,7 @@ type candidate struct {
 	failed     bool
 	superseded bool // the call has been repeated later and has a newer result
 	listed     bool // Only contains the tool of the result
-	kept       bool // by its name, or by one of the keeps
+	kept       bool // by its name, by one of the keeps, or since it is too short to be cleared
 	recalled   bool // read from the archive, since the model needs it
 
 	left *replacement
@@ -231,15 +231,16 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	return s.meter.Part(parts[i])
 }
 
-// qualifies reports whether a result may be cleared, and decides whether the input of
+// qualifies reports whether a result may be cleared, or counts as kept since that would not make it shorter. It decides whether the input of
 // its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
-	if c.freed <= 0 && !s.oldPlans || c.kept {
+	if c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
 		return false
 	}
-	if made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {
-		return false
+	if c.freed <= 0 && !s.oldPlans {
+		c.kept = true
+		return true
 	}
 	if !s.recalls && !s.oldPlans && o.Only == nil && o.MayClear == nil && !o.ClearToolInputs && len(o.ClearInputsOf) == 0 {
 		return true // the call does not matter

@@ -145,7 +145,7 @@ func (o *editor) beyondKeep(s *survey) []candidate {
 	for i := range slices.Backward(s.results) {
 		c := &s.results[i]
 		keptTokens += c.tokens
-		c.kept = c.fresh || !c.seen || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
+		c.kept = c.kept || c.fresh || !c.seen || kept < o.Keep || c.round > s.rounds-o.KeepRounds ||
 			o.KeepTokens > 0 && s.view.Size().Charged(keptTokens) <= o.KeepTokens
 		if c.kept {
 			kept++

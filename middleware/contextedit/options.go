@@ -24,7 +24,7 @@ type Options struct {
 	Trigger middleware.Trigger
 
 	// Keep is the number of newest results that are kept, of those that could be
-	// cleared. 0: 5, or none if KeepRounds or KeepTokens is set; negative: none. Results that
+	// cleared, and of those that are too short for it. 0: 5, or none if KeepRounds or KeepTokens is set; negative: none. Results that
 	// no model has seen yet are always kept.
 	Keep int
 
