@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
 )
 
 // cached returns how many first messages of the view the provider has in its cache, by the history: those before the
-// newest answer, which the call for it has sent, up to the first one that an edit of this call changes. whole is false if
-// that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.
+// newest answer, which the call for it has sent, up to the first one that the caller or an edit of this call changes. whole is
+// false if that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.
 //
 // The cache has expired if the first message since that call that has a time is older than ttl; without times, if this process
 // has sent the last request of the conversation longer ago. A ttl of 0 is that of the table of models: exactly, if requests mark
@@ -27,6 +28,9 @@ func (v *View) cached(ttl time.Duration) (n int, whole bool) {
 		return 0, false
 	}
 	first := v.firstEdited()
+	if last := v.session.track.State.last.Load(); last != nil { // a client may change old messages itself
+		answer = min(answer, history.Shared(v.session.IDs, last.history.IDs))
+	}
 	end := min(answer, first)
 	for n = v.Len(); n > 0 && v.span(n-1).Last >= end; { // the answer is near the end
 		n--

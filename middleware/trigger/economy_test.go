@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -185,6 +186,42 @@ func TestCold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestColdByClient: where the client has changed an old message itself, as coding agents do with old results, what follows is written
+// again anyway, so an edit there costs nothing.
+func TestColdByClient(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{
+		Counter: tokens.Chars4, Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, models.Cache{}),
+	}
+	whole := of(500, 300, 300, 300, 300, 300)
+	changed := testkit.Clone(whole)
+	changed[3] = message.Result("c000", "read", "[masked]")
+	for name, second := range map[string][]message.Message{"unchanged": whole, "changed": changed} {
+		var edits []middleware.Event
+		watch := middleware.Observe(func(_ context.Context, e middleware.Event) {
+			if e.Kind == middleware.Edited {
+				edits = append(edits, e)
+			}
+		})
+		call := middleware.Chain(watch, middleware.With(env, contextedit.New(contextedit.Options{
+			Trigger: trigger.Cold(trigger.EconomyOptions{}), Keep: 2,
+		})))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+			return &middleware.Response{}, nil
+		})
+		for _, h := range [][]message.Message{whole[:len(whole)-2], second} {
+			_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
+			require.NoError(t, err)
+		}
+		if name == "unchanged" {
+			require.Empty(t, edits)
+			continue
+		}
+		require.Len(t, edits, 1)
+		require.Zero(t, edits[0].Economics.Rewritten)
+		require.Positive(t, edits[0].Economics.Freed)
 	}
 }
 

@@ -83,7 +83,7 @@ wire_api = "responses"
 		args: []string{"-p", "--provider", "rig", "--model", "$MODEL"},
 		files: map[string]string{".pi/agent/models.json": `{"providers": {"rig": {"baseUrl": "$URL/v1", "api": "openai-completions",
 "apiKey": "none", "models": [{"id": "$MODEL", "name": "$MODEL", "reasoning": true, "input": ["text", "image"],
-"contextWindow": 400000, "maxTokens": 32000, "cost": {"input": 5, "output": 30, "cacheRead": 0.5, "cacheWrite": 5}}]}}}`},
+"contextWindow": 1050000, "maxTokens": 128000, "cost": {"input": 5, "output": 30, "cacheRead": 0.5, "cacheWrite": 5}}]}}}`},
 		tools: toolset{
 			read:  tool{"read", map[string]any{"path": "$"}},
 			see:   tool{"read", map[string]any{"path": "$"}},
