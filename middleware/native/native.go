@@ -65,7 +65,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	lead := message.Leading(v.Messages())
-	end := e.cut(v, lead)
+	end, wall := e.cut(v, lead)
 	covered, stay := 0, 0
 	for i := lead; i < end; i++ {
 		if v.At(i).Role == message.RoleUser && !c.Readable() {
@@ -76,7 +76,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	}
 	if covered <= tokens {
 		return &middleware.Plan{
-			Why: fmt.Sprintf("there are only %d tokens before an answer and the newest %d messages", v.Size().Charged(covered), e.Keep),
+			Why: fmt.Sprintf("there are only %d tokens before an answer and %s", v.Size().Charged(covered), wall),
 		}, nil
 	}
 	fold := middleware.FoldOf(lead, end-1)
@@ -123,9 +123,9 @@ func names(msgs []message.Message, h store.Handle) bool {
 
 // cut returns the view position of the first message that is kept: an answer directly after a message of the user or a
 // result, when no call is open, with everything before it free to go. The provider binds the thinking that follows to this
-// place. It is lead if there is no such message.
-func (e *editor) cut(v *middleware.View, lead int) int {
-	end := lead
+// place. It is lead if there is no such message. wall is what ends the search, in words.
+func (e *editor) cut(v *middleware.View, lead int) (end int, wall string) {
+	end = lead
 	open := map[string]bool{}
 	for i := lead; i <= v.Len()-e.Keep && i < v.Len(); i++ {
 		m := v.At(i)
@@ -134,7 +134,7 @@ func (e *editor) cut(v *middleware.View, lead int) int {
 			end = i
 		}
 		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && !message.Internals(inside.Key{}).IsCompaction(m) {
-			break
+			return end, fmt.Sprintf("message %d of %s, which must stay word for word", i, m.Role)
 		}
 		for c := range m.Calls() {
 			open[c.ID] = true
@@ -143,5 +143,5 @@ func (e *editor) cut(v *middleware.View, lead int) int {
 			delete(open, r.CallID)
 		}
 	}
-	return end
+	return end, fmt.Sprintf("the newest %d messages", e.Keep)
 }

@@ -171,3 +171,16 @@ func TestPinned(t *testing.T) {
 	require.Len(t, again, len(got))
 	require.Equal(t, middleware.Refused, events[1].Kind, "%v", events)
 }
+
+// TestWall: a system message inside of the conversation, as Claude Code sends it, is not compacted, and the event says so.
+func TestWall(t *testing.T) {
+	t.Parallel()
+	h := rounds(12)
+	h = append(h[:1:1], append([]message.Message{message.System("The sandbox is on.")}, h[1:]...)...)
+	_, events, err := middleware.Apply(t.Context(), middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(500)})),
+		&middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, events, 1)
+	require.Equal(t, middleware.Skipped, events[0].Kind)
+	require.Contains(t, events[0].Why, "an answer and message 1 of system, which must stay word for word")
+}
