@@ -36,6 +36,7 @@ type call struct {
 	start time.Time
 	force []string // the values of ForceHeader
 
+	clock     atomic.Bool // the first message has changed in its digits
 	past      bool        // the middlewares are left out
 	removed   bool        // text is without lines that the client has written
 	compacted atomic.Bool // the request has a compaction block
@@ -133,6 +134,9 @@ func (c *call) run(ctx context.Context) (err error) {
 			req.Force = append(req.Force, name)
 		}
 	}
+	if c.changes(scope, req.Messages) {
+		c.clock.Store(true)
+	}
 	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
 	return err
 }
@@ -182,6 +186,9 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	c, ok := ctx.Value(callKey{}).(*call)
 	if !ok {
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: errors.New("the context is not that of the request")}
+	}
+	if c.clock.CompareAndSwap(true, false) {
+		req.Report(ctx, middleware.Event{Kind: middleware.Notice, By: op, Why: clockNotes})
 	}
 	text, err := c.body.Encode(req)
 	if err != nil {

@@ -168,6 +168,7 @@ type engine struct {
 	table *models.Table
 	memo  *codec.Memo
 	seen  atomic.Int64
+	clocks
 
 	known  atomic.Pointer[named] // the model of the last request
 	audits audits

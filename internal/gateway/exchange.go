@@ -53,6 +53,7 @@ type exchange struct {
 	decision      *wire.Decision
 	before, after int // tokens; 0: not counted
 	balance       balance
+	notice        string // what is to be told to the operator
 	lost          string // the store that has failed, and how: "archive: full"; "": none
 }
 
@@ -76,6 +77,12 @@ func (x *exchange) weigh(before, after int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.before, x.after = before, after
+}
+
+func (x *exchange) note(text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.notice = text
 }
 
 // fails notes and counts that a store has failed.
@@ -254,6 +261,9 @@ func (g *Gateway) finish(ctx context.Context, x *exchange, took time.Duration, w
 	m.compactions.add(float64(d.Compacts))
 	if x.decision != nil && d.Reason == "" {
 		m.added.observe(d.Added)
+	}
+	if x.notice != "" {
+		g.opts.Log.LogAttrs(ctx, slog.LevelWarn, x.notice, slog.String("scope", x.scope))
 	}
 	if x.balance.overpays() {
 		m.warnings.add(1, "overpaid")

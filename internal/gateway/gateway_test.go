@@ -550,3 +550,19 @@ func TestOverpaid(t *testing.T) {
 	require.Contains(t, text, "laconic_cache_broken_total 9\n")
 	require.Contains(t, text, "laconic_saved_dollars -0.")
 }
+
+// TestClock: a conversation whose first message has a clock is told once, with what to do.
+func TestClock(t *testing.T) {
+	t.Parallel()
+	s := listen(t, clears, provider(t, fakeprovider.Text("I go on.")).Root, gateway.Options{})
+	told := 0
+	for n := range 5 {
+		body := strings.Replace(rounds(3, ""), "go on", fmt.Sprintf("It is 2026-11-29 10:0%d. Repair issue 7.", n), 1)
+		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, body).status)
+		for line := <-s.log; strings.Contains(line, "level=WARN"); line = <-s.log {
+			require.Contains(t, line, "the first message of the conversation has changed, in digits alone")
+			told++
+		}
+	}
+	require.Equal(t, 1, told)
+}

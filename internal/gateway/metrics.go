@@ -138,6 +138,9 @@ func (m *metrics) event(ctx context.Context, e middleware.Event) {
 			exchangeOf(ctx).fails(m, "journal", e.Err)
 		}
 	}
+	if e.By == "wire" && e.Kind == middleware.Notice { // its texts have nothing of the request
+		exchangeOf(ctx).note(e.Why)
+	}
 	if e.Warning() {
 		m.warnings.add(1, string(e.Kind))
 	}
