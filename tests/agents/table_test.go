@@ -24,9 +24,11 @@ var agents = []agent{
 	{ // with its default model, in a window of 1,000,000 tokens
 		name: "claude", program: "claude", model: "claude-opus-4-8", tools: claudeTools, env: claudeEnv, args: append(claudeArgs, "-p"),
 	},
-	{ // in a window of 200,000 tokens, where it compacts by itself, with a model that binds its thinking
+	// In a window of 200,000 tokens it compacts by itself, and reading costs a twentieth of the input with this model, which binds its
+	// thinking: no edit is worth its price before the agent compacts.
+	{
 		name: "claude-200k", program: "claude", model: "claude-sonnet-5-5", reasoning: fakeprovider.Bound, tools: claudeTools, env: claudeEnv,
-		args: append(claudeArgs, "--model", "$MODEL", "-p"),
+		args: append(claudeArgs, "--model", "$MODEL", "-p"), bar: 1.02,
 	},
 	{
 		name: "codex", program: "codex", model: "gpt-5.5",
@@ -46,8 +48,8 @@ wire_api = "responses"
 			edit:  tool{"exec_command", map[string]any{"cmd": "sed -i 's/sum(orders)/sum(set(orders))/' $"}},
 		},
 	},
-	{
-		name: "gemini", program: "gemini", model: "gemini-2.5-pro",
+	{ // it masks old results itself, so little is left to do
+		name: "gemini", program: "gemini", model: "gemini-2.5-pro", bar: 1.02,
 		args: []string{"-y", "-m", "$MODEL", "-p"},
 		env: []string{
 			"GEMINI_API_KEY=none", "GOOGLE_GEMINI_BASE_URL=$URL", "GEMINI_CLI_TRUST_WORKSPACE=true", "NO_BROWSER=1",
