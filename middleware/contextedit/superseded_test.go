@@ -3,13 +3,10 @@ package contextedit
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 )
 
 func TestSameValue(t *testing.T) {
@@ -55,48 +52,6 @@ func TestSameValue(t *testing.T) {
 			require.Equal(t, tt.same, canonical(tt.a) == canonical(tt.b))
 		})
 	}
-}
-
-// written writes a value in one of the ways that there are.
-func written(r *rapid.T, value any) string {
-	space := func() string { return rapid.SampledFrom([]string{"", "", " ", "\n\t"}).Draw(r, "space") }
-	join := func(open string, members []string, end string) string {
-		return open + space() + strings.Join(members, space()+","+space()) + space() + end
-	}
-	switch v := value.(type) {
-	case string:
-		var b strings.Builder
-		for _, c := range v {
-			quoted, err := json.Marshal(string(c))
-			require.NoError(r, err)
-			b.WriteString(rapid.SampledFrom([]string{string(quoted[1 : len(quoted)-1]), escaped(c)}).Draw(r, "character"))
-		}
-		return `"` + b.String() + `"`
-	case []any:
-		var members []string
-		for _, m := range v {
-			members = append(members, written(r, m))
-		}
-		return join("[", members, "]")
-	case map[string]any:
-		var members []string
-		for k, m := range v {
-			members = append(members, written(r, k)+space()+":"+space()+written(r, m))
-		}
-		slices.Sort(members)
-		return join("{", rapid.Permutation(members).Draw(r, "order"), "}")
-	}
-	text, err := json.Marshal(value)
-	require.NoError(r, err)
-	return string(text)
-}
-
-func escaped(c rune) string {
-	if c > 0xffff {
-		c -= 0x10000
-		return fmt.Sprintf(`\u%04x\u%04X`, 0xd800+c>>10, 0xdc00+c&0x3ff)
-	}
-	return fmt.Sprintf(`\u%04x`, c)
 }
 
 // FuzzCanonical compares any text with itself without white space.
