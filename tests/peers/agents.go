@@ -24,7 +24,7 @@ func agents(s size) []row {
 	return []row{{name: "ADK run of 1,000 rounds, clearing at 60,000 tokens", collect: true, runners: []runner{
 		{name: "no middleware", hidden: true, prepare: agent(s, nil, nil)},
 		{name: "laconic, eino.Wrap", minus: "no middleware", prepare: agent(s, nil, func(m model.ToolCallingChatModel) model.ToolCallingChatModel {
-			return eino.Wrap(m, clears(limit, tokens.Chars4, nil))
+			return eino.Wrap(m, clears(limit, tokens.Chars4, nil, noFacts))
 		})},
 		{name: "reduction, in place", peer: true, minus: "no middleware", prepare: agent(s, func() (adk.ChatModelAgentMiddleware, error) {
 			return reduction.New(context.Background(), &reduction.Config{

@@ -26,16 +26,19 @@ func clearing(s size) []row {
 		idle("nothing to do, results cleared before", s.messages, s.limit(), s.limitOf(), s.repeat, true),
 		idle("nothing to do, 100,000 messages", s.many, never, never, 3, false),
 		{name: "clear, history known", collect: true, runners: []runner{
-			clearCore("laconic", s, s.messages-2, four, none), clearWrap("laconic, eino.Wrap", s, four, none),
+			clearCore("laconic", s, s.messages-2, four, none, noFacts), clearWrap("laconic, eino.Wrap", s, four, none, noFacts),
 			clearPeer("reduction, in place", s, false, noFiles), clearPeer("reduction, copying", s, true, noFiles),
 		}},
 		{name: "clear, history never seen", collect: true, runners: []runner{
-			clearCore("laconic", s, 0, nil, none), clearCore("laconic, Chars4", s, 0, four, none),
+			clearCore("laconic", s, 0, nil, none, noFacts), clearCore("laconic, Chars4", s, 0, four, none, noFacts),
 			clearPeer("reduction, in place", s, false, noFiles), clearPeer("reduction, copying", s, true, noFiles),
 		}},
 		{name: "clear and archive, history known", collect: true, runners: []runner{
-			clearCore("laconic", s, s.messages-2, four, archive), clearWrap("laconic, eino.Wrap", s, four, archive),
+			clearCore("laconic", s, s.messages-2, four, archive, noFacts), clearWrap("laconic, eino.Wrap", s, four, archive, noFacts),
 			clearPeer("reduction, in place", s, false, files), clearPeer("reduction, copying", s, true, files),
+		}},
+		{name: "the same, with lines of facts", collect: true, runners: []runner{ // that no peer writes
+			clearCore("laconic", s, s.messages-2, four, archive, someFacts), clearPeer("reduction, copying", s, true, files),
 		}},
 		retry(s),
 		summing("nothing to do, summaries", s, never, s.repeat),
@@ -55,8 +58,8 @@ func always(f func() error) func() (func() error, error) {
 func idle(name string, n, limit, theirs, repeat int, ids bool) row {
 	msgs := conversation(n, ids)
 	own := ours(msgs)
-	inCore := core(clears(limit, tokens.Chars4, nil))
-	inWrap, _ := wrapped(clears(limit, tokens.Chars4, nil))
+	inCore := core(clears(limit, tokens.Chars4, nil, noFacts))
+	inWrap, _ := wrapped(clears(limit, tokens.Chars4, nil, noFacts))
 	reduce, err := reducing(theirs, false, nil)
 	state := &adk.ChatModelAgentState{Messages: copies(msgs)}
 	calls := map[string]func() error{
@@ -78,14 +81,14 @@ func idle(name string, n, limit, theirs, repeat int, ids bool) row {
 }
 
 // clearCore clears without an adapter, after a call with the first known messages.
-func clearCore(name string, s size, known int, counter tokens.Counter, archive func() store.Store) runner {
+func clearCore(name string, s size, known int, counter tokens.Counter, archive func() store.Store, facts int) runner {
 	msgs := ours(conversation(s.messages, true))
 	limit := s.limit()
 	if counter == nil {
 		limit = tokens.Meter{Counter: tokens.Estimate{}}.Request(msgs[:len(msgs)-2], nil) + 20
 	}
 	return runner{name: name, prepare: func() (func() error, error) {
-		call := core(clears(limit, counter, archive()))
+		call := core(clears(limit, counter, archive(), facts))
 		if known > 0 {
 			if err := call(msgs[:known]); err != nil {
 				return nil, err
@@ -95,10 +98,10 @@ func clearCore(name string, s size, known int, counter tokens.Counter, archive f
 	}}
 }
 
-func clearWrap(name string, s size, counter tokens.Counter, archive func() store.Store) runner {
+func clearWrap(name string, s size, counter tokens.Counter, archive func() store.Store, facts int) runner {
 	msgs := conversation(s.messages, true)
 	return runner{name: name, prepare: func() (func() error, error) {
-		call, _ := wrapped(clears(s.limit(), counter, archive()))
+		call, _ := wrapped(clears(s.limit(), counter, archive(), facts))
 		return func() error { return call(msgs) }, call(msgs[:s.messages-2])
 	}}
 }
@@ -119,7 +122,7 @@ func retry(s size) row {
 	fork := append(append([]message.Message(nil), msgs[:s.forked/2]...), message.User("Another question."))
 	call := func(history []message.Message, grown int) func() (func() error, error) {
 		return func() (func() error, error) {
-			c := core(clears(never, tokens.Chars4, nil))
+			c := core(clears(never, tokens.Chars4, nil, noFacts))
 			err := c(msgs)
 			if grown > 0 && err == nil {
 				err = c(history[:grown])

@@ -90,10 +90,13 @@ func (m *mute) WithTools([]*schema.ToolInfo) (model.ToolCallingChatModel, error)
 // IsCallbacksEnabled spares all runners the callbacks.
 func (m *mute) IsCallbacksEnabled() bool { return true }
 
+// noFacts leaves no lines of facts in placeholders, and someFacts those of the default with an archive: option Digest.
+const noFacts, someFacts = -1, 0
+
 // clears returns our middleware; limit is in tokens. A nil counter is the default one.
-func clears(limit int, counter tokens.Counter, archive store.Store) middleware.Middleware {
+func clears(limit int, counter tokens.Counter, archive store.Store, facts int) middleware.Middleware {
 	return middleware.With(middleware.Env{Counter: counter, Archive: archive},
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep}))
+		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep, Digest: facts}))
 }
 
 // wrapped returns a call of eino.Wrap, and the model inside.
@@ -164,7 +167,7 @@ func clearedIn(msgs, originals []*schema.Message) (positions []int) {
 func sameCleared(s size) error {
 	originals := conversation(s.messages, true)
 	msgs := copies(originals)
-	call, inner := wrapped(clears(s.limit(), tokens.Chars4, store.NewMemory(0)))
+	call, inner := wrapped(clears(s.limit(), tokens.Chars4, store.NewMemory(0), someFacts))
 	for range 2 {
 		if err := call(msgs); err != nil {
 			return err

@@ -50,7 +50,7 @@ func everyCall(s size) row {
 	c := bpe.Encoding("o200k_base")
 	return row{name: "exact counts at each of 500 calls", collect: true, runners: []runner{
 		{name: "laconic", prepare: func() (func() error, error) {
-			call := core(clears(never, c, nil))
+			call := core(clears(never, c, nil, noFacts))
 			return func() error {
 				for n := 2; n <= len(msgs); n += 2 {
 					if err := call(msgs[:n]); err != nil {

@@ -4,7 +4,7 @@
 //
 //	go run . [-samples 15] [-run regexp] [-check]
 //
-// It prints one table as Markdown. It is a module of its own, so that no program that uses
+// It prints one table as Markdown, with the figures of the docs beside those of today. It is a module of its own, so that no program that uses
 // the library downloads the peers.
 package main
 
@@ -31,6 +31,10 @@ func run(samples int, only string, check bool) error {
 	if err != nil {
 		return fmt.Errorf("-run: %w", err)
 	}
+	docs, err := documentedOf(documentation)
+	if err != nil {
+		return err
+	}
 	size := full
 	if check {
 		size, samples = short, 1
@@ -50,7 +54,7 @@ func run(samples int, only string, check bool) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		if !check {
-			fmt.Print(r.table(results))
+			fmt.Print(r.table(results, docs))
 		}
 	}
 	if check {

@@ -52,6 +52,14 @@ func (r result) median() time.Duration {
 // processor returns the minimum of the processor times.
 func (r result) processor() time.Duration { return r.without(slices.Min(r.cpu), result.processor) }
 
+// allocations returns how often the newest run has allocated memory.
+func (r result) allocations() uint64 {
+	if r.less == nil {
+		return r.allocs
+	}
+	return r.allocs - r.less.allocs
+}
+
 func (r result) without(d time.Duration, of func(result) time.Duration) time.Duration {
 	if r.less == nil {
 		return d
@@ -112,12 +120,12 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-const head = "| case | runner | min | median | CPU | allocations | MB/s | × laconic, min | median | CPU |\n" +
-	"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+const head = "| case | runner | min | median | CPU | allocations | MB/s | × laconic, min | median | CPU | docs: allocations | times |\n" +
+	"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
 
 // table returns the lines of a row. That of a peer says how many times as long it takes as each
 // of our runners.
-func (r row) table(results []result) string {
+func (r row) table(results []result, docs map[[2]string]documented) string {
 	var b strings.Builder
 	for i, x := range r.runners {
 		if x.hidden {
@@ -128,7 +136,7 @@ func (r row) table(results []result) string {
 			speed = fmt.Sprintf("%.3g", float64(x.bytes)/1e6/res.minimum().Seconds())
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %s |", r.name, x.name, figure(res.minimum()), figure(res.median()),
-			figure(res.processor()), res.allocs, speed)
+			figure(res.processor()), res.allocations(), speed)
 		for _, of := range []func(result) time.Duration{result.minimum, result.median, result.processor} {
 			var ratios []string
 			for k, own := range r.runners {
@@ -138,7 +146,11 @@ func (r row) table(results []result) string {
 			}
 			fmt.Fprintf(&b, " %s |", strings.Join(ratios, ", "))
 		}
-		b.WriteString("\n")
+		if d, ok := docs[[2]string{r.name, x.name}]; ok {
+			fmt.Fprintf(&b, " %d | %s |\n", d.allocations, d.times)
+		} else {
+			b.WriteString(" | |\n")
+		}
 	}
 	return b.String()
 }
