@@ -100,7 +100,7 @@ var rules = []rule{
 	{of: "internal/calls", may: []string{"middleware", "middleware/journal", "message", "tokens"}},
 	{of: "internal/page", may: []string{"internal/calls", "internal/inside", "middleware", "message", "tokens"}},
 	{of: "report", may: []string{"internal/calls", "internal/page", "middleware", "middleware/journal", "message", "tokens"}},
-	{of: "internal/sessions", may: []string{"internal/replay"}},
+	{of: "internal/sessions", may: []string{"internal/replay"}, modules: []string{"modernc.org/sqlite"}},
 	{of: "internal/replay", may: []string{"internal/archived", "internal/calls", "internal/inside", "middleware", "middleware/...", "message", "internal/jsonedit", "internal/transcript", "tokens", "models", "store"}},
 	{of: "agent", may: []string{"internal/archived", "internal/inside", "message", "middleware", "middleware/trigger", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
