@@ -15,7 +15,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer live.Close() //nolint:errcheck // the program ends
+	defer live.Close()                                                         //nolint:errcheck // the program ends
 	model := live.Watch(middleware.Chain())(middlewaretest.Say("The linker.")) // open live.URL() in a browser
 	fmt.Println(model != nil, live.URL() != "")
 	// Output: true true
