@@ -92,6 +92,7 @@ func (c *call) answer() (*http.Response, error) {
 	if c.refused != nil {
 		_ = c.refused.Body.Close()
 	}
+	_, _ = c.deliver(nil) // there is no answer, but what was done is reported
 	return nil, err
 }
 

@@ -180,8 +180,8 @@ func newServer(archive store.Store) *mcp.Server {
 	tool := agent.Recall(archive, agent.RecallOptions{Media: true})
 	def := tool.Definition()
 	s := mcp.NewServer(&mcp.Implementation{Name: "laconic", Version: built()}, &mcp.ServerOptions{
-		Instructions: "A placeholder such as [cleared: recall kqvmzhtwrcxa] stands for content that was cleared from the " +
-			"conversation. The tool recall reads it again.",
+		Instructions: "A placeholder such as [cleared: recall HANDLE], with twelve letters in place of HANDLE, stands for content " +
+			"that was cleared from the conversation. The tool recall reads it again.",
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	s.AddTool(&mcp.Tool{

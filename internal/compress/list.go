@@ -101,6 +101,9 @@ func (in list) through(ctx context.Context, chain middleware.Middleware, memo *c
 		}
 		out.transforms = editors(sent, events)
 	}
+	if out.after > out.before { // hashes are longer than handles
+		return result{list: in.list, before: out.before, after: out.before}
+	}
 	return out
 }
 

@@ -56,6 +56,7 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the fil
 			full := c.What == "journal" || c.What == "archive"
 			require.Equal(t, full, c.Err != nil && strings.Contains(c.Err.Error(), "disk"), "%s: %v", c.What, c.Err)
 		}
+		require.Regexp(t, `"degraded","store":"(archive|journal): disk"`, get(t, s.url+"/readyz").body)
 		room()
 		t.Logf("requests with a store that has failed: %v", failed)
 		require.Greater(t, failed["archive: disk"]+failed["journal: disk"], 100)

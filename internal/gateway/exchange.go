@@ -36,6 +36,7 @@ const (
 	afterHeader          = "X-Laconic-Tokens-After"
 	addedHeader          = "X-Laconic-Added-Us"
 	passedHeader         = "X-Laconic-Passed" // why a request passed untouched
+	storeHeader          = "X-Laconic-Store"  // the store that has failed, and how
 	nativeHeader         = "X-Laconic-Native" // what the provider edits by itself, as the request asks for it
 )
 
@@ -91,6 +92,7 @@ func (x *exchange) fails(m *metrics, store string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.lost = store + ": " + classOf(err)
+	m.failure.Store(&failure{x.lost, time.Now()})
 }
 
 // passed returns the label of the reason why the request passed untouched; "": it went through the chain.
@@ -161,6 +163,9 @@ func describe(resp *http.Response) error {
 	h := resp.Header
 	if why := x.passed(); why != "" {
 		h.Set(passedHeader, why)
+	}
+	if x.lost != "" {
+		h.Set(storeHeader, x.lost)
 	}
 	if x.decision != nil {
 		if x.decision.Native != "" {

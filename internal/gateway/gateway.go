@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,6 +189,8 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case req.Method == http.MethodConnect:
 		writeError(w, http.StatusMethodNotAllowed, "CONNECT is not served")
+	case slices.Contains(strings.Split(req.URL.Path, "/"), ".."): // it would leave the path of the upstream
+		writeError(w, http.StatusBadRequest, "the path has a segment of two dots")
 	case route == nil:
 		writeError(w, http.StatusNotFound, "no route has this path")
 	case g.active.Add(1) > int64(g.opts.MaxActive):
@@ -212,6 +215,10 @@ func (g *Gateway) health(w http.ResponseWriter, _ *http.Request) {
 func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
 	if g.stopping.Load() {
 		writeJSON(w, http.StatusServiceUnavailable, `{"status":"stopping"}`)
+		return
+	}
+	if lost := g.metrics.lost(); lost != "" { // requests are answered, with edits in memory and without archive
+		writeJSON(w, http.StatusOK, fmt.Sprintf(`{"status":"degraded","store":%q}`, lost))
 		return
 	}
 	writeJSON(w, http.StatusOK, `{"status":"ready"}`)

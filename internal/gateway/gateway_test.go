@@ -274,7 +274,10 @@ func TestFaults(t *testing.T) {
 	a := post(t.Context(), t, s.url+chatPath, rounds(1, ""))
 	require.Equal(t, http.StatusBadGateway, a.status)
 	require.JSONEq(t, `{"type":"error","error":{"type":"api_error","message":"laconic: the upstream has not answered: connection refused"}}`, a.body)
-	require.Contains(t, <-s.log, "failure=connection_refused")
+	line := <-s.log
+	require.Contains(t, line, "failure=connection_refused")
+	require.Regexp(t, `format=chat .*bytes_in=[1-9]`, line, "what was asked is known without an answer")
+	require.Equal(t, http.StatusBadRequest, get(t, s.url+"/v1/../secret").status)
 }
 
 // bare starts a reverse proxy that does nothing else, and returns its URL.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/middleware"
@@ -93,6 +94,24 @@ type metrics struct {
 	broken, saved *counter
 	added         *histogram
 	ledger        ledger
+	failure       atomic.Pointer[failure] // the last one of a store; nil: none
+}
+
+// failure is one of a store: "archive: full".
+type failure struct {
+	what string
+	at   time.Time
+}
+
+// recent is how long a failure of a store counts as going on.
+const recent = time.Minute
+
+// lost returns the failure of a store that goes on; "": none.
+func (m *metrics) lost() string {
+	if f := m.failure.Load(); f != nil && time.Since(f.at) < recent {
+		return f.what
+	}
+	return ""
 }
 
 func newMetrics() *metrics {
