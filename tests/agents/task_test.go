@@ -111,8 +111,8 @@ func (k task) prepare(t *testing.T, dir string) {
 // respond plays the model.
 func (k task) respond(dir string, tools toolset) fakeprovider.Responder {
 	return func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
-		if asksForSummary(r) {
-			return fakeprovider.Reply{Text: "<summary>The work is done up to " + step(k.done(r)) + ".</summary>"}
+		if done := k.done(r); asksForSummary(r) || done > 0 && r.Tool(tools.shell.name) == nil {
+			return fakeprovider.Reply{Text: "<summary>The work is done up to " + step(done) + ".</summary>"}
 		}
 		if r.Tool(tools.shell.name) == nil {
 			return fakeprovider.Reply{Text: "Orders"} // a title, or the like
