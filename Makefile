@@ -157,7 +157,7 @@ agents: ## run coding agents directly and through the gateway; ARGS="-agents cod
 	@echo "== coding agents"
 	@if command -v npm >/dev/null; then \
 		$(MAKE) --no-print-directory $(AGENTS)/node_modules/.package-lock.json && \
-		$(GO) test -vet=off -count=1 -v -timeout 60m ./tests/agents $(ARGS); \
+		LACONIC_AGENTS=1 $(GO) test -vet=off -count=1 -v -timeout 90m ./tests/agents $(ARGS); \
 	else \
 		echo "there is no npm, so no coding agent is run: install Node.js 20 or later"; \
 	fi

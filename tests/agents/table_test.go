@@ -66,12 +66,12 @@ wire_api = "responses"
 		},
 	},
 	{
-		name: "opencode", program: "opencode", model: "claude-sonnet-5-5", reasoning: fakeprovider.Bound,
+		name: "opencode", program: "opencode", model: "claude-opus-4-8",
 		args: []string{"run", "-m", "rig/$MODEL"},
 		env:  []string{"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1"},
 		files: map[string]string{".config/opencode/opencode.json": `{"autoupdate": false, "share": "disabled", "permission": "allow",
 "provider": {"rig": {"npm": "@ai-sdk/anthropic", "options": {"baseURL": "$URL/v1", "apiKey": "none"},
-"models": {"$MODEL": {"limit": {"context": 200000, "output": 32000}}}}}}`},
+"models": {"$MODEL": {"limit": {"context": 1000000, "output": 32000}}}}}}`},
 		tools: toolset{
 			read:  tool{"read", map[string]any{"filePath": "$"}},
 			see:   tool{"read", map[string]any{"filePath": "$"}},
