@@ -83,7 +83,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 	if r := cmp.Or(t.rejectImitation(text), t.rejectForm(text), t.rejectLength(text)); r != nil || t.notes {
 		return text, nil, r
 	}
-	if words, items, r = t.Inventions.apply(text, t.last); r == nil && words != text {
+	if words, items, r = t.Inventions.apply(text, t.sections, t.last); r == nil && words != text {
 		r = t.rejectForm(words)
 	}
 	return words, items, r
@@ -387,14 +387,16 @@ const (
 	Report = "report" // only the items are returned
 )
 
-// apply returns a text as it is accepted, and its items. In the last attempt no other follows.
-func (v Inventions) apply(text string, last bool) (words string, items []string, r *RejectedError) {
+// apply returns a text as it is accepted, and its items. In the last attempt no other follows. The heading of a required
+// section is kept.
+func (v Inventions) apply(text string, sections []string, last bool) (words string, items []string, r *RejectedError) {
 	if v.Source == nil {
 		return text, nil, nil
 	}
 	found := v.Source().Check(text)
 	size := 0
-	for _, f := range found {
+	for i, f := range found {
+		found[i].From += headingLen(text[f.From:f.To], sections)
 		size += f.To - f.From
 		items = append(items, f.Items...)
 	}
@@ -408,6 +410,19 @@ func (v Inventions) apply(text string, last bool) (words string, items []string,
 		return "", items, r
 	}
 	return claims.Without(text, found), items, nil
+}
+
+// headingLen returns the length of a required heading at the beginning of a line, with its colon, or 0.
+func headingLen(line string, sections []string) int {
+	if !slices.ContainsFunc(sections, func(s string) bool { return isHeading(line, heading(s)) }) {
+		return 0
+	}
+	for _, colon := range [...]string{":", "："} {
+		if k := strings.Index(line, colon); k >= 0 {
+			return k + len(colon)
+		}
+	}
+	return len(strings.TrimRight(line, "\n"))
 }
 
 // List returns items for people and for a model, in quotes. Of many only the first ones are in it.
