@@ -28,7 +28,8 @@ func (c *call) audit() (*http.Response, error) {
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return resp, err
 	}
-	c.observe(c.req.Context(), Decision{Format: c.decision.Format, Reason: "audit", BytesIn: c.decision.BytesIn, BytesOut: c.decision.BytesIn})
+	d := c.decision
+	c.observe(c.req.Context(), Decision{Format: d.Format, Reason: "audit", BytesIn: d.BytesIn, BytesOut: d.BytesIn})
 	close(c.settled) // no answer waits for the chain
 	c.delivered = newWatcher(resp, c)
 	return resp, nil
@@ -99,6 +100,7 @@ func (c *call) answered(text string) (*middleware.Response, error) {
 		*n = int(float64(*n) * share)
 	}
 	return &middleware.Response{
-		Message: message.Message{Role: message.RoleAssistant}, Usage: u, Stop: w.answer.Stop, Model: w.answer.Model, ID: w.answer.ID, Whole: w.answer.Whole,
+		Message: message.Message{Role: message.RoleAssistant}, Usage: u, Stop: w.answer.Stop,
+		Model: w.answer.Model, ID: w.answer.ID, Whole: w.answer.Whole,
 	}, nil
 }

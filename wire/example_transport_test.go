@@ -27,17 +27,24 @@ func Example() {
 		Observe: func(_ context.Context, d wire.Decision) { fmt.Println("edited:", d.Edited) },
 	}, contextedit.New(contextedit.Options{Trigger: trigger.Rounds(1), Keep: 1}))}
 
-	resp, err := client.Post(provider.URL+"/v1/chat/completions", "application/json", strings.NewReader(`{"model": "gpt-4.1-mini", "messages": [
+	body := strings.NewReader(`{"model": "gpt-4.1-mini", "messages": [
 		{"role": "user", "content": "Why does the build fail?"},
 		{"role": "assistant", "content": null, "tool_calls": [{"id": "a", "type": "function", "function": {"name": "log", "arguments": "{\"page\":1}"}}]},
-		{"role": "tool", "tool_call_id": "a", "content": "`+strings.Repeat("step 1: ok; ", 50)+`"},
+		{"role": "tool", "tool_call_id": "a", "content": "` + strings.Repeat("step 1: ok; ", 50) + `"},
 		{"role": "assistant", "content": null, "tool_calls": [{"id": "b", "type": "function", "function": {"name": "log", "arguments": "{\"page\":2}"}}]},
-		{"role": "tool", "tool_call_id": "b", "content": "the linker ran out of memory"}]}`))
+		{"role": "tool", "tool_call_id": "b", "content": "the linker ran out of memory"}]}`)
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, provider.URL+"/v1/chat/completions", body)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer resp.Body.Close()
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
 	_, _ = io.ReadAll(resp.Body)
 	// Output:
 	// an old result was sent: false

@@ -77,7 +77,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	}
 	if e.opts.Audit {
 		c.text, c.removed = came, false
-		return c.audit()
+		return c.audit() //nolint:contextcheck // that of the request
 	}
 	return c.answer() //nolint:contextcheck // that of the request
 }

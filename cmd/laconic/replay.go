@@ -199,7 +199,7 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 			return err
 		}
 	}
-	talks, failed := r.load("replay", args, std)
+	talks, failed := r.load(ctx, "replay", args, std)
 	if len(talks) == 0 {
 		if failed > 0 {
 			return fmt.Errorf("nothing to replay: %s", notRead(failed))
@@ -279,7 +279,7 @@ func (r *replayed) validate() (err error) {
 
 // load reads the recordings that have enough calls, for a command. It reports what cannot be read, and returns how much
 // that was.
-func (r *replayed) load(command string, args []string, std stdio) (talks []*replay.Conversation, failed int) {
+func (r *replayed) load(ctx context.Context, command string, args []string, std stdio) (talks []*replay.Conversation, failed int) {
 	report := func(err error) {
 		if err == nil {
 			return
@@ -305,7 +305,7 @@ func (r *replayed) load(command string, args []string, std stdio) (talks []*repl
 		talks = append(talks, found...)
 	}
 	for _, s := range r.sessions {
-		found, err := s.Load()
+		found, err := s.Load(ctx)
 		report(err)
 		talks = append(talks, found...)
 	}

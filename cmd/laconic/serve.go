@@ -271,7 +271,7 @@ func ownSecret(folder string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = io.WriteString(f, rand.Text()+"\n")
+	_, err = f.WriteString(rand.Text() + "\n")
 	return path, errors.Join(err, f.Close())
 }
 

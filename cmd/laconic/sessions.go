@@ -25,7 +25,8 @@ func (r *replayed) own(std stdio) (found []sessions.Source, err error) {
 	}
 	found = sessions.Find(home, os.Getenv)
 	if len(found) == 0 {
-		return nil, usagef("no recordings: want files or folders, and no sessions of %s are below %s; see laconic help replay", sessions.Agents, home)
+		return nil, usagef("no recordings: want files or folders, and no sessions of %s are below %s; see laconic help replay",
+			sessions.Agents, home)
 	}
 	if !r.yes && !isTerminal(std.in) {
 		return nil, usagef("sessions of %s are read only if you say so: want --yes, or files or folders", found[0].Agent)
@@ -59,5 +60,5 @@ func open(ctx context.Context, page string) {
 	case "windows":
 		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", path}
 	}
-	_ = programs.CommandContext(ctx, program, args...).Start() // the page is named on the screen, too
+	_ = programs.CommandContext(ctx, program, args...).Start() //nolint:gosec // G204: the system's own program; the page is named on the screen, too
 }

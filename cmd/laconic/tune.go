@@ -141,7 +141,7 @@ func (t *tuning) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	t.o.Classes = []replay.Class{own}
-	talks, failed := t.load("tune", args, std)
+	talks, failed := t.load(ctx, "tune", args, std)
 	talks = slices.DeleteFunc(talks, func(c *replay.Conversation) bool {
 		return !slices.ContainsFunc(c.Facts, func(f replay.Fact) bool { return f.Hard })
 	})

@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -50,13 +52,13 @@ type talk struct {
 }
 
 // loadOpencode reads the sessions of a database, without what opencode keeps of thinking.
-func loadOpencode(file string) (talks []*replay.Conversation, err error) {
+func loadOpencode(ctx context.Context, file string) (talks []*replay.Conversation, err error) {
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?mode=ro")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close() //nolint:errcheck // it was only read
-	rows, err := db.Query(`SELECT m.session_id, m.id, json_extract(m.data, '$.role'), p.data
+	rows, err := db.QueryContext(ctx, `SELECT m.session_id, m.id, json_extract(m.data, '$.role'), p.data
 		FROM message m JOIN part p ON p.message_id = m.id ORDER BY m.session_id, m.time_created, m.id, p.id`)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -65,10 +67,11 @@ func loadOpencode(file string) (talks []*replay.Conversation, err error) {
 	var lines bytes.Buffer
 	var now talk
 	var last string // ID of the message
-	end := func() {
-		if len(now.Messages) > 0 {
-			_ = json.NewEncoder(&lines).Encode(now) // texts and JSON that was read
+	end := func() error {
+		if len(now.Messages) == 0 {
+			return nil
 		}
+		return json.NewEncoder(&lines).Encode(now)
 	}
 	for rows.Next() {
 		var session, id, role, data string
@@ -76,7 +79,9 @@ func loadOpencode(file string) (talks []*replay.Conversation, err error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		if session != now.ID {
-			end()
+			if err := end(); err != nil {
+				return nil, fmt.Errorf("%s: %w", file, err)
+			}
 			now = talk{ID: session}
 		}
 		var p part
@@ -86,10 +91,9 @@ func loadOpencode(file string) (talks []*replay.Conversation, err error) {
 		now.add(p, role, id != last)
 		last = id
 	}
-	if err := rows.Err(); err != nil {
+	if err := cmp.Or(rows.Err(), end()); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	end()
 	return replay.Read(file, &lines)
 }
 

@@ -3,6 +3,7 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -48,14 +49,16 @@ func Find(home string, getenv func(string) string) []Source {
 }
 
 // Load reads the sessions. What can be read is returned in any case; the error joins one for each that cannot.
-func (s Source) Load() (talks []*replay.Conversation, err error) {
+func (s Source) Load(ctx context.Context) (talks []*replay.Conversation, err error) {
 	var errs []error
 	for _, file := range s.Files {
-		load := replay.Load
+		var found []*replay.Conversation
+		var err error
 		if s.Agent == opencode {
-			load = loadOpencode
+			found, err = loadOpencode(ctx, file)
+		} else {
+			found, err = replay.Load(file)
 		}
-		found, err := load(file)
 		talks = append(talks, found...)
 		if err != nil {
 			errs = append(errs, err)

@@ -74,7 +74,7 @@ func TestSessions(t *testing.T) {
 	require.Len(t, found, len(recorded))
 	for _, s := range found {
 		require.Positive(t, s.Bytes)
-		talks, err := s.Load()
+		talks, err := s.Load(t.Context())
 		require.NoError(t, err, s.Agent)
 		require.Len(t, talks, 1, s.Agent)
 		var calls, results []string
@@ -82,11 +82,11 @@ func TestSessions(t *testing.T) {
 		for _, m := range talks[0].Messages {
 			texts += m.Text()
 			for _, p := range m.Parts {
-				switch p := p.(type) {
-				case message.ToolCall:
-					calls = append(calls, p.Name+p.Arguments)
-				case message.ToolResult:
-					results = append(results, p.Text)
+				if call, ok := p.(message.ToolCall); ok {
+					calls = append(calls, call.Name+call.Arguments)
+				}
+				if result, ok := p.(message.ToolResult); ok {
+					results = append(results, result.Text)
 				}
 			}
 		}
@@ -105,7 +105,7 @@ func TestSessions(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "rollout-2.jsonl"), []byte("{"), 0o600))
 	found = sessions.Find(t.TempDir(), func(name string) string { return map[string]string{"CODEX_HOME": elsewhere}[name] })
 	require.Len(t, found, 1)
-	talks, err := found[0].Load()
+	talks, err := found[0].Load(t.Context())
 	require.ErrorContains(t, err, "rollout-2.jsonl")
 	require.Len(t, talks, 1)
 }

@@ -107,7 +107,8 @@ func (m members) format() string {
 		return claudeCode
 	case kind != "" && m.has("payload") && m.has("timestamp"):
 		return codex
-	case m.has("sessionId") && m.has("projectHash"), m.has("$set"), is(kind, "user", "gemini") && m.has("id") && m.has("timestamp") && m.has("content"):
+	case m.has("sessionId") && m.has("projectHash"), m.has("$set"),
+		is(kind, "user", "gemini") && m.has("id") && m.has("timestamp") && m.has("content"):
 		return geminiCLI
 	case m.has("lc") && m.has("kwargs"), role == "" && m.has("content", "data") &&
 		is(kind, "human", "ai", "system", "tool", "function", "chat", "generic"):

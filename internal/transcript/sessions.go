@@ -206,8 +206,8 @@ func (t geminiTurn) contents() []string {
 		}
 	}
 	for _, c := range t.Calls {
-		call := `{"functionCall":{"id":` + jsonedit.Quote(c.ID) + `,"name":` + jsonedit.Quote(c.Name) + `,"args":` + cmp.Or(string(c.Args), "{}") + "}}"
-		parts = append(parts, call)
+		call := `{"id":` + jsonedit.Quote(c.ID) + `,"name":` + jsonedit.Quote(c.Name) + `,"args":` + cmp.Or(string(c.Args), "{}") + "}"
+		parts = append(parts, `{"functionCall":`+call+"}")
 		for _, r := range c.Result {
 			results = append(results, string(r))
 		}
