@@ -22,8 +22,8 @@ type clock struct {
 
 const (
 	maxClocks  = 1000
-	clockNotes = "the first message of the conversation has changed, in digits alone: a date, a time or a counter. So each request is a new " +
-		"conversation, here and in the provider's prompt cache: move it into the newest message"
+	clockNotes = "the first message of the conversation has changed, in digits alone: a date, a time or a counter. So each request is " +
+		"a new conversation, here and in the provider's prompt cache: move it into the newest message"
 )
 
 var clockSeed = maphash.MakeSeed()

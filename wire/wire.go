@@ -90,8 +90,8 @@ type Options struct {
 	// with Audit when the chain has run, which it does only for answers that end well.
 	Audit bool
 
-	// Observe gets what was done with each POST with a JSON body, when its answer begins, or it is known that there is none. It must be fast and safe for
-	// concurrent use. nil: nothing is observed.
+	// Observe gets what was done with each POST with a JSON body, when its answer begins or it is known that there is none. It must be
+	// fast and safe for concurrent use. nil: nothing is observed.
 	Observe func(ctx context.Context, d Decision)
 }
 

@@ -193,15 +193,7 @@ func (c *promptCache) use(r *Request) (cached, written int) {
 		ends = []int{len(r.Messages)}
 	}
 	for _, end := range ends {
-		for k, passed := end, 0; k >= 0 && (r.auto || passed < lookback); k-- {
-			if c.known[prefixes[k].hash] {
-				cached = max(cached, prefixes[k].tokens)
-				break
-			}
-			if k > 0 {
-				passed += r.Messages[k-1].blocks()
-			}
-		}
+		cached = max(cached, c.find(r, prefixes, end))
 	}
 	for k, p := range prefixes {
 		if r.auto || slices.Contains(ends, k) {
@@ -220,6 +212,19 @@ func (c *promptCache) use(r *Request) (cached, written int) {
 		written = tokens - cached
 	}
 	return cached, written
+}
+
+// find returns the tokens of the longest cached prefix that is found from a number of first messages on. The lock is held.
+func (c *promptCache) find(r *Request, prefixes []prefix, end int) int {
+	for k, passed := end, 0; k >= 0 && (r.auto || passed < lookback); k-- {
+		if c.known[prefixes[k].hash] {
+			return prefixes[k].tokens
+		}
+		if k > 0 {
+			passed += r.Messages[k-1].blocks()
+		}
+	}
+	return 0
 }
 
 // prefix is a number of first messages, with the declarations.

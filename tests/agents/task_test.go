@@ -23,7 +23,7 @@ import (
 
 // task is what the model does with an agent: steps, of which each is a call of a tool. The name of a step, such as s07, is in
 // the arguments of its call, so that a request shows which step was the last one, whatever its agent or the gateway
-// has removed. Steps of sub-agents are s20a01, s20a02, …
+// has removed. Steps of sub-agents are s20a01, s20a02 and so on.
 type task struct {
 	steps int // of the main conversation
 	kB    int // of a file that is read
@@ -45,10 +45,10 @@ const (
 var cycle = [...]string{read, read, fails, edit, read, grep, read, fails, edit, read}
 
 func (k task) kind(n int) string {
-	switch {
-	case n == k.steps/3:
+	switch n {
+	case k.steps / 3:
 		return fork
-	case n == k.steps/2:
+	case k.steps / 2:
 		return see
 	}
 	return cycle[n%len(cycle)]
@@ -67,7 +67,7 @@ func (k task) prepare(t *testing.T, dir string) {
 	t.Helper()
 	words := strings.Fields("order import queue retry worker batch ledger invoice skipped committed timeout customer shard cursor " +
 		"offset checksum duplicate late pending rejected applied region warehouse currency")
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the files are always the same
+	random := rand.New(rand.NewPCG(1, 2)) // the files are always the same
 	text := func(size int) string {
 		var b strings.Builder
 		for line := 1; b.Len() < size; line++ {
@@ -121,7 +121,7 @@ func (k task) respond(dir string, tools toolset) fakeprovider.Responder {
 			if done == 3 {
 				return fakeprovider.Reply{Text: "Nothing is lost here."}
 			}
-			return reply(r, tools.read.call(filepath.Join(dir, fmt.Sprintf("%s%s%02d.log", parent, who, done)), ""))
+			return reply(r, tools.read.call(filepath.Join(dir, fmt.Sprintf("%s%s%02d.log", parent, who, done))))
 		}
 		n := k.done(r) + 1
 		if n > k.steps {
@@ -140,18 +140,18 @@ func (k task) act(r *fakeprovider.Request, n int, dir string, tools toolset) fak
 	}
 	switch kind {
 	case read:
-		return reply(r, tools.read.call(name+".log", ""))
+		return reply(r, tools.read.call(name+".log"))
 	case fails:
-		return reply(r, tools.shell.call(": "+step(n)+"; sh test.sh", ""))
+		return reply(r, tools.shell.call(": "+step(n)+"; sh test.sh"))
 	case edit:
-		return reply(r, tools.read.call(name+".py", ""), tools.edit.call(name+".py", ""))
+		return reply(r, tools.read.call(name+".py"), tools.edit.call(name+".py"))
 	case see:
-		return reply(r, tools.see.call(name+".png", ""))
+		return reply(r, tools.see.call(name+".png"))
 	case fork:
-		return reply(r, tools.agent.call("Look for lost orders in the logs "+step(n)+"a00", ""),
-			tools.agent.call("Look for lost orders in the logs "+step(n)+"b00", ""))
+		return reply(r, tools.agent.call("Look for lost orders in the logs "+step(n)+"a00"),
+			tools.agent.call("Look for lost orders in the logs "+step(n)+"b00"))
 	}
-	return reply(r, tools.shell.call(": "+step(n)+"; grep -h -m 40 -e timeout=1 *.log | cut -c1-120", ""))
+	return reply(r, tools.shell.call(": "+step(n)+"; grep -h -m 40 -e timeout=1 *.log | cut -c1-120"))
 }
 
 // reply returns an answer with calls, behind some thinking.
@@ -216,7 +216,7 @@ type tool struct {
 	arguments map[string]any
 }
 
-func (t tool) call(about, id string) fakeprovider.Call {
+func (t tool) call(about string) fakeprovider.Call {
 	in := map[string]any{}
 	for name, value := range t.arguments {
 		if s, ok := value.(string); ok {
@@ -228,5 +228,5 @@ func (t tool) call(about, id string) fakeprovider.Call {
 	if err != nil {
 		panic(err) // texts and numbers
 	}
-	return fakeprovider.Call{ID: id, Name: t.name, Arguments: string(b)}
+	return fakeprovider.Call{Name: t.name, Arguments: string(b)}
 }
