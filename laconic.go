@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -23,9 +22,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
-
-// core is what only packages of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // Auto returns the recommended chain. It takes window, prices and thinking from each request, so it suits any model; unknown
 // prices are those of the provider for which an edit is most expensive. It is safe for concurrent use, and each Auto has a
@@ -57,7 +53,7 @@ var core = middleware.Internals(inside.Key{})
 //
 //	laconic replay --preset auto --window 32000 --facts facts.jsonl.gz conversations.jsonl.gz
 func Auto() middleware.Middleware {
-	return core.Suggest(middleware.Env{Archive: store.NewMemory(0)},
+	return middleware.With(middleware.Env{Archive: store.NewMemory(0), Suggested: true},
 		handles,
 		microcompact.New(microcompact.Options{
 			Trigger: trigger.Economy(trigger.EconomyOptions{Pressure: -1}), KeepRounds: 6,
@@ -76,7 +72,8 @@ const facts = 120
 func handles(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if !slices.ContainsFunc(req.Tools, readsHandles) {
-			req = core.Unread(req)
+			unread := *req
+			unread.Unread, req = true, &unread
 		}
 		return next(ctx, req, emit)
 	}

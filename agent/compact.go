@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -32,7 +31,7 @@ const compactTool = "compact"
 // Tool and middleware are a pair, safe for concurrent use, for all conversations of a chain. The answer has no numbers if
 // another process has called the model. Compact panics if the trigger is not valid; nil has no tokens.
 func Compact(at middleware.Trigger, editors ...string) (Tool, middleware.Middleware) {
-	if err := middleware.Internals(inside.Key{}).CheckOptions(middleware.Options{Trigger: at}); err != nil {
+	if err := (middleware.Options{Trigger: at}).Validate(); err != nil {
 		panic("agent: Compact: " + err.Error())
 	}
 	if len(editors) == 0 {

@@ -41,7 +41,7 @@ func originals(v *View, runs []message.Run) []message.Message {
 			}
 			switch {
 			case s.Record == nil || s.Record.Kind != journal.Fold || !handleOf(s.Record).IsZero():
-				out = append(out, v.original(i))
+				out = append(out, v.Original(i))
 			case s.Nth == 0:
 				body(s.Record.Runs)
 			}

@@ -306,11 +306,12 @@ func TestWithoutATriggerToAsk(t *testing.T) {
 
 // notYet is met until the actor has edited.
 func notYet(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	return !v.EditedNow("actor"), "", nil
+	_, now := v.LastEdit("actor")
+	return !now, "", nil
 }
 
 func panicsOnEdited(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	if v.EditedNow("actor") {
+	if _, now := v.LastEdit("actor"); now {
 		panic("an edited view")
 	}
 	return true, "", nil

@@ -10,7 +10,7 @@ import (
 	"github.com/laconic-go/laconic/models"
 )
 
-// cached returns how many first messages of the view the provider has in its cache, by the history: those before the
+// Cached returns how many first messages of the view the provider has in its cache, by the history: those before the
 // newest answer, which the call for it has sent, up to the first one that the caller or an edit of this call changes. whole is
 // false if that is not all that the call before has sent: the cache has expired, or there was no call, or an edit breaks the prefix.
 //
@@ -18,7 +18,7 @@ import (
 // has sent the last request of the conversation longer ago. A ttl of 0 is that of the table of models: exactly, if requests mark
 // what is cached, and at least an hour if the provider caches by itself, since it may keep a prefix longer. If the table has
 // none, the cache does not expire.
-func (v *View) cached(ttl time.Duration) (n int, whole bool) {
+func (v *View) Cached(ttl time.Duration) (n int, whole bool) {
 	body := v.session.Body
 	answer := len(body) - 1
 	for answer >= 0 && body[answer].Role != message.RoleAssistant {
@@ -76,29 +76,10 @@ func (v *View) firstEdited() int {
 	return first
 }
 
-// The price of a token that is read from the cache and of one that is written to it, in those of an input token, if
-// prices are unknown: the usual ones that make an edit most expensive.
-const (
-	cautiousRead  = 0.1
-	cautiousWrite = 1.25
-)
-
-// cachePrices returns the price of a token that is read from the provider's cache, and of one that is written to it, in
-// those of an input token. If the table of models has no prices for the request's model, known is false, and the result
-// is 0.1 and 1.25.
-func (v *View) cachePrices() (read, write float64, known bool) {
-	p := v.model.Price
-	if p.Input <= 0 {
-		return cautiousRead, cautiousWrite, false
-	}
-	r := p.At(v.size.Tokens)
-	return float64(r.CacheRead) / float64(r.Input), float64(r.CacheWrite) / float64(r.Input), true
-}
-
 // economics returns what the step from one view to the next costs and saves. first is the first position that differs.
 func economics(before, after *View, first int) report.Economics {
 	e := report.Economics{Freed: before.size.Tokens - after.size.Tokens}
-	cached, _ := before.cached(0)
+	cached, _ := before.Cached(0)
 	if cached > first {
 		end, again := before.span(cached-1).Last, 0
 		for i := first; i < after.Len(); i++ {
@@ -113,7 +94,7 @@ func economics(before, after *View, first int) report.Economics {
 
 // priced returns economics with what depends on prices.
 func priced(e report.Economics, v *View) report.Economics {
-	read, write, known := v.cachePrices()
+	read, write, known := v.model.Price.InCache(v.size.Tokens)
 	more := max(write-read, 0) * float64(e.Rewritten)
 	less := read * float64(e.Freed)
 	e.BreakEven = 0

@@ -30,11 +30,6 @@ type call struct {
 	observers  *observers   // who receives events
 	dry        *dryRun      // collects the views of a dry run; nil in a real call
 	repairers  []*repairing // they have the last word on the view
-	tooLong    bool         // the provider has refused the attempt before as too long
-	declares   bool         // a layer declares Tools in place of none, and reports each change of them
-	unread     bool         // nothing reads handles, so what editors remove is not archived
-	lenient    bool         // what cannot be made to fit is sent as small as it can be
-	past       bool         // the middlewares of the chain are left out
 	floor      floor        // below which the editors so far edit nothing
 	editor     string       // name of the editor that has run last
 	last       string       // name of an editor that repairs as well, so no other one should run after it
@@ -55,6 +50,24 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 		next = mw(next)
 	}
 	return c.enter(c.orPast(next, last))
+}
+
+// orPast returns a model that takes the way past the middlewares of a chain where a request asks for it.
+func (c *chain) orPast(through, last Model) Model {
+	past := onView(nil, func(_ context.Context, v *View, _ *Request) (*View, error) { return v, nil })(last)
+	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
+		if !req.Past {
+			return through(ctx, req, emit)
+		}
+		c.filling.Lock()
+		if len(c.inner) == 1 && req.chain == c { // the chain that it fills has the journal
+			for _, filled := range c.inner {
+				req.chain = filled
+			}
+		}
+		c.filling.Unlock()
+		return past(ctx, req, emit)
+	}
 }
 
 // enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain
@@ -105,7 +118,7 @@ func (c *chain) fill(ctx context.Context, r *Request) {
 		r.chain = r.chain.filled(c)
 		r.protect = r.chain.env.Protect
 	}
-	if c.soft || r.observers == nil {
+	if c.env.Suggested || r.observers == nil {
 		return
 	}
 	if ignored := c.given.besides(r.chain.given); len(ignored) > 0 && (r.dry != nil || c.warned.once(r, "Env")) {

@@ -22,7 +22,6 @@ type chain struct {
 	env            Env  // with all defaults
 	given          Env  // as the caller has set it
 	hasEnv         bool // given sets something
-	soft           bool // the Env of a chain around it may set the same to something else
 	meter          tokens.Meter
 	encoding       string                 // by which the counter counts; "" if unknown
 	defaultCounter bool                   // the counter is the default one

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -235,9 +234,6 @@ func TestDraftKnowsWhatTheProviderHasSaid(t *testing.T) {
 	}
 }
 
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
-
 // inView calls fn with the view of a history.
 func inView(t *testing.T, h []message.Message, fn func(v *middleware.View) *middleware.Plan) (*middleware.Request, []middleware.Event) {
 	t.Helper()
@@ -259,18 +255,18 @@ func TestPreview(t *testing.T) {
 	sent, _ := inView(t, h, func(v *middleware.View) *middleware.Plan {
 		clearing := &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, message.ToolResult{CallID: "a", Name: "read", Text: "-"})}}
 		var err error
-		preview, err = core.Preview(v, "look", clearing)
+		preview, err = v.Preview("look", clearing)
 		require.NoError(t, err)
 		require.Equal(t, h, v.Messages(), "nothing is changed by it")
-		require.Equal(t, preview.Size().Tokens, core.Without(v, v.Size().Counted-preview.Size().Counted).Size().Tokens, "what TokensWithout foretells")
+		require.Equal(t, preview.Size().Tokens, v.Without(v.Size().Counted-preview.Size().Counted).Size().Tokens, "what TokensWithout foretells")
 
-		same, err := core.Preview(v, "look", &middleware.Plan{})
+		same, err := v.Preview("look", &middleware.Plan{})
 		require.NoError(t, err)
 		require.Same(t, v, same, "an empty plan makes no other view")
 
-		_, err = core.Preview(v, "look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, 0)}})
+		_, err = v.Preview("look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(0, 0)}})
 		require.ErrorContains(t, err, "message 0 is protected", "a plan that would be refused")
-		_, err = core.Preview(v, "look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(7, 7)}})
+		_, err = v.Preview("look", &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(7, 7)}})
 		require.ErrorContains(t, err, "folds messages 7 to 7 of 5", "a plan for another view")
 		return clearing
 	})

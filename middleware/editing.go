@@ -35,13 +35,17 @@ type Options struct {
 	// reports it. For edits that have no other reason than the window.
 	ForWindow bool
 
+	// Tools are the lists of tools in the options of the editor, by the names of the options: a name that no tool has is reported
+	// once, by the first request that declares tools and has a call.
+	Tools map[string][]string
+
 	// PauseAfter is the number of attempts in a row without progress (see the comment of
 	// the package) after which the editor is paused. 0: 3; negative: never.
 	PauseAfter int
 }
 
-// validate returns an error for options that make no sense.
-func (o Options) validate() error {
+// Validate returns an error for options that make no sense.
+func (o Options) Validate() error {
 	if o.MinCalls < 0 {
 		return fmt.Errorf("MinCalls is %d calls, want 0 or more", o.MinCalls)
 	}
@@ -78,7 +82,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	if name == "" || editor == nil {
 		panic("middleware: Editing: want a name and an editor")
 	}
-	if err := opts.validate(); err != nil {
+	if err := opts.Validate(); err != nil {
 		panic("middleware: Editing: " + name + ": " + err.Error())
 	}
 	opts.Protect = slices.Clone(opts.Protect)
@@ -87,7 +91,7 @@ func Editing(name string, editor func(ctx context.Context, v *View) (*Plan, erro
 	if opts.PauseAfter < 0 {
 		opts.PauseAfter = math.MaxInt
 	}
-	return onView(opts.Protect, (&layer{name: name, editor: editor, opts: opts}).edit)
+	return named(name, opts.Tools, onView(opts.Protect, (&layer{name: name, editor: editor, opts: opts}).edit))
 }
 
 // layer is one editing middleware of a chain.
@@ -103,7 +107,7 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	if last := out.last; last != "" && last != l.name && out.observers != nil {
 		v.Report(ctx, Event{Kind: Misconfigured, By: last, Why: l.name + " edits after it; put " + last + " last"})
 	}
-	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: len(out.Force) > 0 && out.forced(l.name)}
+	p := &proposal{layer: l, before: v, past: progressOf(v, l.name), forced: len(out.Force) > 0 && out.Forces(l.name)}
 	why, met := p.due(ctx)
 	if out.observers != nil && !l.opts.ForWindow {
 		out.floor.lower(l, v, met)
@@ -209,7 +213,7 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	case p.past.failures >= l.opts.PauseAfter:
 		return "it is paused", false
 	case l.opts.MinCalls > 0:
-		if n := v.callsSince(l.name); n >= 0 && n < l.opts.MinCalls {
+		if n, _ := v.LastEdit(l.name); n >= 0 && n < l.opts.MinCalls {
 			return "fewer calls than MinCalls since its last edit", false
 		}
 	}
@@ -228,7 +232,7 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		p.kind, p.err = Misconfigured, err
 		return why, false
 	}
-	if met && v.newestEdit(l.name) >= 0 { // an earlier edit did not satisfy it
+	if calls, _ := v.LastEdit(l.name); met && calls >= 0 { // an earlier edit did not satisfy it
 		if text, least := hopeless(l, v); text != "" {
 			reportHopeless(ctx, l, v, text)
 			made := plan()
@@ -282,14 +286,14 @@ func (p *proposal) check() {
 	p.kind = Edited
 	p.records = records
 	p.after = after
-	p.plan.Saved, p.plan.Calls = p.before.size.Tokens-after.size.Tokens, p.before.callsSince(p.layer.name)
+	p.plan.Saved = p.before.size.Tokens - after.size.Tokens
+	p.plan.Calls, _ = p.before.LastEdit(p.layer.name)
 }
 
 // complete puts what the plan removes into the archive, makes the messages of folds that are not made yet, and checks the
 // plan again. The archive is first, since a fold may cost more than an archive that does not answer.
 func (p *proposal) complete(ctx context.Context) {
 	p.price = journal.Cost{Known: true}
-	ctx = context.WithValue(ctx, priceKey{}, &p.price)
 	p.propose(ctx)
 	if p.kind != Edited {
 		return
@@ -317,7 +321,13 @@ func (p *proposal) build(ctx context.Context) {
 			p.fail(Failed, "fold", err)
 			return
 		}
-		e.Messages, e.Make = msgs, nil
+		e.Messages = msgs
+		e.Make = nil
+		if e.Paid != nil {
+			paid := e.Paid()
+			p.price.Spent += paid.Spent
+			p.price.Known = p.price.Known && paid.Known
+		}
 	}
 	if !p.expensive {
 		return
@@ -345,7 +355,10 @@ func (p *proposal) withoutArchive(ctx context.Context) {
 		Kind: Failed, Reason: p.reason, Err: p.err, Why: "what is removed now is not kept: " + l.text(p.err),
 		Before: v.size.Tokens, After: v.size.Tokens,
 	})
-	p.before, p.outcome = v.with(internals{}.Unread(v.req)), outcome{}
+	unread := *v.req
+	unread.Unread = true
+	p.before = v.with(&unread)
+	p.outcome = outcome{}
 	p.complete(ctx)
 	if p.after != nil {
 		p.after = p.after.with(v.req)
@@ -378,7 +391,7 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
 			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
 		})
-		if _, _, known := v.cachePrices(); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
+		if _, _, known := v.model.Price.InCache(v.size.Tokens); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
 			warnFrequent(ctx, l, p.after)
 		}
 	}
@@ -410,7 +423,7 @@ func (p *proposal) step(why string) entries.Made {
 		s.Actor = entries.ByModel
 	case p.forced:
 		s.Actor = entries.ByUser
-	case v.req.tooLong:
+	case v.req.Refused:
 		s.Actor = entries.ByRefusal
 	}
 	s.Change.Len, s.Change.Removed = len(v.session.Body), replaced(v.list, p.records)
@@ -426,9 +439,6 @@ func replaced(l edit.List, records []*journal.Record) (removed []*journal.Record
 	}
 	return removed
 }
-
-// priceKey is the key of the context value that adds up what an edit has cost: a *journal.Cost.
-type priceKey struct{}
 
 // failed reports a plan that could not be made or was refused, and returns the view as it was.
 func (p *proposal) failed(ctx context.Context) (*View, error) {

@@ -3,25 +3,21 @@ package middleware
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/laconic-go/laconic/internal/client"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 )
-
-// clientLines matches the lines at the beginning of a system block that a client writes for its provider, others in each
-// request: Claude Code begins its system prompt with "x-anthropic-billing-header: cc_version=…; cch=…;".
-var clientLines = regexp.MustCompile(`^(?i:x-anthropic-[a-z0-9-]+:[^\n]*(\n|$))+`)
 
 // withoutClientLines returns system messages without the lines that a client writes for its provider; blocks of nothing else go.
 // The result is lead itself if there are none.
 func withoutClientLines(lead []message.Message) []message.Message {
 	has := func(p message.Part) bool {
 		t, is := p.(message.Text)
-		return is && clientLines.MatchString(t.Text)
+		return is && client.WithoutLines(t.Text) != t.Text
 	}
 	in := func(m message.Message) bool { return slices.ContainsFunc(m.Parts, has) }
 	if !slices.ContainsFunc(lead, in) {
@@ -32,7 +28,7 @@ func withoutClientLines(lead []message.Message) []message.Message {
 		parts := make([]message.Part, 0, len(m.Parts))
 		for _, p := range m.Parts {
 			if t, is := p.(message.Text); is {
-				p = message.Text{Text: clientLines.ReplaceAllLiteralString(t.Text, "")}
+				p = message.Text{Text: client.WithoutLines(t.Text)}
 			}
 			if p != (message.Text{}) {
 				parts = append(parts, p)

@@ -63,7 +63,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	}
 	m.answered(resp)
 	r := &m.call
-	r.History = v.historySize().Tokens
+	r.History = v.HistorySize().Tokens
 	r.View = v.size.Tokens
 	r.Edits = len(v.list)
 	r.Cache = c

@@ -119,6 +119,29 @@ func (m *measurement) answered(resp *Response) {
 	}
 }
 
+// Ask calls a model for another purpose than the answer to the request of the view, such as a summary, and returns its numbers,
+// too. c has its purpose and attempt, and whether the request may have ended. The functions of [Around] are called, but no
+// event is reported.
+func (v *View) Ask(
+	ctx context.Context, c report.Call, m Model, known models.Model, req *Request,
+) (*Response, *report.Call, error) {
+	env := &v.session.chain.env
+	c.Model = req.Model
+	c.Provider = known.Provider
+	c.Scope = env.Scope
+	c.Conversation = cmp.Or(v.req.Conversation, firstID(v.session.IDs))
+	now := &measurement{call: c, clock: env.Clock, began: env.Clock()}
+	resp, err := (*Response)(nil), errPanicked
+	defer func() { now.end(nil, resp, err) }()
+	resp, err = m(now.begin(ctx, v.req.observers, nil), req, nil) // nil: no streaming
+	now.stop()
+	now.answered(resp)
+	if resp != nil && resp.Usage.Input > 0 {
+		now.call.Bill.Spent, now.call.Bill.Known = known.Price.Cost(resp.Usage)
+	}
+	return resp, &now.call, err
+}
+
 // watch sizes a request that no editor has seen, for observers. Nothing is read from a journal, and nothing is changed.
 func (o *outgoing) watch(ctx context.Context) {
 	r := *o.req
@@ -143,7 +166,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 		}
 	}
 	whole := u
-	whole.Input = max(0, cmp.Or(u.Input, v.size.Tokens)+v.historySize().Tokens-v.size.Tokens)
+	whole.Input = max(0, cmp.Or(u.Input, v.size.Tokens)+v.HistorySize().Tokens-v.size.Tokens)
 	if u.Input > 0 {
 		b.Spent, b.Known = m.Price.Cost(u)
 	}
@@ -154,7 +177,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	if !b.Known {
 		return b
 	}
-	if v.size.Tokens == v.historySize().Tokens && c.Broken != "edit" && c.Broken != "chain" {
+	if v.size.Tokens == v.HistorySize().Tokens && c.Broken != "edit" && c.Broken != "chain" {
 		b.Estimated = true // it is the same call
 		return b
 	}

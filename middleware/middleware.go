@@ -67,6 +67,7 @@ type Env struct {
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
 	Breakpoints   bool             // set message.Hints.Breakpoint for the model, in place of those of the caller; see the package
+	Suggested     bool             // an outer chain may have other values, and no event reports that: this Env only fills what it leaves out
 	Explain       bool             // each call reports, by an event of kind NotMet, why an editor edits nothing: its trigger, with numbers
 }
 
@@ -89,9 +90,7 @@ func (e Env) besides(other Env) (names []string) {
 // With is [Chain] with an Env. If chains are nested, the Env of the outer one holds, and that of an inner one fills the fields
 // that the outer one leaves at zero; but none is filled once an editing middleware has run. An event of kind [Misconfigured]
 // names the fields that an inner one sets differently. With panics with "middleware: With: …" if Protect has an empty name.
-func With(env Env, mws ...Middleware) Middleware { return with(env, false, mws) }
-
-func with(env Env, soft bool, mws []Middleware) Middleware {
+func With(env Env, mws ...Middleware) Middleware {
 	if err := validateTools(env.Protect); err != nil {
 		panic("middleware: With: " + err.Error())
 	}
@@ -102,9 +101,8 @@ func with(env Env, soft bool, mws []Middleware) Middleware {
 		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
 	}
 	mws = slices.Clone(mws)
-	mws[0] = internals{}.Named("middleware.With", map[string][]string{"Protect": env.Protect}, mws[0])
+	mws[0] = named("middleware.With", map[string][]string{"Protect": env.Protect}, mws[0])
 	c := newChain(env)
-	c.soft = soft
 	return func(next Model) Model { return c.wrap(next, mws...) }
 }
 

@@ -12,9 +12,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// Named returns a middleware that also reports, once, which names in lists of tools no tool has; the lists are under the names
-// of their options. It looks at the first request that declares tools and has a call.
-func (internals) Named(by string, lists map[string][]string, mw Middleware) Middleware {
+// named returns a middleware that also reports, once, which names in lists of tools no tool has; see [Options.Tools].
+func named(by string, lists map[string][]string, mw Middleware) Middleware {
 	if len(slices.Concat(slices.Collect(maps.Values(lists))...)) == 0 {
 		return mw
 	}

@@ -192,7 +192,7 @@ func TestOverheadBehindEdits(t *testing.T) {
 	for limit, want := range map[int]bool{4000: true, 4200: false} {
 		req := heavy()
 		fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-			if v.EditedNow("fold") || v.Len() < 20 {
+			if _, now := v.LastEdit("fold"); now || v.Len() < 20 {
 				return nil, nil
 			}
 			return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 14, v.At(12), message.User("[rounds]"))}}, nil

@@ -49,6 +49,7 @@ type Edit struct {
 	// when everything else in the plan is verified. Estimate is the tokens to expect.
 	Make     func(ctx context.Context) ([]message.Message, error)
 	Estimate int
+	Paid     func() journal.Cost // what was paid for model calls of Make, when it has returned; nil: nothing
 }
 
 // RewriteOf returns the edit that replaces the parts of message i of the view. Calls,
@@ -75,6 +76,17 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 // about one that has only what no edit can remove, with and without its tokens.
 type Trigger interface {
 	Met(v *View, plan func() *Plan) (met bool, why string, err error)
+}
+
+// Preview returns the view that a plan of the named middleware would make. Folds whose
+// messages are not made yet count as estimated. The error is the rule that the plan breaks.
+func (v *View) Preview(name string, p *Plan) (*View, error) {
+	if len(p.Edits) == 0 {
+		return v, nil
+	}
+	own := *p
+	_, w, err := preview(v, name, &own, 0)
+	return w, err
 }
 
 // preview returns the records of a plan, as translate does, and the verified view that they

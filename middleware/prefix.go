@@ -84,7 +84,7 @@ func (o *outgoing) describe() {
 	r, v, s := o.req, o.view, o.view.session
 	seen := v.result.Messages // by the last editor
 	now := &sent{
-		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.declares, history: s.track.History,
+		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.Declared, history: s.track.History,
 		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
 		time: s.chain.env.Clock(),
 	}

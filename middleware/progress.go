@@ -342,5 +342,5 @@ func irremovable(v *View) (*View, overhead) {
 		}
 		kept.Messages, kept.From = append(kept.Messages, m), append(kept.From, at)
 	}
-	return internals{}.WithRepairs(&whole, &kept), o
+	return whole.WithRepairs(&kept), o
 }

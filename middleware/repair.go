@@ -80,6 +80,16 @@ func (r *repairing) call(ctx context.Context, v *View) (repaired *message.Repair
 	return r.repair(ctx, v)
 }
 
+// WithRepairs returns the view with repairs, to see their cost; see [Repairing]. Messages that
+// differ have a [Span.Edit] of kind [journal.Repair]. It panics on wrong positions.
+func (v *View) WithRepairs(r *message.Repaired) *View {
+	w, err := withRepairs(v, "", r)
+	if err != nil {
+		panic("middleware: WithRepairs: " + err.Error())
+	}
+	return w
+}
+
 // withRepairs returns the view with the messages of a repair.
 func withRepairs(v *View, name string, r *message.Repaired) (*View, error) {
 	n := len(r.Messages)
@@ -180,11 +190,11 @@ func reportRepairs(ctx context.Context, done []repairs) int {
 func (r repairs) report(ctx context.Context) int {
 	type key struct{ name string }
 	v := r.before
-	had, _ := v.load(key{r.name}).([]message.Fix)
+	had, _ := v.Load(key{r.name}).([]message.Fix)
 	if v.req.dry != nil { // a draft has all events again
 		had = nil
 	}
-	v.store(key{r.name}, r.fixes)
+	v.Store(key{r.name}, r.fixes)
 	var fresh []message.Fix
 	first := unchanged
 	for i, f := range r.fixes {

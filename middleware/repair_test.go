@@ -213,19 +213,19 @@ func TestShared(t *testing.T) {
 					v := req.View()
 					edited := slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
 					for k, o := range earlier {
-						n := core.Shared(v, o)
+						n := v.Shared(o)
 						require.LessOrEqual(t, n, commonly(v, o), "no more than what is equal")
 						if k == len(earlier)-1 && !edited && commonly(v, o) == o.Len() {
 							require.Equal(t, o.Len(), n, "all of the view before, since the history has grown")
 							whole++
 						}
 					}
-					require.Equal(t, v.Len(), core.Shared(v, v))
+					require.Equal(t, v.Len(), v.Shared(v))
 					earlier = append(earlier, v)
 				}
 			}
 			require.Positive(t, whole)
-			require.Zero(t, core.Shared(earlier[0], nil))
+			require.Zero(t, earlier[0].Shared(nil))
 		})
 	}
 }
@@ -247,9 +247,9 @@ func TestNotes(t *testing.T) {
 	type key struct{}
 	var found any
 	mw := middleware.Editing("notes", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		found = core.Load(v, key{})
+		found = v.Load(key{})
 		var value any = v.Len()
-		core.Store(v, key{}, value)
+		v.Store(key{}, value)
 		return nil, nil
 	}, middleware.Options{})
 	call := func(msgs []message.Message) any {

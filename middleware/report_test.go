@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -139,7 +138,7 @@ func TestOneScale(t *testing.T) {
 	require.NoError(t, err)
 	size, counted := d.Before.Size(), d.Before.Meter().Request(history, nil)
 	require.Greater(t, size.Tokens, counted*5/4, "the model has a ratio")
-	require.Equal(t, size.Tokens, middleware.Internals(inside.Key{}).HistorySize(d.After).Tokens, "the history is counted like the view")
+	require.Equal(t, size.Tokens, d.After.HistorySize().Tokens, "the history is counted like the view")
 	require.Equal(t, size.Tokens, size.Charged(counted))
 	freed := 0
 	for _, e := range d.Edits {

@@ -29,6 +29,22 @@ type Request struct {
 	Params any      // call options of the provider, passed on unchanged
 	Force  []string // names of middlewares that edit in this call even if their trigger is not met or they are paused; "*": all
 
+	// Refused means that the provider has refused the attempt before as too long; see [Request.Again].
+	Refused bool
+
+	// Unread means that nothing reads handles: what editors remove is not archived, and placeholders have none.
+	Unread bool
+
+	// Declared means that a layer has set Tools in place of none. It reports each change of them by an event.
+	Declared bool
+
+	// Past means that the model gets the edits in force and no others, past the middlewares of the chain, for when one of them has
+	// failed. The history alone would not do: a model that binds its thinking refuses it after an edit.
+	Past bool
+
+	// Lenient means that the chain must not fail the request: what cannot be made to fit is sent as small as it can be.
+	Lenient bool
+
 	// Asked means that the model itself has asked for the edits that Force names, as by agent.Compact: a paused editor then
 	// stays paused.
 	Asked bool
@@ -68,9 +84,22 @@ func (r *Request) Report(ctx context.Context, e Event) bool {
 // Dry reports whether the request is that of a [Draft]: a middleware then only plans, and reports and keeps nothing.
 func (r *Request) Dry() bool { return r.dry != nil }
 
-// forced reports whether the request forces the edits of the named middleware.
-func (r *Request) forced(name string) bool {
+// Forces reports whether the request forces the edits of the named middleware.
+func (r *Request) Forces(name string) bool {
 	return slices.Contains(r.Force, name) || slices.Contains(r.Force, "*")
+}
+
+// Again returns the request as it was before editing middlewares saw it, for a layer among
+// them that makes a call again. The first editor after it starts with all edits that are remembered, those of the first
+// attempt included. refused means that the provider has refused the first attempt as too long.
+func (r *Request) Again(refused bool) *Request {
+	again := *r
+	again.Refused = again.Refused || refused
+	if v := r.View(); v != nil {
+		again.Messages = v.History()
+		again.view = nil
+	}
+	return &again
 }
 
 // Native is what a provider edits by itself in a call, since the request asks for it. It is comparable.
@@ -103,8 +132,8 @@ type Budget struct {
 // Room returns the tokens that a request may have: the window less the reserve.
 func (b Budget) Room() int { return b.Window - b.Reserve }
 
-// validate returns an error for a window below 1, or a reserve that is negative or fills the window.
-func (b Budget) validate() error {
+// Validate returns an error for a window below 1, or a reserve that is negative or fills the window.
+func (b Budget) Validate() error {
 	if b.Window <= 0 {
 		return fmt.Errorf("Budget.Window is %d tokens, want more than 0", b.Window)
 	}

@@ -128,7 +128,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		c = req.dry.fork(c)
 	}
 	if req.Budget != nil {
-		if err := req.Budget.validate(); err != nil {
+		if err := req.Budget.Validate(); err != nil {
 			return nil, &Error{Kind: Invalid, Op: "middleware", Err: err}
 		}
 	}

@@ -25,11 +25,11 @@ func (s *settler) plan(_ context.Context, v *middleware.View) (*middleware.Plan,
 		end  int
 	}
 	s.found = 0
-	if before, ok := core.Load(v, s).(settled); ok && core.Shared(v, before.view) >= before.end {
+	if before, ok := v.Load(s).(settled); ok && v.Shared(before.view) >= before.end {
 		s.found = before.end
 	}
 	if s.settle > 0 {
-		core.Store(v, s, settled{v, s.settle})
+		v.Store(s, settled{v, s.settle})
 	}
 	return nil, nil
 }

@@ -181,28 +181,9 @@ func thinkingTokens(s *session, m *message.Message) (tokens int, ok bool) {
 	return tokens, ok
 }
 
-// voidPrice returns the price of the thinking from one message to another, as that of the same output, in input tokens, if an
-// edit before them makes it void.
-func (v *View) voidPrice(from, to int) float64 {
-	if v.session.thinking.rule != edit.ThinkingBound {
-		return 0
-	}
-	counted := 0
-	for i := from; i < to; i++ {
-		n, _ := thinkingTokens(v.session, &v.result.Messages[i])
-		counted += n
-	}
-	const cautious = 5 // price of an output token, in input tokens, if prices are unknown: the usual one of these models
-	price := float64(cautious)
-	if p := v.model.Price; p.Input > 0 {
-		r := p.At(v.size.Tokens)
-		price = float64(r.Output) / float64(r.Input)
-	}
-	return price * float64(counted)
-}
-
-// keepsThinking returns whether an editor must not remove the thinking of message i.
-func (v *View) keepsThinking() func(i int) bool {
+// KeepsThinking returns whether the thinking of a message must stay, since the model demands that of answers with calls, or
+// accepts thinking only as an unbroken run, and some that is kept is before it.
+func (v *View) KeepsThinking() func(i int) bool {
 	switch v.session.thinking.rule {
 	case edit.ThinkingCalls:
 		return func(i int) bool { return v.At(i).HasCalls() }

@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -64,8 +65,8 @@ func (v *View) span(i int) edit.Span {
 	return v.result.Spans[i]
 }
 
-// original returns message i as it is in the history, or as it is if a fold has added it.
-func (v *View) original(i int) message.Message {
+// Original returns message i as it is in the history, or as it is if a fold has added it.
+func (v *View) Original(i int) message.Message {
 	if s := v.span(i); s.First >= 0 && (s.Record == nil || s.Record.Kind == journal.Rewrite) {
 		return *v.session.Body[s.First]
 	}
@@ -98,12 +99,21 @@ func (s Size) Charged(counted int) int { return int(math.Round(s.rate * float64(
 // own tokenizer, or if the provider has reported the size of this very prompt.
 func (v *View) Size() Size { return v.size }
 
-// historySize returns the size that the request would have without any edit, counted like that of the view.
-func (v *View) historySize() Size {
+// HistorySize returns the size that the request would have without any edit, counted like that of the view.
+func (v *View) HistorySize() Size {
 	w := *v
 	w.list, w.result = nil, edit.Result{Sum: v.session.LeadSum + v.session.Sum}
 	w.measure()
 	return w.size
+}
+
+// Without returns the view with the same messages, but with a size that is smaller by a
+// number of tokens by the meter, to ask a [Trigger] how it would decide after an edit.
+func (v *View) Without(counted int) *View {
+	w := *v
+	w.result.Sum -= counted
+	w.measure()
+	return &w
 }
 
 // measure computes the size of the view.
@@ -157,7 +167,7 @@ func (v *View) Meter() tokens.Meter { return v.session.chain.meter }
 // if what is removed now is not kept.
 func (v *View) Env() Env {
 	e := v.session.chain.env
-	if v.req.unread {
+	if v.req.Unread {
 		e.Archive = nil
 	}
 	return e
@@ -184,6 +194,18 @@ func (v *View) Budget() (Budget, bool) {
 		}
 	}
 	return v.within(known)
+}
+
+// SureBudget is [View.Budget] without windows that are guessed, since the provider has given no number: a guess is a reason to
+// send less, but not to send nothing.
+func (v *View) SureBudget() (Budget, bool) { return v.within(v.session.chain.windows.Of(v.req.Model)) }
+
+// Model returns the row of the request's model in the table of models, or the zero Model. Its Thinking is what the model has
+// shown to demand, if the table does not know it.
+func (v *View) Model() models.Model {
+	m := v.model.Model
+	m.Thinking = v.session.thinking.rule
+	return m
 }
 
 // within returns the declared budget, reduced to a window; 0: not reduced.
@@ -232,11 +254,19 @@ func (v *View) Protected(i int) Protection {
 	}
 	out := Protection{Whole: p&edit.ProtectWhole != 0, Text: p&edit.ProtectText != 0, Newest: p&edit.ProtectNewest != 0}
 	for _, part := range v.result.Messages[i].Parts {
-		tool, plan := v.protects(i, part)
-		out.Tool, out.Plan = out.Tool || tool, out.Plan || plan
-		out.Opaque = out.Opaque || v.isOpaque(i, part)
+		own := v.ProtectedPart(i, part)
+		out.Tool = out.Tool || own.Tool
+		out.Plan = out.Plan || own.Plan
+		out.Opaque = out.Opaque || own.Opaque
 	}
 	return out
+}
+
+// ProtectedPart returns what protects a part of message i by itself: Tool and Plan, which both are Whole, and Opaque. If a piece
+// of a result is opaque, the other pieces may be shortened, but not be replaced together with it.
+func (v *View) ProtectedPart(i int, part message.Part) Protection {
+	tool, plan := v.protects(i, part)
+	return Protection{Whole: tool || plan, Tool: tool, Plan: plan, Opaque: v.isOpaque(i, part)}
 }
 
 // isOpaque reports whether a part of message i has JSON of the provider that nothing can stand for, since only the provider knows
@@ -292,34 +322,36 @@ func (v *View) holdsPlan(i int) bool {
 	return s.First >= 0 && s.First == v.session.Plan && (s.Record == nil || s.Record.Kind == journal.Rewrite)
 }
 
-// callsSince returns how many model calls have been answered since the newest edit of the
-// named middleware, or -1 if it has made none that holds.
-func (v *View) callsSince(name string) int {
-	made := v.newestEdit(name)
-	if made < 0 {
-		return -1
-	}
-	calls, body := 0, v.session.Body
-	for i := made; i < len(body); i++ {
-		if body[i].Role == message.RoleAssistant {
-			calls++
-		}
-	}
-	return calls
-}
-
-// EditedNow reports whether the named middleware has edited this very history already:
-// earlier in the chain, or in an earlier attempt of the same call. An editor that does not
-// remove all at once makes no further edit then, so that a retry sends the same bytes.
-func (v *View) EditedNow(name string) bool { return v.newestEdit(name) == len(v.session.Body) }
-
-// newestEdit returns the length of the history at the newest edit of a middleware, or -1.
-func (v *View) newestEdit(name string) int {
+// LastEdit returns how many model calls have been answered since the newest edit of the named middleware that holds, or -1 if
+// there is none. now means that it was made for this very history: earlier in the chain, or in an earlier attempt of the same
+// call. An editor that does not remove all at once makes no further edit then, so that a retry sends the same bytes.
+func (v *View) LastEdit(name string) (calls int, now bool) {
 	made := -1
 	for i := range v.list {
 		made = max(made, edit.MadeBy(v.list[i].Record, name))
 	}
-	return made
+	if made < 0 {
+		return -1, false
+	}
+	body := v.session.Body
+	for _, m := range body[min(made, len(body)):] {
+		if m.Role == message.RoleAssistant {
+			calls++
+		}
+	}
+	return calls, made == len(body)
+}
+
+// Repeated reports whether the call is made again, does not force the edits of the named middleware, and needs
+// none: edits that were remembered before it, of any middleware, were made for this very history, and the view fits. An
+// editor makes no further edit then, of what later editors have left, so that the same bytes are sent.
+func (v *View) Repeated(name string) bool {
+	s := v.session
+	if b, known := v.Budget(); v.req.Forces(name) || known && v.size.Tokens > b.Room() {
+		return false
+	}
+	here := s.track.State.At == len(s.Body)-1 || s.track.State.pending != nil // else they were made for another history of this length
+	return here && slices.ContainsFunc(s.track.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
 }
 
 // Archive returns the contents under which the chain's archive will keep parts that an edit removes from message i, for
@@ -375,9 +407,9 @@ func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
 	return lastHandle(store.Internals(inside.Key{}).Name(archive, originals(v, runs)...))
 }
 
-// shared returns how many first messages this view and an earlier one of the same chain
+// Shared returns how many first messages this view and an earlier one of the same chain
 // have in common, including whether they are protected as a whole. A nil view shares none.
-func (v *View) shared(earlier *View) int {
+func (v *View) Shared(earlier *View) int {
 	if earlier == nil || v.repaired || earlier.repaired { // repairs may depend on anything
 		return 0
 	}
@@ -409,10 +441,13 @@ func (v *View) shared(earlier *View) int {
 	return lead + sort.Search(len(spans), func(i int) bool { return spans[i].Last >= body })
 }
 
-// store keeps a value for the conversation of the view, and load returns it; see internals.Store.
-func (v *View) store(key, value any) { v.session.track.State.conversation.store(key, value) }
+// Store keeps a value for the conversation, under a key as those of a context; nil removes it. [View.Load] returns it in later
+// calls as long as the chain remembers the conversation: a value may save work, but nothing may depend on it. Of concurrent
+// calls, the last one wins. A dry run starts with the values, and what it stores has no effect outside.
+func (v *View) Store(key, value any) { v.session.track.State.conversation.store(key, value) }
 
-func (v *View) load(key any) any { return v.session.track.State.conversation.load(key) }
+// Load returns what [View.Store] has kept for the conversation, or nil.
+func (v *View) Load(key any) any { return v.session.track.State.conversation.load(key) }
 
 // Report gives an event to the observers of the call, or in a dry run to the draft. One of kind
 // [Misconfigured] is reported once per conversation.

@@ -208,3 +208,14 @@ func (r Rates) validate(prefix string) error {
 	}
 	return nil
 }
+
+// InCache returns the price of a token that is read from the provider's cache, and of one that is written to it, in those of an
+// input token of a prompt of this many tokens. If the price is unknown, known is false, and they are the usual ones that make
+// an edit of a prompt most expensive: 0.1 and 1.25.
+func (p Price) InCache(prompt int) (read, write float64, known bool) {
+	if p.Input <= 0 {
+		return 0.1, 1.25, false
+	}
+	r := p.At(prompt)
+	return float64(r.CacheRead) / float64(r.Input), float64(r.CacheWrite) / float64(r.Input), true
+}

@@ -36,7 +36,6 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/agent"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -137,7 +136,7 @@ func (a Agent) validate() error {
 		}
 	}
 	if a.Budget != nil {
-		errs = append(errs, middleware.Internals(inside.Key{}).CheckBudget(*a.Budget))
+		errs = append(errs, a.Budget.Validate())
 	}
 	if a.Parallel < 0 {
 		errs = append(errs, fmt.Errorf("Agent.Parallel is %d calls, want 0 or more", a.Parallel))

@@ -93,7 +93,7 @@ func wiredEditor(w *tripwire, e editor, strict bool) middleware.Middleware {
 		if err := w.step("editor"); err != nil {
 			return nil, err
 		}
-		if v.EditedNow(e.name) {
+		if _, now := v.LastEdit(e.name); now {
 			return nil, nil
 		}
 		if e.plan == nil {

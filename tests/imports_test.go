@@ -61,6 +61,7 @@ type rule struct {
 var rules = []rule{
 	{of: "internal/jsonscan"},
 	{of: "internal/similar"},
+	{of: "internal/client"},
 	{of: "internal/jsonedit", may: []string{"internal/jsonscan"}},
 	{of: "internal/inside"},
 	{of: "message", may: []string{"internal/jsonscan", "internal/inside"}},
@@ -83,7 +84,7 @@ var rules = []rule{
 	{of: "middleware/internal/entries", may: pure},
 	{of: "middleware/internal/history", may: pure},
 	{of: "middleware/internal/calibrate", may: pure},
-	{of: "middleware", may: append([]string{"internal/overflow", "internal/similar", "internal/steady", "middleware/internal/shorten", "middleware/report"}, append(pure, below...)...)},
+	{of: "middleware", may: append([]string{"internal/client", "internal/overflow", "internal/similar", "internal/steady", "middleware/internal/shorten", "middleware/report"}, append(pure, below...)...)},
 	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
@@ -92,7 +93,7 @@ var rules = []rule{
 	{of: module, may: append([]string{"middleware", "middleware/...", "internal/inside"}, below...)}, // the root
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/inside", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
-	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
+	{of: "wire/...", may: append([]string{"own", "internal/client", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "internal/inside", "wire", "message", "middleware", "middleware/journal", "middleware/report", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{module, "internal/inside", "internal/similar", "middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -189,7 +188,7 @@ type sent struct {
 
 // answer is the provider: it takes down what it is sent, and answers or refuses.
 func (s *scenario) answer(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	b, _ := middleware.Internals(key.Key{}).SureBudget(req.View()) // a guessed window is no reason to send nothing
+	b, _ := req.View().SureBudget() // a guessed window is no reason to send nothing
 	s.asked = append(s.asked, sent{req, b.Room()})
 	size := s.meter().Request(req.Messages, req.Tools)
 	if s.refusals > 0 {

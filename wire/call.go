@@ -126,9 +126,9 @@ func (c *call) run(ctx context.Context) (err error) {
 	req := c.body.Request()
 	req.Budget, req.Server = c.budget(c.body), c.req.URL.Host
 	if c.past {
-		req = core.Past(req)
-	} else if !c.opts.Strict {
-		req = core.Lenient(req)
+		req.Past = true
+	} else {
+		req.Lenient = !c.opts.Strict
 	}
 	for name := range strings.SplitSeq(strings.Join(c.force, ","), ",") {
 		if name = strings.TrimSpace(name); name != "" {

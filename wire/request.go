@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/client"
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
@@ -130,7 +131,7 @@ func withoutClientLines(text string) string {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')+1
 	o := jsonedit.ParseObject(text[from:to])
 	without := func(literal string) string {
-		return core.WithoutClientLines(jsonscan.Unquote(literal))
+		return client.WithoutLines(jsonscan.Unquote(literal))
 	}
 	switch raw := o.Get("system"); {
 	case strings.HasPrefix(raw, `"x-anthropic-`):

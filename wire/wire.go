@@ -36,16 +36,12 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/internal/codec"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
-
-// core is what only packages of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // Options configure a transport. The zero value suits most programs.
 type Options struct {
@@ -265,7 +261,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	if window == b.Window && budget.Reserve >= window { // an answer that fills the window is cut
 		budget.Reserve = 0
 	}
-	if core.CheckBudget(budget) != nil { // the window is not known, or the answer may fill it
+	if budget.Validate() != nil { // the window is not known, or the answer may fill it
 		return own
 	}
 	return &budget

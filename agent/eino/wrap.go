@@ -34,7 +34,6 @@ import (
 	"github.com/cloudwego/eino/schema"
 
 	"github.com/laconic-go/laconic/internal/foreign"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -77,7 +76,7 @@ func (o Options) Wrap(inner model.ToolCallingChatModel, mws ...middleware.Middle
 		panic("eino: Wrap: want a model")
 	}
 	if o.Budget != nil {
-		if err := middleware.Internals(inside.Key{}).CheckBudget(*o.Budget); err != nil {
+		if err := o.Budget.Validate(); err != nil {
 			panic("eino: Wrap: " + err.Error())
 		}
 		budget := *o.Budget

@@ -23,7 +23,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/laconic-go/laconic/internal/foreign"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -86,7 +85,7 @@ func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model
 		panic("langchaingo: Wrap: inner model is nil")
 	}
 	if o.Budget != nil {
-		if err := middleware.Internals(inside.Key{}).CheckBudget(*o.Budget); err != nil {
+		if err := o.Budget.Validate(); err != nil {
 			panic("langchaingo: Wrap: " + err.Error())
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/chainfile"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/transcript"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -125,7 +124,7 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	}
 	if v := req.View(); v != nil {
 		size := v.Size()
-		whole := middleware.Internals(inside.Key{}).HistorySize(v)
+		whole := v.HistorySize()
 		r.TokensBefore, r.TokensAfter, r.Exact = whole.Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
 	}
 	text, err := r.json()

@@ -13,7 +13,6 @@ import (
 
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/codec"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
 	"github.com/laconic-go/laconic/message"
@@ -85,7 +84,7 @@ func (in list) through(ctx context.Context, chain middleware.Middleware, memo *c
 	count := tokens.Estimate{}.Count
 	if v := sent.View(); v != nil {
 		size, meter := v.Size(), v.Meter()
-		out.before = middleware.Internals(inside.Key{}).HistorySize(v).Tokens - size.Charged(meter.Tools(added))
+		out.before = v.HistorySize().Tokens - size.Charged(meter.Tools(added))
 		out.after = size.Tokens - size.Charged(meter.Tools(added))
 		count = func(text string) int { return size.Charged(meter.Part(message.Text{Text: text})) }
 	}

@@ -152,7 +152,7 @@ func named(file *chainfile.File) middleware.Middleware {
 func weighed(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if v := req.View(); v != nil {
-			exchangeOf(ctx).weigh(middleware.Internals(inside.Key{}).HistorySize(v).Tokens, v.Size().Tokens)
+			exchangeOf(ctx).weigh(v.HistorySize().Tokens, v.Size().Tokens)
 		}
 		return next(ctx, req, emit)
 	}

@@ -102,7 +102,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 	s.placeholder, s.args = s.meter.Counter.Count(s.left.placeholder), s.meter.Counter.Count(s.left.arguments)
 	call, newest := -1, 0
 	if o.clearsThinking(v) {
-		newest, s.keepsThinking = shorten.NewestTurn(v.History()), core.KeepsThinking(v)
+		newest, s.keepsThinking = shorten.NewestTurn(v.History()), v.KeepsThinking()
 	}
 	for i, m := range s.messages {
 		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
@@ -134,12 +134,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 
 // hasOldPlan reports whether message m at position i has a call with a plan that a newer one has replaced.
 func hasOldPlan(v *middleware.View, i int, m message.Message) bool {
-	for c := range m.Calls() {
-		if core.OldPlan(v, i, c) {
-			return true
-		}
-	}
-	return false
+	return edit.HasPlan(&m) && !v.Protected(i).Plan
 }
 
 // likely returns a replacement of about the final length. Handles are expensive, so
@@ -206,7 +201,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || core.Protects(s.view, at, p) || core.Opaque(s.view, at, p)
+		c.kept = c.kept || s.view.ProtectedPart(at, p).Whole || s.view.ProtectedPart(at, p).Opaque
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
@@ -273,7 +268,7 @@ func (s *survey) isProtected(i int) bool {
 // inputSaving returns the number of tokens that clearing the arguments of a call frees,
 // or 0 if they are kept.
 func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int {
-	c.superseded = c.call >= 0 && core.OldPlan(s.view, c.call, call)
+	c.superseded = c.call >= 0 && edit.Plans(call.Name) && !s.view.Protected(c.call).Plan
 	wanted := c.superseded || o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
 	if !wanted || c.call < 0 || s.isProtected(c.call) {
 		return 0

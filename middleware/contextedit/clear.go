@@ -89,11 +89,11 @@ func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candi
 	var left replacement
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = shorten.Call(calls.Among(core.Original(v, c.call).Parts, c.callID), c.callID)
+		call = shorten.Call(calls.Among(v.Original(c.call).Parts, c.callID), c.callID)
 	}
 	h := archived.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
-		parts := results.Among(core.Original(v, c.at).Parts, c.callID)
+		parts := results.Among(v.Original(c.at).Parts, c.callID)
 		h, left.result = v.Archive(c.at, shorten.Result(parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)

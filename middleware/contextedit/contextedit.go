@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
@@ -14,8 +13,6 @@ import (
 
 // layerName is the name of the middleware; see [New].
 const layerName = "contextedit"
-
-var core = middleware.Internals(inside.Key{})
 
 // defaultDigest is the default of [Options.Digest] in a chain with an archive.
 const defaultDigest = 40
@@ -42,12 +39,13 @@ func New(opts Options) middleware.Middleware {
 		archived.Digest = defaultDigest
 		e.archived = &archived
 	}
-	return core.Named(layerName, opts.tools(), middleware.Editing(layerName, e.plan, middleware.Options{
+	return middleware.Editing(layerName, e.plan, middleware.Options{
+		Tools:    opts.tools(),
 		Trigger:  opts.Trigger,
 		MinCalls: opts.MinCalls,
 		Strict:   opts.Strict,
 		Protect:  opts.ExcludeTools,
-	}))
+	})
 }
 
 // editor makes plans. The defaults of its options are filled in.
@@ -74,7 +72,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if o.archived != nil && v.Env().Archive != nil {
 		return o.archived.plan(ctx, v)
 	}
-	if o.stopped(v) || core.Repeated(v, layerName) {
+	if o.stopped(v) || v.Repeated(layerName) {
 		return nil, nil
 	}
 	c, edits := o.decide(ctx, v)
@@ -100,7 +98,8 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 // stopped reports whether StopAfter has ended clearing for this history. A call
 // that is repeated must get the same view again.
 func (o *editor) stopped(v *middleware.View) bool {
-	return o.StopAfter > 0 && !core.Forced(v, layerName) && v.EditedNow(layerName)
+	_, now := v.LastEdit(layerName)
+	return o.StopAfter > 0 && !v.Request().Forces(layerName) && now
 }
 
 // decide returns what is cleared now, and the edits for it. The size of the digest lines
@@ -165,7 +164,8 @@ func (c *choice) keepRecalled(v *middleware.View, least int) {
 		}
 	}
 	rest := all - recalled
-	if recalled > 0 && (v.EditedNow(layerName) || rest >= recalled && v.Size().Charged(rest) >= least) {
+	_, now := v.LastEdit(layerName)
+	if recalled > 0 && (now || rest >= recalled && v.Size().Charged(rest) >= least) {
 		c.results = slices.DeleteFunc(c.results, func(r candidate) bool { return r.recalled })
 	}
 }

@@ -111,7 +111,7 @@ func (o Options) Validate() error {
 			o.ClearAtLeast, o.StopAfter))
 	}
 	errs = append(errs, o.validateTools())
-	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
+	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
 // tools returns the lists of tools under the names of their options.

@@ -48,7 +48,7 @@ func addWhole(ids map[string]bool, v *middleware.View, i int) {
 		if shorten.Failed(parts, id) {
 			continue
 		}
-		if e == nil || slices.Equal(shorten.Result(parts, id), shorten.Result(core.Original(v, i).Parts, id)) {
+		if e == nil || slices.Equal(shorten.Result(parts, id), shorten.Result(v.Original(i).Parts, id)) {
 			ids[id] = true
 		}
 	}
@@ -63,7 +63,7 @@ type repeats map[string]int
 // different ones may look alike when an editor has shortened them.
 func (p repeats) mark(v *middleware.View, i int, round []candidate, whole map[string]bool) {
 	var repeated map[string]bool // by call ID
-	for _, part := range core.Original(v, i).Parts {
+	for _, part := range v.Original(i).Parts {
 		call, ok := part.(message.ToolCall)
 		if !ok {
 			continue

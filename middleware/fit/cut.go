@@ -44,7 +44,7 @@ func (d *draft) pieces(of func(at, k int) bool) (found []piece) {
 // canCut reports whether part k of message at may be cut. answers has the last message with a result of each call.
 func (d *draft) canCut(at, k int, answers map[string]int) bool {
 	p := d.now[at].Parts[k]
-	if !d.may.lastResort && core.Protects(d.view, at, p) {
+	if !d.may.lastResort && d.view.ProtectedPart(at, p).Whole {
 		return false
 	}
 	by, edit := d.view.Protected(at), d.view.Span(at).Edit
@@ -219,7 +219,7 @@ func countedBy(limit string, l payload.Load) int {
 
 // mediaAt returns the media of part k of a message, or those that an earlier edit has replaced by this text.
 func (d *draft) mediaAt(at, k int) (m message.Media, ok bool) {
-	now, was := d.now[at].Parts, core.Original(d.view, at).Parts
+	now, was := d.now[at].Parts, d.view.Original(at).Parts
 	p := now[k]
 	if r, isResult := p.(message.ToolResult); isResult {
 		p = r.Content

@@ -53,7 +53,7 @@ const (
 func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled recalls, missing int) *draft {
 	v, n := j.view, j.view.Len()
 	d := &draft{
-		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: core.KeepsThinking(v), watch: shorten.NewWatch(ctx),
+		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: v.KeepsThinking(), watch: shorten.NewWatch(ctx),
 		now: slices.Clone(v.Messages()), state: make([]state, n), free: make([]bool, n), sizes: make([]int, n),
 		contents: map[store.Handle][]store.Named{},
 	}
@@ -163,7 +163,7 @@ func (d *draft) replace(at, k int, p message.Part) {
 
 // original returns part k of a message as the caller has it, if that is of the same type.
 func (d *draft) original(at, k int) message.Part {
-	now, was := d.now[at].Parts, core.Original(d.view, at).Parts
+	now, was := d.now[at].Parts, d.view.Original(at).Parts
 	if len(was) == len(now) && reflect.TypeOf(was[k]) == reflect.TypeOf(now[k]) {
 		return was[k]
 	}

@@ -6,13 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
-
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // layerName is the name of the middleware; see [New].
 const layerName = "fit"
@@ -78,11 +74,11 @@ func (f *fitter) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if j.excess() == nil {
 		return nil, nil
 	}
-	if !core.Refused(v) && core.Repeated(v, layerName) && j.withoutMargin().excess() == nil {
+	if !v.Request().Refused && v.Repeated(layerName) && j.withoutMargin().excess() == nil {
 		return nil, nil // a repeated call sends the same, if there was no room for a margin
 	}
 	plan, err := f.search(ctx, j)
-	if plan == nil && ctx.Err() == nil && core.IsLenient(v) {
+	if plan == nil && ctx.Err() == nil && v.Request().Lenient {
 		plan, err = f.smallest(ctx, v)
 	}
 	if plan != nil && plan.LastResort {
@@ -121,7 +117,7 @@ func (f *fitter) search(ctx context.Context, j *judgement) (*middleware.Plan, er
 			continue // the same as after or before
 		}
 		for _, a := range attempts {
-			if in == j && !a.margin || in == sure && core.Refused(j.view) && !a.least {
+			if in == j && !a.margin || in == sure && j.view.Request().Refused && !a.least {
 				continue
 			}
 			plan, err := f.try(ctx, in, a, recalled)
@@ -170,7 +166,7 @@ func (f *fitter) planOf(ctx context.Context, d *draft) (*middleware.Plan, *judge
 		return nil, d.judgement, nil
 	}
 	plan := &middleware.Plan{Edits: edits, Why: d.why() + ": " + d.reason(), LastResort: d.may.lastResort}
-	v, err := core.Preview(d.view, layerName, plan)
+	v, err := d.view.Preview(layerName, plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,7 +190,7 @@ func (f *fitter) repair(ctx context.Context, v *middleware.View) (*message.Repai
 	}
 	if e := f.irreducible(ctx, j); e != nil {
 		failed := &middleware.Error{Kind: middleware.Irreducible, Op: layerName, Err: e}
-		if core.IsLenient(v) {
+		if v.Request().Lenient {
 			v.Report(ctx, middleware.Event{
 				Kind: middleware.Failed, By: layerName, Err: failed, Reason: "room",
 				Why: "the request is sent as small as it can be, and the provider decides",
@@ -223,7 +219,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 		for {
 			resp, err := f.net.call(ctx, next, made, watched, &begun)
 			if errors.Is(err, errAvoidable) && restarts < 10 { // the model has not been called
-				made, restarts = core.Again(made, false), restarts+1
+				made, restarts = made.Again(false), restarts+1
 				continue
 			}
 			limits, tooLong := middleware.ParseOverflow(err, req)
@@ -242,7 +238,7 @@ func (f *fitter) retry(next middleware.Model) middleware.Model {
 				const text = "the provider refused the request as too long, and again; set the Budget to what it serves: %w; before: %w"
 				return nil, &middleware.Error{Kind: middleware.Overflow, Op: layerName, Err: fmt.Errorf(text, err, before)}
 			}
-			before, made = err, core.Again(req, true)
+			before, made = err, req.Again(true)
 		}
 	}
 }

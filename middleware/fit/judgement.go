@@ -48,7 +48,7 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	j := &judgement{view: v, sure: sure, room: unbounded, tools: v.Request().Tools}
 	b, ok := v.Budget()
 	if sure {
-		b, ok = core.SureBudget(v)
+		b, ok = v.SureBudget()
 	}
 	if ok {
 		j.budget, j.room = b, b.Room()
@@ -64,7 +64,7 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 		j.rules &^= message.Prefill | message.AsSent
 	}
 	j.rules |= more
-	before, _ := core.Load(v, memoryKey{f}).(*judgement)
+	before, _ := v.Load(memoryKey{f}).(*judgement)
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
 	}
@@ -73,7 +73,7 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	}
 	j.examine(before)
 	if j.sent = v; j.repaired != nil {
-		j.sent = core.WithRepairs(v, j.repaired)
+		j.sent = v.WithRepairs(j.repaired)
 	}
 	j.declared = j.declarations()
 	if j.toolLoad = before.toolLoad; !slices.Equal(before.tools, j.tools) || len(before.declared)+len(j.declared) > 0 {
@@ -86,12 +86,12 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 // takes 1,200 µs in place of 27: all of them are examined again.
 type memoryKey struct{ *fitter }
 
-func (f *fitter) remember(j *judgement) { core.Store(j.view, memoryKey{f}, j) }
+func (f *fitter) remember(j *judgement) { j.view.Store(memoryKey{f}, j) }
 
 // examine finds violations and the load of the messages that were not examined before.
 func (j *judgement) examine(before *judgement) {
 	msgs := j.view.Messages()
-	valid, from := core.Shared(j.view, before.view), 0
+	valid, from := j.view.Shared(before.view), 0
 	if before.view != nil && valid == before.view.Len() && (before.repaired == nil || valid == len(msgs)) {
 		from = valid
 		j.repaired, j.bound = before.repaired, before.bound
@@ -123,7 +123,7 @@ func (j *judgement) charged(v *middleware.View, more int) int {
 	if len(j.declared) > 0 {
 		more += v.Meter().Tools(j.declared)
 	}
-	return core.Without(v, -more).Size().Tokens
+	return v.Without(-more).Size().Tokens
 }
 
 // excess returns the limits that would be exceeded, or nil.

@@ -25,9 +25,9 @@ var bedrock = regexp.MustCompile(`^(bedrock/|amazon/|arn:aws:bedrock:` +
 // provider, as far as they are known.
 func (f *fitter) rulesOf(v *middleware.View) (r message.Rules) {
 	if r = f.opts.Rules; r == 0 {
-		r = rulesOf(v.Request(), core.Model(v))
+		r = rulesOf(v.Request(), v.Model())
 	}
-	if core.Thinking(v) == edit.ThinkingBound && r&message.Anthropic != 0 {
+	if v.Model().Thinking == edit.ThinkingBound && r&message.Anthropic != 0 {
 		r |= message.InPlace
 	}
 	return r
@@ -140,8 +140,8 @@ func (j *judgement) declarations() []message.ToolDef {
 	switch {
 	case len(j.tools) > 0, j.own&demandTools == 0, j.rules == j.own && j.own&(message.AsSent|message.Messages) != 0:
 		return nil
-	case core.Thinking(j.view) == edit.ThinkingBound:
-		tools, _ := core.Load(j.view, named{}).([]message.ToolDef)
+	case j.view.Model().Thinking == edit.ThinkingBound:
+		tools, _ := j.view.Load(named{}).([]message.ToolDef)
 		return withOthers(tools, calledIn(j.view.History()))
 	}
 	return withOthers(nil, calledIn(j.sent.Messages()))
@@ -155,10 +155,12 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 		case len(req.Tools) == 0:
 			j := f.judge(ctx, v, false)
 			f.reportDeclared(ctx, j)
-			req = core.Declare(req, j.declared)
-		case core.Thinking(v) == edit.ThinkingBound:
-			before, _ := core.Load(v, named{}).([]message.ToolDef)
-			core.Store(v, named{}, withOthers(req.Tools, before))
+			declared := *req
+			declared.Tools, declared.Declared = j.declared, true
+			req = &declared
+		case v.Model().Thinking == edit.ThinkingBound:
+			before, _ := v.Load(named{}).([]message.ToolDef)
+			v.Store(named{}, withOthers(req.Tools, before))
 		}
 		return next(ctx, req, emit)
 	}
@@ -167,10 +169,10 @@ func (f *fitter) declare(next middleware.Model) middleware.Model {
 // reportDeclared reports the tools that are declared if they are not those of the call before.
 func (f *fitter) reportDeclared(ctx context.Context, j *judgement) {
 	type key struct{ *fitter }
-	if before, _ := core.Load(j.view, key{f}).([]message.ToolDef); slices.Equal(before, j.declared) {
+	if before, _ := j.view.Load(key{f}).([]message.ToolDef); slices.Equal(before, j.declared) {
 		return
 	}
-	core.Store(j.view, key{f}, j.declared)
+	j.view.Store(key{f}, j.declared)
 	why := "the messages have no calls any more, so no tools are declared"
 	if len(j.declared) > 0 {
 		var names []string

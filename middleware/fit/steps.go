@@ -76,13 +76,13 @@ func clearing(of rank) func(*draft, int) {
 		for i, p := range parts {
 			r, _ := p.(message.ToolResult)
 			id := r.CallID
-			if d.done() || !shorten.Begins(parts, i) || core.Protects(d.view, at, p) || d.rankOf(at, parts, id) != of {
+			if d.done() || !shorten.Begins(parts, i) || d.view.ProtectedPart(at, p).Whole || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			if was := shorten.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return core.Opaque(d.view, at, p) }) {
+			if was := shorten.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return d.view.ProtectedPart(at, p).Opaque }) {
 				continue
 			}
-			h := d.archive(at, shorten.Result(core.Original(d.view, at).Parts, id)...)
+			h := d.archive(at, shorten.Result(d.view.Original(at).Parts, id)...)
 			was, text := shorten.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
 			cleared := func(callID string) (string, bool) { return text, callID == id }
 			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
@@ -102,7 +102,7 @@ func clearing(of rank) func(*draft, int) {
 // shortenArguments shortens the arguments of all calls of a message, except for names of files and other lines.
 func (d *draft) shortenArguments(at int) {
 	for k, p := range d.now[at].Parts {
-		if c, ok := p.(message.ToolCall); ok && !d.done() && !core.Protects(d.view, at, p) {
+		if c, ok := p.(message.ToolCall); ok && !d.done() && !d.view.ProtectedPart(at, p).Whole {
 			d.replace(at, k, d.shortCall(at, c, true, d.sizeOf(p)-(d.total-d.stopAt)))
 		}
 	}
@@ -111,7 +111,7 @@ func (d *draft) shortenArguments(at int) {
 // shortCall returns a call with shorter arguments, if possible no larger than the limit: see [shorten.Values]. They are
 // cleared if they are no JSON object, and without keepLines also if nothing else is enough.
 func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, limit int) message.ToolCall {
-	h := d.archive(at, shorten.Call(core.Original(d.view, at).Parts, c.ID))
+	h := d.archive(at, shorten.Call(d.view.Original(at).Parts, c.ID))
 	short := c
 	enough := func(arguments string) bool {
 		short.Arguments = arguments
@@ -141,7 +141,7 @@ func (d *draft) dropThinking(at int) {
 // dropOldMedia replaces images, sounds and documents by notes.
 func (d *draft) dropOldMedia(at int) {
 	for k, p := range d.now[at].Parts {
-		if !core.Protects(d.view, at, p) && !d.done() {
+		if !d.view.ProtectedPart(at, p).Whole && !d.done() {
 			d.dropMedia(at, k)
 		}
 	}
@@ -161,7 +161,7 @@ type recalls map[result]store.Handle
 func recalledIn(ctx context.Context, v *middleware.View) recalls {
 	found, handles := recalls{}, map[string]store.Handle{} // that calls ask for, by their IDs
 	for i, m := range v.Messages() {
-		for c := range core.Original(v, i).Calls() {
+		for c := range v.Original(i).Calls() {
 			if h := archived.Asked(c); shorten.Archived(ctx, v.Env().Archive, h) {
 				handles[c.ID] = h
 			} else {
@@ -197,12 +197,19 @@ func reportRepeated(ctx context.Context, v *middleware.View) {
 				}
 			}
 		}
-		if n > 1 && !handle.IsZero() && core.Once(v, fmt.Sprintf("%s %d %s", store.RecallTool, at, c.ID)) {
+		if n > 1 && !handle.IsZero() && v.Load(readAgain{at, c.ID}) == nil {
+			v.Store(readAgain{at, c.ID}, true)
 			v.Report(ctx, middleware.Event{Kind: middleware.Notice, By: layerName, Why: fmt.Sprintf(
 				"the model has read %s %d times, with the same answer: the view has no room to keep it; "+
 					"raise the window, or keep more results of %s", handle, n, store.RecallTool)})
 		}
 	}
+}
+
+// readAgain is the key of a call that has read the archive again, and was reported.
+type readAgain struct {
+	at int
+	id string
 }
 
 // block is a run of messages that are left out together.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
@@ -14,9 +13,6 @@ import (
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/store"
 )
-
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // Names of the two editors, in events and in the journal; see [New].
 const (
@@ -70,13 +66,13 @@ func New(opts Options) middleware.Middleware {
 		e.archived = &archived
 	}
 	old := middleware.Editing(layerName, e.plan, middleware.Options{
-		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect,
+		Trigger: at, MinCalls: opts.MinCalls, Strict: opts.Strict, Protect: opts.Protect, Tools: lists,
 	})
 	if opts.FreshShare < 0 && opts.FreshTokens <= 0 {
-		return core.Named(layerName, lists, old)
+		return old
 	}
 	fresh := middleware.Editing(newResultsName, e.planNew, middleware.Options{Strict: opts.Strict, Protect: opts.Protect})
-	return core.Named(layerName, lists, middleware.Chain(fresh, old))
+	return middleware.Chain(fresh, old)
 }
 
 // editor makes plans. The defaults of its options are filled in.
@@ -97,7 +93,7 @@ func (o *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 }
 
 func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.Len() <= untouched || core.Repeated(v, layerName) {
+	if v.Len() <= untouched || v.Repeated(layerName) {
 		return nil, nil
 	}
 	// Handles are expensive, and a batch is mostly incomplete or not worth its price: in
@@ -126,12 +122,13 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 	if !s.isDue() {
 		return nil, nil
 	}
+	calls, _ := v.LastEdit(layerName)
 	plan := &middleware.Plan{
 		Why:    "shortened " + s.done.list(),
 		Detail: s.done, Edits: s.edits,
-		Saved: s.freed, Calls: core.CallsSince(v, layerName),
+		Saved: s.freed, Calls: calls,
 	}
-	if o.asks && !core.Forced(v, layerName) {
+	if o.asks && !v.Request().Forces(layerName) {
 		if met, _, err := o.Trigger.Met(v, func() *middleware.Plan { return plan }); err != nil || !met {
 			return nil, err
 		}
@@ -191,7 +188,7 @@ type settled struct {
 // survey looks through the old rounds, except for the beginning in which it found nothing to do in an earlier call.
 func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *survey {
 	from := 0
-	if before, ok := core.Load(v, o).(settled); ok && core.Shared(v, before.view) >= before.first {
+	if before, ok := v.Load(o).(settled); ok && v.Shared(before.view) >= before.first {
 		from = before.first
 	}
 	s := &survey{
@@ -227,7 +224,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 // the handles, may find less: if it counted, a process that has made it would decide otherwise than one that has not.
 func (s *survey) settle() {
 	if s.first > s.from {
-		core.Store(s.view, s.editor, settled{s.view, s.first})
+		s.view.Store(s.editor, settled{s.view, s.first})
 	}
 }
 
@@ -261,7 +258,7 @@ func (o *editor) batch(v *middleware.View) Batch {
 	if least := when.Least(v); o.byDefault && least > 0 {
 		return Batch{Tokens: least}
 	}
-	if o.Batch != (Batch{}) || core.Model(v).Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
+	if o.Batch != (Batch{}) || v.Model().Cache == (models.Cache{}) || when.IsEconomy(o.Trigger, v) {
 		return o.Batch
 	}
 	n := defaultBatch

@@ -20,7 +20,7 @@ const smallest = 1000
 // planNew shortens large results of the newest round to head and tail.
 func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	limit := o.freshLimit(v)
-	if limit == 0 || v.Len() <= untouched || core.Repeated(v, newResultsName) {
+	if limit == 0 || v.Len() <= untouched || v.Repeated(newResultsName) {
 		return nil, nil
 	}
 	var edits []middleware.Edit

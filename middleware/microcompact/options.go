@@ -105,5 +105,5 @@ func (o Options) Validate() error {
 	if o.Limit.Results < 0 && o.Limit.Arguments <= 0 && o.Limit.Text <= 0 && o.FreshShare < 0 && o.FreshTokens <= 0 {
 		errs = append(errs, errors.New("nothing could ever be shortened: want a Limit for results, arguments or text, or a FreshShare"))
 	}
-	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
+	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }

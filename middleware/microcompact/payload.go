@@ -21,7 +21,7 @@ func original(v *middleware.View, i int) (parts []message.Part, isNew, ok bool) 
 	if e != nil && e.Kind != journal.Rewrite {
 		return nil, false, false
 	}
-	return core.Original(v, i).Parts, e != nil && e.Middleware == newResultsName, true
+	return v.Original(i).Parts, e != nil && e.Middleware == newResultsName, true
 }
 
 // shortenAnswer shortens arguments and texts of assistant message i, except for parts
@@ -65,7 +65,7 @@ func (s *survey) shortenPart(i int, p message.Part) message.Part {
 	by, before := s.view.Meter().Counter, len(s.archived)
 	switch p := p.(type) {
 	case message.ToolCall:
-		if s.Limit.Arguments <= 0 || core.Protects(s.view, i, p) || longer(p.Arguments, s.Limit.Arguments) == 0 {
+		if s.Limit.Arguments <= 0 || s.view.ProtectedPart(i, p).Whole || longer(p.Arguments, s.Limit.Arguments) == 0 {
 			return p
 		}
 		short, ok := shortArguments(p.Arguments, s.Limit.Arguments, s.handle(i, p))
@@ -156,7 +156,7 @@ func (s *survey) shortenResult(
 		if r.Content != nil {
 			all.attachments++
 		}
-		opaque = opaque || core.Opaque(s.view, i, p)
+		opaque = opaque || s.view.ProtectedPart(i, p).Opaque
 	}
 	before := len(s.archived)
 	switch {
@@ -211,7 +211,7 @@ func (s *survey) shortPieces(i int, parts []message.Part, callID string) (short 
 	short = map[int]message.Part{}
 	for k, r := range shorten.Pieces(parts, callID) {
 		before, n := s.view.Meter().Part(r), length(r.Text)
-		attached := r.Content != nil && !core.Opaque(s.view, i, r)
+		attached := r.Content != nil && !s.view.ProtectedPart(i, r).Opaque
 		if n > s.Limit.Results {
 			r.Text = s.placeholder(removed{chars: n, handle: s.handle(i, message.Text{Text: r.Text})}).text
 		} else if !attached {
@@ -252,7 +252,7 @@ func (o *editor) asked(v *middleware.View, call int, callID string) store.Handle
 // isProtected reports whether message i has a result of a protected tool for a call.
 func isProtected(v *middleware.View, i int, callID string) bool {
 	for _, r := range shorten.Pieces(v.At(i).Parts, callID) {
-		if core.Protects(v, i, r) {
+		if v.ProtectedPart(i, r).Whole {
 			return true
 		}
 	}

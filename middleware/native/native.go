@@ -17,8 +17,6 @@ import (
 // layerName is the name of the middleware; see [New].
 const layerName = "native"
 
-var core = middleware.Internals(inside.Key{})
-
 // Compactor is what asks the provider. It is made for one call.
 type Compactor interface {
 	// Compact returns what the provider makes of the first n messages of a view, to stand in the place of those after the
@@ -61,7 +59,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	if !ok {
 		return &middleware.Plan{Why: "the provider has no compaction on demand, or it is not asked through package wire"}, nil
 	}
-	if core.Repeated(v, layerName) {
+	if v.Repeated(layerName) {
 		return nil, nil
 	}
 	lead := message.Leading(v.Messages())

@@ -23,5 +23,5 @@ func (o Options) Validate() error {
 	if o.Keep < 0 {
 		return fmt.Errorf("the Keep is %d messages, want 0 or more", o.Keep)
 	}
-	return core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls})
+	return middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate()
 }

@@ -21,7 +21,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
@@ -210,8 +209,8 @@ func outdated(err error) error {
 	return err
 }
 
-func open(ctx context.Context, env middleware.Env, history []message.Message) (entries.Log, error) {
-	l, err := middleware.Internals(inside.Key{}).Log(ctx, env, history)
+func open(_ context.Context, env middleware.Env, history []message.Message) (entries.Log, error) {
+	l, err := entries.Open(env.Journal, env.Scope, history)
 	if err != nil {
 		return l, &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
 	}

@@ -73,7 +73,7 @@ func (j job) request(ctx context.Context) modelwriter.Request {
 		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
 			c := report.Call{Purpose: "summary", Attempt: n, Background: j.background}
-			return core.Ask(ctx, v, c, a.Model, a.Known, req)
+			return v.Ask(ctx, c, a.Model, a.Known, req)
 		},
 	}
 }
@@ -89,7 +89,7 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 		return r
 	}
 	if r.Writer.Name == "" {
-		r.Writer.Name, r.Writer.Known = live.Model, core.Model(v)
+		r.Writer.Name, r.Writer.Known = live.Model, v.Model()
 	}
 	if budget, ok := v.Budget(); ok {
 		r.Writer.Window = budget.Window

@@ -29,7 +29,7 @@ type advice struct {
 type adviceKey struct{ *editor }
 
 func (e *editor) adviceOf(v *middleware.View) *advice {
-	a, _ := core.Load(v, adviceKey{e}).(*advice)
+	a, _ := v.Load(adviceKey{e}).(*advice)
 	return a
 }
 
@@ -42,7 +42,7 @@ func (a *advice) report(ctx context.Context, v *middleware.View) {
 
 // advise reports that a fold is near, and has its summary prepared. It plans nothing.
 func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if core.Forced(v, layerName) || e.cache.isRecursive(ctx) {
+	if v.Request().Forces(layerName) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.adviceOf(v).report(ctx, v)
@@ -77,7 +77,7 @@ func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 		}
 		before.report(ctx, v)
 	}
-	core.Store(v, adviceKey{e}, now)
+	v.Store(adviceKey{e}, now)
 	return now
 }
 
@@ -152,7 +152,7 @@ func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepar
 		return nil, nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
-	after, err := core.Preview(v, layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
+	after, err := v.Preview(layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
 		return nil, nil //nolint:nilerr // the summary is made anew, which reports it
 	}

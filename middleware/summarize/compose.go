@@ -87,7 +87,7 @@ func (m *material) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 		return s
 	}
 	v := m.fold.View
-	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: core.Asking(v), Planned: keepsPlan(v)}
+	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: v.Env().Asking, Planned: keepsPlan(v)}
 	watch := shorten.NewWatch(ctx)
 	for i, c := range m.covers {
 		if watch.Done() {

@@ -161,10 +161,10 @@ func (o Options) Validate() error {
 		errs = append(errs, errors.New("the Background would never run: Soft is nil, want a trigger that is met before Trigger"))
 	}
 	errs = append(errs, o.Strategy.validate())
-	if err := core.CheckOptions(middleware.Options{Trigger: o.Soft}); err != nil {
+	if err := (middleware.Options{Trigger: o.Soft}).Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("the trigger Soft: %w", err))
 	}
-	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
+	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
 func (o Options) complete() Options {

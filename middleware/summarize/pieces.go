@@ -67,12 +67,13 @@ func withoutRecalled(v *middleware.View, all []piece) []piece {
 			fresh += p.tokens
 		}
 	}
+	_, now := v.LastEdit(layerName)
 	switch {
 	case recalled == 0:
 		return all
-	case v.EditedNow(layerName) && fresh == 0:
+	case now && fresh == 0:
 		return nil
-	case !v.EditedNow(layerName) && fresh < recalled:
+	case !now && fresh < recalled:
 		return all
 	}
 	return slices.DeleteFunc(all, func(p piece) bool { return p.recall })

@@ -7,15 +7,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 )
-
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // layerName is the name of the middleware; see [New].
 const layerName = "summarize"
@@ -72,8 +68,9 @@ type editor struct {
 
 // plan returns the folds of all that may be folded.
 func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	retried := e.Strategy.Chunks > 0 && v.EditedNow(layerName) // other chunks would be paid for again
-	if retried || core.Repeated(v, layerName) || e.cache.isRecursive(ctx) {
+	_, now := v.LastEdit(layerName)
+	retried := e.Strategy.Chunks > 0 && now // other chunks would be paid for again
+	if retried || v.Repeated(layerName) || e.cache.isRecursive(ctx) {
 		return nil, nil
 	}
 	e.adviceOf(v).report(ctx, v)
@@ -168,6 +165,10 @@ func (e *editor) planOf(tasks []*task) *middleware.Plan {
 				}
 				return made[i].messages, nil
 			},
+			Paid: func() journal.Cost {
+				_, _, paid := made[i].log.sum()
+				return paid
+			},
 		})
 	}
 	into := "a summary"
@@ -196,14 +197,6 @@ func count(n int, what string) string {
 func (e *editor) makeAll(ctx context.Context, tasks []*task) (made []*product, err error) {
 	made = make([]*product, len(tasks))
 	logs := make([]*eventLog, len(tasks))
-	defer func() {
-		for _, p := range made {
-			if p != nil {
-				_, _, paid := p.log.sum()
-				core.Paid(ctx, paid)
-			}
-		}
-	}()
 	for i, t := range tasks {
 		t.flush(ctx)
 		logs[i] = &eventLog{later: len(tasks) > 1}

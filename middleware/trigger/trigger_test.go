@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/when"
@@ -450,10 +449,10 @@ func TestValidate(t *testing.T) {
 			t.Parallel()
 			opts := middleware.Options{Trigger: tt.of}
 			if tt.want == "" {
-				require.NoError(t, middleware.Internals(inside.Key{}).CheckOptions(opts))
+				require.NoError(t, opts.Validate())
 				return
 			}
-			require.EqualError(t, middleware.Internals(inside.Key{}).CheckOptions(opts), tt.want)
+			require.EqualError(t, opts.Validate(), tt.want)
 			require.PanicsWithValue(t, "middleware: Editing: x: "+tt.want, func() {
 				middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
 			})

@@ -116,7 +116,7 @@ func (o Options) Validate() error {
 	if o.Interval < 0 {
 		wrong("Interval is %v, want 0 or more", o.Interval)
 	}
-	return errors.Join(append(errs, core.CheckOptions(middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}))...)
+	return errors.Join(append(errs, middleware.Options{Trigger: o.Trigger, MinCalls: o.MinCalls}.Validate())...)
 }
 
 // complete returns the options with their defaults, and 0 for negative numbers.

@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/internal/when"
 )
-
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // layerName is the name of the middleware; see [New].
 const layerName = "trim"
@@ -48,7 +44,8 @@ type trimmer struct {
 
 // plan returns the edits that bring a view down to the target.
 func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
-	if v.EditedNow(layerName) && !core.Forced(v, layerName) || core.Repeated(v, layerName) { // a repeated call must give the same view
+	_, now := v.LastEdit(layerName)
+	if now && !v.Request().Forces(layerName) || v.Repeated(layerName) { // a repeated call must give the same view
 		return nil, nil
 	}
 	target := t.target(v)
@@ -65,7 +62,7 @@ func (t *trimmer) plan(ctx context.Context, v *middleware.View) (*middleware.Pla
 	}
 	r := Report{
 		Strategy: d.strategy, Confidence: d.confidence, Level: t.level(v),
-		Target: target, Reached: core.Without(v, s.freed(out)).Size().Tokens <= target,
+		Target: target, Reached: v.Without(s.freed(out)).Size().Tokens <= target,
 		Messages: out.messages, Units: len(out.units), Kept: out.kept,
 	}
 	return &middleware.Plan{Why: t.why(r), Detail: r, Edits: edits}, nil
@@ -115,7 +112,7 @@ type state struct {
 }
 
 func (t *trimmer) state(v *middleware.View) state {
-	s, _ := core.Load(v, t).(state)
+	s, _ := v.Load(t).(state)
 	s.level = cmp.Or(s.level, none)
 	return s
 }
@@ -147,7 +144,7 @@ func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Pl
 		}
 	}
 	if s != before {
-		core.Store(v, t, s)
+		v.Store(t, s)
 	}
 	return nil, nil
 }

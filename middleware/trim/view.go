@@ -52,7 +52,7 @@ func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *s
 	}
 	s.holdOrphans()
 	s.tokens = v.Size().Counted
-	need := sort.Search(s.tokens, func(n int) bool { return core.Without(v, n).Size().Tokens <= target })
+	need := sort.Search(s.tokens, func(n int) bool { return v.Without(n).Size().Tokens <= target })
 	s.target = s.tokens - need - s.added
 	scoreOf, known := t.Score, map[int]float64{}
 	if scoreOf == nil {

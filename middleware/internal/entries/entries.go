@@ -15,7 +15,9 @@ import (
 	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // Log is the journal of one history. It is safe for concurrent use.
@@ -28,6 +30,24 @@ type Log struct {
 
 	Conversation message.ID // to which what is written belongs
 	Name         message.ID // the same, if that has a name; else zero
+}
+
+// Open returns the journal of a history as the chains have it that use that journal. Its edits have no tokens.
+func Open(j journal.Journal, scope string, msgs []message.Message) (Log, error) {
+	if j == nil {
+		return Log{}, errors.New("Env.Journal is nil, want the journal of the chain")
+	}
+	lead := message.Leading(msgs)
+	given := history.Given{Lead: msgs[:lead], Body: msgs[lead:]}
+	meter := tokens.Meter{Counter: tokens.Chars4}
+	t, _, err := new(history.Cache[struct{}]).Follow(given, meter, func() (none struct{}) { return none })
+	switch {
+	case err != nil:
+		return Log{}, err
+	case len(t.IDs) == 0:
+		return Log{}, errors.New("the history has only system messages")
+	}
+	return Log{History: &t.History, Journal: j, Scope: scope, Shared: true}.own(message.ID{}), nil
 }
 
 // Borrows reports whether the newest entry belongs to another conversation with the same messages, and was found before

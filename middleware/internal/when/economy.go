@@ -8,6 +8,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -51,7 +52,8 @@ func (e economy) Threshold(v *middleware.View) (tokens int, ok bool) {
 
 func (e economy) may(v *middleware.View, name string, frees func() Frees) bool {
 	f := frees()
-	return e.pressed(v, f) || e.decide(v, f, core.CallsSince(v, name)).met
+	calls, _ := v.LastEdit(name)
+	return e.pressed(v, f) || e.decide(v, f, calls).met
 }
 
 // full is met when the view has no more room by Pressure.
@@ -105,7 +107,7 @@ func (e economy) prices(v *middleware.View) (read, write float64) {
 	if e.Write > 0 {
 		return e.Read, max(e.Read, e.Write)
 	}
-	read, write, _ = core.CachePrices(v)
+	read, write, _ = v.Model().Price.InCache(v.Size().Tokens)
 	return read, max(read, write)
 }
 
@@ -146,7 +148,7 @@ func (d decision) why() string {
 // decide compares what reading the removed tokens has cost with what writing the rest again will. Of n calls since the edit before
 // (negative: in the conversation), half is taken, as if what is removed had come in evenly.
 func (e economy) decide(v *middleware.View, f Frees, n int) decision {
-	cached, whole := core.Cached(v, e.TTL)
+	cached, whole := v.Cached(e.TTL)
 	switch {
 	case f.Tokens <= 0:
 		return decision{}
@@ -161,11 +163,35 @@ func (e economy) decide(v *middleware.View, f Frees, n int) decision {
 	}
 	read, write := e.prices(v)
 	d := decision{paid: read * float64(f.Tokens) * float64(n) / 2}
-	d.price = cmp.Or(e.Factor, 1) * ((write-read)*float64(kept) + core.VoidPrice(v, f.First+1, v.Len()))
+	d.price = cmp.Or(e.Factor, 1) * ((write-read)*float64(kept) + voidPrice(v, f.First+1))
 	const rounding = 1e-6
 	d.met = d.paid > 0 && d.paid >= d.price-rounding && (e.worth || d.price == 0)
 	d.cold = d.met && !e.worth
 	return d
+}
+
+// voidPrice returns the price of the thinking from a message on, as that of the same output, in input tokens, if an edit before it
+// makes it void.
+func voidPrice(v *middleware.View, from int) float64 {
+	m := v.Model()
+	if m.Thinking != edit.ThinkingBound {
+		return 0
+	}
+	counted := 0
+	for i := from; i < v.Len(); i++ {
+		for _, p := range v.At(i).Parts {
+			if edit.IsThinking(p) {
+				counted += v.Meter().Part(p)
+			}
+		}
+	}
+	const cautious = 5 // price of an output token, in input tokens, if prices are unknown: the usual one of these models
+	price := float64(cautious)
+	if m.Price.Input > 0 {
+		r := m.Price.At(v.Size().Tokens)
+		price = float64(r.Output) / float64(r.Input)
+	}
+	return price * float64(counted)
 }
 
 // tokensOf returns the tokens of the messages from one position to another.
@@ -230,7 +256,7 @@ func IsEconomy(t middleware.Trigger, v *middleware.View) bool {
 	case economy:
 		return true
 	case priced:
-		_, _, known := core.CachePrices(v)
+		_, _, known := v.Model().Price.InCache(v.Size().Tokens)
 		return known && v.Env().Archive != nil
 	}
 	return false

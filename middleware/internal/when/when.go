@@ -6,14 +6,10 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 )
-
-// core is what only the middlewares of this module ask the core.
-var core = middleware.Internals(inside.Key{})
 
 // costOf ranks triggers: 0 compares one number of the view, 1 several of them, 2 may do anything, 3 has the plan made.
 // Like [Threshold] and may, it calls a method of the trigger if it has one of this name.
@@ -69,7 +65,7 @@ func ofModel(v *middleware.View, share float64, what string) string {
 // Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
 // model that binds its thinking to what is before it, since an edit makes the thinking after it void; 0 for others.
 func Least(v *middleware.View) int {
-	if core.Thinking(v) != edit.ThinkingBound {
+	if v.Model().Thinking != edit.ThinkingBound {
 		return 0
 	}
 	least := 10_000
@@ -82,7 +78,7 @@ func Least(v *middleware.View) int {
 // May reports whether a trigger may be met by an edit of the named editor that frees something, or whether the request forces the
 // edit. If not, the editor needs no plan. Of triggers that use the plan otherwise, and of nil, it is true.
 func May(t middleware.Trigger, v *middleware.View, editor string, frees func() Frees) bool {
-	return core.Forced(v, editor) || may(t, v, editor, frees)
+	return v.Request().Forces(editor) || may(t, v, editor, frees)
 }
 
 func may(t middleware.Trigger, v *middleware.View, editor string, frees func() Frees) bool {
@@ -239,7 +235,7 @@ func (r reclaims) Validate() error {
 }
 
 func (r reclaims) may(v *middleware.View, _ string, frees func() Frees) bool {
-	return v.Size().Tokens-core.Without(v, frees().Tokens).Size().Tokens >= r.limit
+	return v.Size().Tokens-v.Without(frees().Tokens).Size().Tokens >= r.limit
 }
 
 func (r reclaims) cost() int { return 3 }
