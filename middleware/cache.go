@@ -29,7 +29,7 @@ func (v *View) Cached(ttl time.Duration) (n int, whole bool) {
 	}
 	first := v.firstEdited()
 	if last := v.session.track.State.last.Load(); last != nil { // a client may change old messages itself
-		answer = min(answer, history.Shared(v.session.IDs, last.history.IDs))
+		answer = min(answer, history.Shared(v.session.IDs, last.ids))
 	}
 	end := min(answer, first)
 	for n = v.Len(); n > 0 && v.span(n-1).Last >= end; { // the answer is near the end

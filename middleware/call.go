@@ -209,9 +209,9 @@ type outgoing struct {
 	begun    bool  // a piece of the answer has been emitted
 	watched  bool  // no editor has seen it: the view is only for observers
 
-	*sent        // what is known of it; nil without a view
+	now    *sent // what is known of it; nil without a view
 	same   int   // number of first messages that are those of the view
-	before *sent // of the call before; nil: unknown
+	before *sent // the call before; nil: unknown
 	lead   bool  // the caller has the same leading system messages as then
 }
 

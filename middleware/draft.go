@@ -261,7 +261,7 @@ func (d *DraftResult) Without(i int) (*DraftResult, error) {
 }
 
 // withRecord returns steps with another record in place of one; nil: with none.
-func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
+func withRecord(steps []journal.Step, was, now *journal.Record) []journal.Step {
 	steps = slices.Clone(steps)
 	for i, s := range steps {
 		if k := slices.Index(s.Records, was); k >= 0 {
@@ -280,7 +280,7 @@ func withRecord(steps []entries.Made, was, now *journal.Record) []entries.Made {
 
 // remade returns the steps of a changed draft with what they do now: each one edits what the ones before it have left, and the
 // last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
-func remade(v *View, steps []entries.Made) []entries.Made {
+func remade(v *View, steps []journal.Step) []journal.Step {
 	w, last := asOpened(v), -1
 	for i := v.session.unwritten(); i < len(steps); i++ {
 		s := &steps[i]
@@ -320,7 +320,7 @@ func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
 }
 
 // with returns the draft with other edits in its last view.
-func (d *DraftResult) with(i int, l edit.List, steps []entries.Made) (*DraftResult, error) {
+func (d *DraftResult) with(i int, l edit.List, steps []journal.Step) (*DraftResult, error) {
 	last := len(d.stages) - 1
 	v := withList(d.stages[last], l)
 	v.turn.steps = remade(v, steps)

@@ -412,12 +412,13 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 }
 
 // step returns what the journal keeps of the edits that were made.
-func (p *proposal) step(why string) entries.Made {
+func (p *proposal) step(why string) journal.Step {
 	l, v := p.layer, p.before
-	s := entries.Made{Records: p.records, Step: journal.Step{
-		Kind: entries.StepEdit, By: l.name, Actor: entries.ByTrigger, Why: why, Time: v.session.chain.env.Clock().Round(0).UTC(),
+	s := journal.Step{
+		Records: p.records,
+		Kind:    entries.StepEdit, By: l.name, Actor: entries.ByTrigger, Why: why, Time: v.session.chain.env.Clock().Round(0).UTC(),
 		Before: v.size.Tokens, After: p.after.size.Tokens, Cost: p.price,
-	}}
+	}
 	switch {
 	case p.forced && v.req.Asked:
 		s.Actor = entries.ByModel

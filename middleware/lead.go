@@ -50,10 +50,10 @@ func sameLead(a, b []message.Message) bool {
 func (o *outgoing) reportLead(ctx context.Context, lost int) {
 	const calls = 2 // changes in a row: one alone is nothing to report
 	v, was := o.view, o.before
-	if o.leads < calls || !v.session.track.State.conversation.once(o.req, "lead") {
+	if o.now.leads < calls || !v.session.track.State.conversation.once(o.req, "lead") {
 		return
 	}
-	before, now := differingPart(textOf(was.history.Lead), textOf(o.history.Lead))
+	before, now := differingPart(textOf(was.lead), textOf(o.now.lead))
 	why := fmt.Sprintf("the system prompt changes in each call, now from %q to %q, so %d tokens of the call before cannot be read "+
 		"from the provider's cache", before, now, lost)
 	if l := v.loss(v.result.LeftOut, nil); v.session.thinking.rule == edit.ThinkingBound && l.Answers > 0 {

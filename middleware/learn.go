@@ -41,9 +41,9 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 		c.Miss = resp.Cache.Miss
 		c.Missed = resp.Cache.Missed
 		answered.Cache = c
-		o.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
+		o.now.caches = resp.Usage.CacheRead+resp.Usage.CacheWrite > 0 || o.before != nil && o.before.caches
 		if o.req.dry == nil {
-			v.session.track.State.last.Store(o.sent)
+			v.session.track.State.last.Store(o.now)
 		}
 		if !o.watched {
 			resp = &answered
@@ -143,7 +143,7 @@ func (o *outgoing) learnPrompt(p calibrate.Prompt) {
 	if len(ids) > 0 {
 		p.At = len(ids)
 		p.Counted = o.view.size.Counted
-		p.Since = o.since
+		p.Since = o.now.since
 		o.view.session.chain.prompts.Put(ids[len(ids)-1], p)
 	}
 }

@@ -183,7 +183,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 	}
 	whole.CacheRead = 0
 	lost := o.before != nil && u.CacheRead == 0 && c.Prefix > max(m.Cache.Min, 0) // for another reason than an edit
-	if o.caches && !lost {
+	if o.now.caches && !lost {
 		if read := whole.Input - v.size.Charged(o.unsent()); read >= m.Cache.Min {
 			whole.CacheRead = max(0, read-read%max(1, m.Cache.Step))
 		}
@@ -212,10 +212,10 @@ func (o *outgoing) unsent() (n int) {
 	case answer < 0, v.expired(s.Body[answer:], 0):
 		return all
 	case was == nil:
-	case o.model != was.model, !slices.Equal(o.tools, was.tools), !o.lead:
+	case o.now.model != was.model, !slices.Equal(o.now.tools, was.tools), !o.lead:
 		return all
 	default:
-		same = history.Shared(o.history.IDs, was.history.IDs)
+		same = history.Shared(o.now.ids, was.ids)
 	}
 	for _, t := range s.Tokens[same:] {
 		n += t

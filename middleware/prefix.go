@@ -2,7 +2,6 @@ package middleware
 
 import (
 	"cmp"
-	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -20,20 +19,21 @@ const (
 	unchanged = math.MaxInt // no position
 )
 
-// sent is a request as the model was sent it, to compare the next one with. It shares the memory of the history, and has
-// only hashes of messages that are not those of the view.
+// sent is a request as the model was sent it, to compare the next one with. Its messages are in memory of the chain: those of the
+// history, or of the history under edits, and copies of what repairs or a later layer have put in the place of the last ones.
 type sent struct {
 	model    string
 	tools    []message.ToolDef // as they were sent
 	asked    []message.ToolDef // as the first editor got them
-	declares bool              // a layer declares tools in place of none, and reports it
-	history  edit.History
+	declared bool              // a layer declares tools in place of none, and reports it
+	lead     []message.Message // the leading system messages, as the caller has them
+	body     []*message.Message
+	ids      []message.ID
 	list     edit.List         // the edits of the view
-	leftOut  edit.Positions    // whose thinking was left out
-	edited   []message.Message // the history under the edits of list; nil: no edits
-	hashes   []uint64          // of the last messages, which are not those of the edited history
-	size     int               // number of messages
-	repaired bool              // hashes are of repairs, and not of a layer after the last editor
+	edited   []message.Message // the history under these edits; nil: no edits
+	own      int               // number of first messages that are those of the history, or of edited
+	others   []message.Message // the messages after these
+	repaired bool              // they are repairs, and not of a layer after the last editor
 	counted  int               // tokens by the meter
 	reported int               // first position whose change an event has reported since then
 	since    int               // length of the history of the first of the requests in a row that were only appended to
@@ -42,17 +42,41 @@ type sent struct {
 	time     time.Time         // when it was sent
 }
 
-// at returns message i, which is one of the edited history.
+func (s *sent) size() int { return s.own + len(s.others) }
+
+// at returns message i.
 func (s *sent) at(i int) *message.Message {
-	lead := s.history.Lead
 	switch {
+	case i >= s.own:
+		return &s.others[i-s.own]
 	case s.edited != nil:
 		return &s.edited[i]
-	case i < len(lead):
-		return &lead[i]
+	case i < len(s.lead):
+		return &s.lead[i]
 	default:
-		return s.history.Body[i-len(lead)]
+		return s.body[i-len(s.lead)]
 	}
+}
+
+// common returns how many first messages both have in common; lead of them are known to be equal, unless they are others. Mostly
+// messages are in the same memory.
+func (s *sent) common(o *sent, lead int) int {
+	own, all := min(s.own, o.own), min(s.size(), o.size())
+	n := min(lead, own)
+	switch {
+	case len(s.edited)+len(o.edited) == 0 && len(s.lead) == len(o.lead) && lead == len(s.lead):
+		n = min(lead+history.Shared(s.ids, o.ids), own)
+	case len(s.edited) > 0 && len(o.edited) > 0 && &s.edited[0] == &o.edited[0]: // the edits are the same
+		n = own
+	}
+	for n < all {
+		a, b := s.at(n), o.at(n)
+		if a != b && !a.Equal(*b) {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // lastSent is what the last answered call of a history has sent; nil: there was none. The calls with a history and with
@@ -75,40 +99,31 @@ func (l *lastSent) report(position int) {
 	}
 }
 
-var hashSeed = maphash.MakeSeed()
-
-func hashOf(m *message.Message) uint64 { return maphash.Bytes(hashSeed, within.AppendContent(nil, m)) }
-
 // describe sets what is known of a request with a view.
 func (o *outgoing) describe() {
-	r, v, s := o.req, o.view, o.view.session
-	seen := v.result.Messages // by the last editor
-	now := &sent{
-		model: r.Model, tools: s.track.Tools, asked: s.track.Tools, declares: r.Declared, history: s.track.History,
-		list: v.list, leftOut: v.result.LeftOut, size: len(r.Messages), repaired: v.repaired, reported: unchanged,
-		time: s.chain.env.Clock(),
+	r, v, t := o.req, o.view, o.view.session.track
+	o.same = len(v.result.Messages) // as the last editor has seen them
+	o.before = t.State.last.Load()
+	o.now = &sent{
+		model: r.Model, tools: t.Tools, asked: t.Tools, declared: r.Declared, lead: t.Lead, body: t.Body, ids: t.IDs, list: v.list,
+		repaired: v.repaired, reported: unchanged, time: v.session.chain.env.Clock(),
 	}
-	if !slices.Equal(r.Tools, s.track.Tools) {
-		now.tools = slices.Clone(r.Tools)
+	if !slices.Equal(r.Tools, t.Tools) {
+		o.now.tools = slices.Clone(r.Tools)
 	}
-	o.sent = now
-	o.same = len(seen)
-	o.before = s.track.State.last.Load()
-	o.lead = o.before != nil && sameLead(s.Lead, o.before.history.Lead)
+	o.lead = o.before != nil && sameLead(v.session.Lead, o.before.lead)
 	if o.replaced {
 		o.measureReplaced()
 	}
-	if s.track.State.result.Spans != nil {
-		now.edited = s.track.State.result.Messages
+	if t.State.result.Spans != nil {
+		o.now.edited = t.State.result.Messages
 	}
-	own := o.same
+	o.now.own = o.same
 	if v.repaired {
-		own = min(own, v.unrepaired)
+		o.now.own = min(o.same, v.unrepaired)
 	}
-	for i := own; i < len(r.Messages); i++ {
-		now.hashes = append(now.hashes, hashOf(&r.Messages[i]))
-	}
-	now.counted = o.view.size.Counted
+	o.now.others = history.Own(r.Messages[o.now.own:])
+	o.now.counted = o.view.size.Counted
 }
 
 // measureReplaced gives the view the size of messages with which a layer after the last editor has replaced its own.
@@ -118,7 +133,7 @@ func (o *outgoing) measureReplaced() {
 	for o.same < min(len(seen), len(msgs)) && msgs[o.same].Equal(seen[o.same]) {
 		o.same++
 	}
-	o.repaired = o.repaired && o.same == len(seen) && o.same == len(msgs)
+	o.now.repaired = o.now.repaired && o.same == len(seen) && o.same == len(msgs)
 	w := *o.view
 	for i := o.same; i < len(seen); i++ {
 		w.result.Sum -= w.TokensOf(i)
@@ -147,19 +162,23 @@ func (o *outgoing) compare() (prefix int, broken, text string) {
 	switch {
 	case was == nil:
 		return 0, "", ""
-	case o.model != was.model:
+	case o.now.model != was.model:
 		return 0, "model", ""
-	case slices.Equal(o.tools, was.tools):
-	case o.declares && was.declares:
+	case slices.Equal(o.now.tools, was.tools):
+	case o.now.declared && was.declared:
 		return 0, "edit", ""
-	case slices.Equal(o.asked, was.asked):
+	case slices.Equal(o.now.asked, was.asked):
 		return 0, "chain", "a layer of the chain declares other tools than in the call before"
 	default:
 		return 0, "tools", ""
 	}
 	counted := was.counted
-	if n := o.common(); n < was.size {
-		counted = o.counted - o.tokensFrom(n)
+	lead := 0
+	if o.lead && len(o.now.lead) == len(was.lead) { // lines of the client may differ
+		lead = len(was.lead)
+	}
+	if n := o.now.common(was, lead); n < was.size() {
+		counted = o.now.counted - o.tokensFrom(n)
 		cause := o.cause(n)
 		broken, text = cause.by, cause.text
 	}
@@ -170,44 +189,16 @@ func (o *outgoing) compare() (prefix int, broken, text string) {
 // count counts the requests in a row that were only appended to, and those whose leading system messages have changed. broken is
 // that of compare.
 func (o *outgoing) count(broken string) {
-	o.since = len(o.history.IDs)
+	o.now.since = len(o.now.ids)
 	if o.before == nil {
 		return
 	}
 	if broken == "" {
-		o.since = o.before.since
+		o.now.since = o.before.since
 	}
 	if !o.lead {
-		o.leads = o.before.leads + 1
+		o.now.leads = o.before.leads + 1
 	}
-}
-
-// common returns how many first messages are the same as in the call before. What both have of the same edits needs no
-// comparison.
-func (o *outgoing) common() (n int) {
-	was := o.before
-	theirs := was.size - len(was.hashes) // of the edited history
-	own := min(o.size-len(o.hashes), theirs)
-	if o.lead && len(o.history.Lead) == len(was.history.Lead) {
-		n = len(o.history.Lead)
-		same := history.Shared(o.history.IDs, was.history.IDs)
-		if len(o.list)+len(was.list)+len(o.leftOut)+len(was.leftOut) > 0 {
-			same = min(same, o.list.Differs(was.list), o.leftOut.Differs(was.leftOut))
-		}
-		if r := &o.view.session.track.State.result; r.Spans != nil {
-			n = r.After(n, same-1)
-		} else {
-			n += same
-		}
-		n = min(n, own)
-	}
-	for n < own && o.req.Messages[n].Equal(*was.at(n)) {
-		n++
-	}
-	for n >= theirs && n < min(o.size, was.size) && hashOf(&o.req.Messages[n]) == was.hashes[n-theirs] {
-		n++
-	}
-	return n
 }
 
 // change is a cause by which a request differs from the one before, from a position on.
@@ -222,19 +213,19 @@ type change struct {
 func (o *outgoing) cause(n int) change {
 	was, v := o.before, o.view
 	at := unchanged - 1 // messages that are joined by repairs are at the position of the first one
-	if !o.repaired && !was.repaired && n < v.Len() {
+	if !o.now.repaired && !was.repaired && n < v.Len() {
 		at = v.span(n).Last
 	}
 	caller := unchanged
 	if !o.lead {
 		caller = leading
-	} else if same := history.Shared(o.history.IDs, was.history.IDs); same < len(was.history.IDs) {
+	} else if same := history.Shared(o.now.ids, was.ids); same < len(was.ids) {
 		caller = min(same, at) // an edit that ends with the messages that it was made of begins before them
 	}
 	text := laterLayer
-	if n < min(o.size-len(o.hashes), was.size-len(was.hashes)) {
-		text = differing(o.list, was.list)
-	} else if o.repaired || was.repaired {
+	if n < min(o.now.own, was.own) {
+		text = differing(o.now.list, was.list)
+	} else if o.now.repaired || was.repaired {
 		text = "repairs differ from those of the call before"
 	}
 	return slices.MinFunc([]change{
@@ -277,7 +268,7 @@ func (o *outgoing) mark() {
 	}
 	stable := message.Leading(marked)
 	at := []int{n - 1}
-	if o.sent != nil {
+	if o.now != nil {
 		stable = o.stable()
 		at = append(at, o.changed()-1)
 	}
@@ -287,7 +278,7 @@ func (o *outgoing) mark() {
 		}
 	}
 	r.Messages = marked
-	if o.sent != nil && !o.replaced {
+	if o.now != nil && !o.replaced {
 		v := *r.view
 		v.result.Messages, r.view = marked, &v
 	}
@@ -300,22 +291,22 @@ func (o *outgoing) stable() int {
 		_, isText := p.(message.Text)
 		return !isText
 	}
-	own := o.size - len(o.hashes)
-	for i := range own {
+	for i := range o.now.own {
 		s := o.view.span(i)
 		task := s.Record == nil && s.First == o.view.session.FirstUser && !slices.ContainsFunc(o.view.At(i).Parts, other)
 		if !task && !o.view.Protected(i).Whole {
 			return i
 		}
 	}
-	return own
+	return o.now.own
 }
 
 // changed returns the number of first messages up to the last one that an edit has changed.
 func (o *outgoing) changed() int {
-	if len(o.list) == 0 {
+	list := o.now.list
+	if len(list) == 0 {
 		return 0
 	}
-	n := o.view.result.After(len(o.history.Lead), edit.Last(o.list[len(o.list)-1].Record))
-	return min(n, o.size-len(o.hashes))
+	n := o.view.result.After(len(o.now.lead), edit.Last(list[len(list)-1].Record))
+	return min(n, o.now.own)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -131,7 +130,7 @@ func writeView(v *View) []journal.Write {
 	} else if len(records) == 0 {
 		return nil
 	}
-	e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
+	e.Rev = e.Revision()
 	conversation := log.Conversation
 	if log.Name.IsZero() {
 		conversation = ids[0]

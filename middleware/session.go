@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/steady"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -78,7 +77,7 @@ func newState() state {
 type pending struct {
 	all      edit.List         // the edits of the view
 	thinking *journal.Thinking // what was sent of thinking; nil: nothing is known
-	steps    []entries.Made    // that have led to these edits
+	steps    []journal.Step    // that have led to these edits
 }
 
 // known returns the edits that the chain uses.
@@ -217,7 +216,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if !same && st.pending != nil && !st.pending.all.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.pending = nil
 	}
-	s.overtaken = !same && ch.Grown && !journal.Internals(inside.Key{}).SameThinking(found.Entry.Thinking, st.Entry.Thinking)
+	s.overtaken = !same && ch.Grown && !found.Entry.Thinking.Equal(st.Entry.Thinking)
 	s.unread = err != nil
 	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
 	repinned := !slices.Equal(found.Pins, st.Pins)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/laconic-go/laconic/middleware/internal/edit"
-	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/store"
@@ -14,7 +13,7 @@ import (
 // passes a new one on, since a layer may make a call twice.
 type turn struct {
 	reported  int               // first position of the history whose change an event has reported
-	steps     []entries.Made    // that have led from what the journal has to the edits of the view
+	steps     []journal.Step    // that have led from what the journal has to the edits of the view
 	attempts  []attempt         // of editors
 	economics report.Economics  // of the edits that were reported
 	removed   []store.Named     // in a dry run: what its edits remove

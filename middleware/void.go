@@ -72,7 +72,7 @@ func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 	if !v.unsaved() && m.Continues(s.History, now) {
 		now = m.Known()
 	} else {
-		again := s.before != nil && history.Shared(s.before.history.IDs, s.IDs) == len(s.IDs)
+		again := s.before != nil && history.Shared(s.before.ids, s.IDs) == len(s.IDs)
 		now.Again = again || s.thinking.at == len(s.Body)-1 // perhaps of another request, or of a draft
 		w.turn.thinking = now
 	}

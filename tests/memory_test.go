@@ -10,7 +10,6 @@ import (
 
 	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/internal/archived"
-	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -43,7 +42,7 @@ func heap(t *testing.T) int {
 
 // held returns about how many bytes a journal in memory keeps.
 func held(j journal.Journal) int {
-	bytes, _ := journal.Internals(key.Key{}).InMemory(j)
+	bytes, _ := journal.InMemory(j)
 	return bytes
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
-	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -169,7 +168,7 @@ func TestDeletionOfWhatIsShared(t *testing.T) {
 		}
 		bob := k.sends(t, "", hi("Bob", 0, 9), true)
 		err := k.delete(id)
-		if _, memory := journal.Internals(key.Key{}).InMemory(k.journal); memory {
+		if _, memory := journal.InMemory(k.journal); memory {
 			require.NoError(t, err)
 			return
 		}

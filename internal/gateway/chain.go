@@ -18,11 +18,8 @@ import (
 	"github.com/laconic-go/laconic/wire"
 )
 
-// What packages journal and store give to packages of this module only.
-var (
-	inJournal = journal.Internals(inside.Key{})
-	inStore   = store.Internals(inside.Key{})
-)
+// inStore is what package store gives to packages of this module only.
+var inStore = store.Internals(inside.Key{})
 
 // chain is a chain file that was loaded, and what it opened.
 type chain struct {
@@ -58,7 +55,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	if file.Journal == nil {
 		file.Journal = journal.NewMemory(0)
 	}
-	_, journalInMemory := inJournal.InMemory(file.Journal)
+	_, journalInMemory := journal.InMemory(file.Journal)
 	archiveInMemory := inStore.InMemory(file.Archive)
 	if outlives := !journalInMemory || file.Archive != nil && !archiveInMemory; g.randomSecret && outlives {
 		return nil, errors.Join(errors.New("gateway: the journal or the archive outlives the process, and would not be found again: "+
@@ -68,7 +65,7 @@ func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 		c.archives = func(scope string) store.Store { return file.In(scope).Archive }
 	}
 	if before != nil {
-		if _, ok := inJournal.InMemory(before.file.Journal); ok && journalInMemory {
+		if _, ok := journal.InMemory(before.file.Journal); ok && journalInMemory {
 			file.Journal = before.file.Journal
 		}
 		if archiveInMemory && inStore.InMemory(before.file.Archive) {

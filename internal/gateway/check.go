@@ -53,7 +53,7 @@ func tryJournal(ctx context.Context, j journal.Journal, scope string, probe mess
 	e := journal.Entry{Edits: []*journal.Record{{
 		Kind: journal.Fold, Middleware: "check", Runs: []message.Run{{}}, Messages: []message.Message{probe}, HistoryLen: 1,
 	}}}
-	e.Rev = inJournal.RevisionOf(&e)
+	e.Rev = e.Revision()
 	defer func() { err = errors.Join(err, j.Delete(ctx, scope)) }()
 	if _, err = j.Put(ctx, scope, []journal.Write{{ID: ids[0], First: ids[0], Conversation: ids[0], Entry: e}}); err != nil {
 		return err

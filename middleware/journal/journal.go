@@ -24,8 +24,8 @@ import (
 	"github.com/laconic-go/laconic/message"
 )
 
-// maxDepth is how many entries an entry builds on at most, one on top of the other.
-const maxDepth = 32
+// MaxDepth is how many entries an entry builds on at most, one on top of the other.
+const MaxDepth = 32
 
 // Journal keeps entries. The zero Env of a chain has one in memory. With a store that
 // several processes share, edits survive restarts and replicas send equal views.

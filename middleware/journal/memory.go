@@ -45,6 +45,17 @@ func NewMemory(limit int) Journal {
 	}
 }
 
+// InMemory reports whether a journal is one of [NewMemory], and returns about how many bytes it keeps.
+func InMemory(j Journal) (bytes int, ok bool) {
+	m, ok := j.(*memory)
+	if !ok {
+		return 0, false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.bytes, true
+}
+
 // Find implements [Journal].
 func (m *memory) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (Found, error) {
 	m.mu.Lock()
@@ -62,7 +73,7 @@ func (m *memory) Find(_ context.Context, scope string, _ message.ID, ids []messa
 
 // use makes an entry and those that it builds on the most recently used ones, and returns them.
 func (m *memory) use(el *list.Element) (chain []Entry) {
-	for el != nil && len(chain) <= maxDepth {
+	for el != nil && len(chain) <= MaxDepth {
 		k := keptIn(el)
 		m.recent.MoveToFront(el)
 		chain = append(chain, k.entry)

@@ -8,14 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
 // within is what the package gives to packages of this module only.
-var within = journal.Internals(inside.Key{})
 
 func id(n byte) message.ID { return message.ID{n} }
 
@@ -42,7 +40,7 @@ func TestMemoryForgetsWhatWasNotAskedForLongest(t *testing.T) {
 		}
 		_, err := m.Put(ctx, "", []journal.Write{{ID: id(n), Entry: e}})
 		require.NoError(t, err)
-		bytes, _ := within.InMemory(m)
+		bytes, _ := journal.InMemory(m)
 		require.LessOrEqual(t, bytes, limit)
 		require.Equal(t, min(2, int(n)), find(n), "the newest entry stays, with its base")
 	}
@@ -153,7 +151,7 @@ func TestRevisionsOfWhereEditsHold(t *testing.T) {
 	sum := func(change func(r *journal.Record)) message.ID {
 		second := record
 		change(&second)
-		return within.RevisionOf(&journal.Entry{Edits: []*journal.Record{&record, &second}})
+		return (&journal.Entry{Edits: []*journal.Record{&record, &second}}).Revision()
 	}
 	same := sum(func(*journal.Record) {})
 	for name, change := range map[string]func(r *journal.Record){

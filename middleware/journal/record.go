@@ -104,23 +104,23 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// check returns what is wrong with an entry: a content that does not belong to its
+// Validate returns what is wrong with an entry: a content that does not belong to its
 // revision, or records that no chain writes.
-func (e *Entry) check() error {
+func (e *Entry) Validate() error {
 	if err := checkRecords(e.Edits); err != nil {
 		return err
 	}
 	if err := checkSteps(e.Steps); err != nil {
 		return err
 	}
-	if e.revision() != e.Rev {
+	if e.Revision() != e.Rev {
 		return errors.New("the content does not belong to the revision")
 	}
 	return nil
 }
 
-// equal reports whether both are the same; each may be nil.
-func (t *Thinking) equal(o *Thinking) bool {
+// Equal reports whether both are the same; each may be nil.
+func (t *Thinking) Equal(o *Thinking) bool {
 	if t == nil || o == nil || t == o {
 		return t == o
 	}
@@ -202,9 +202,9 @@ func (r *Record) contains(run message.Run) bool {
 	return slices.ContainsFunc(r.Runs, func(o message.Run) bool { return o.First <= run.First && run.Last <= o.Last })
 }
 
-// revision returns the revision that belongs to the content of the entry. What a record has
+// Revision returns the revision that belongs to the content of the entry. What a record has
 // in common with the one before it is hashed once.
-func (e *Entry) revision() message.ID {
+func (e *Entry) Revision() message.ID {
 	const chunk = 4 << 10
 	h := sha256.New()
 	b := make([]byte, 0, 2*chunk)

@@ -16,17 +16,18 @@ import (
 // Actor is "trigger" (of the middleware), "user" (or the program: it has forced an edit, committed a draft, undone, or
 // pinned), "model" (by a tool), or "refusal" (of the provider, which has refused the request as too long).
 type Step struct {
-	ID     message.ID `json:"id"`              // equal steps of several processes have the same one
-	Kind   string     `json:"kind"`            // "edit", once; "undo" or "redo" of an edit; "pin" or "unpin" of messages
-	By     string     `json:"by,omitempty"`    // the middleware that has made the edit; "" of pins
-	Of     message.ID `json:"of,omitzero"`     // "undo" and "redo": the edit
-	Actor  string     `json:"actor,omitempty"` // who has asked for it
-	Why    string     `json:"why,omitempty"`   // in words, with numbers
-	Time   time.Time  `json:"time,omitzero"`
-	Before int        `json:"before,omitempty"` // tokens of all that is sent
-	After  int        `json:"after,omitempty"`
-	Cost   Cost       `json:"cost,omitzero"`
-	Undone bool       `json:"-"` // an "edit" that is not in force; set by those who list steps
+	ID      message.ID `json:"id"`              // equal steps of several processes have the same one
+	Kind    string     `json:"kind"`            // "edit", once; "undo" or "redo" of an edit; "pin" or "unpin" of messages
+	By      string     `json:"by,omitempty"`    // the middleware that has made the edit; "" of pins
+	Of      message.ID `json:"of,omitzero"`     // "undo" and "redo": the edit
+	Actor   string     `json:"actor,omitempty"` // who has asked for it
+	Why     string     `json:"why,omitempty"`   // in words, with numbers
+	Time    time.Time  `json:"time,omitzero"`
+	Before  int        `json:"before,omitempty"` // tokens of all that is sent
+	After   int        `json:"after,omitempty"`
+	Cost    Cost       `json:"cost,omitzero"`
+	Records []*Record  `json:"-"` // what an "edit" has made that is not written yet
+	Undone  bool       `json:"-"` // an "edit" that is not in force; set by those who list steps
 
 	Change Change `json:"change,omitzero"`
 }
@@ -49,14 +50,14 @@ type Change struct {
 	Final bool `json:"final,omitempty"`
 }
 
-// newID returns the ID that belongs to a step on top of an entry, with the records that it makes or takes back.
-func (s *Step) newID(base message.ID, records []*Record) message.ID {
+// NewID returns the ID that belongs to a step on top of an entry, by what it does and its Records.
+func (s *Step) NewID(base message.ID) message.ID {
 	b := append([]byte("laconic step\x00"), base[:]...)
 	own := *s
 	own.ID = message.ID{}
 	b = own.appendTo(b)
 	before := new(Record)
-	for _, r := range records {
+	for _, r := range s.Records {
 		b = r.appendTo(b, before)
 		before = r
 	}

@@ -12,13 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
-
-// inJournal is what package journal gives to packages of this module only.
-var inJournal = journal.Internals(inside.Key{})
 
 // Journal tests that a journal keeps the contract of [journal.Journal]. open returns an
 // empty journal; it is called once for each case. Each failure names the rule that is
@@ -218,7 +214,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 			Parts: []message.Part{message.Text{Text: "x"}},
 		}}},
 	}}}
-	e.Rev = inJournal.RevisionOf(&e)
+	e.Rev = e.Revision()
 	if seen := put("s", 7, write(2, 0, 7))(ctx, j); seen != "" {
 		return seen
 	}
@@ -232,7 +228,7 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 	got := found.Entries[0]
 	want, _ := json.Marshal(e)   //nolint:errchkjson // plain data
 	have, _ := json.Marshal(got) //nolint:errchkjson // plain data
-	if !bytes.Equal(want, have) || inJournal.RevisionOf(&got) != e.Rev {
+	if !bytes.Equal(want, have) || got.Revision() != e.Rev {
 		return fmt.Sprintf("put %.2000s, got %.2000s", want, have)
 	}
 	return ""
@@ -255,7 +251,7 @@ func findsInLong(ctx context.Context, j journal.Journal) string {
 func findsBases(ctx context.Context, j journal.Journal) string {
 	var revs []byte // of the entries so far, the newest first
 	base := byte(0)
-	for n := byte(1); int(n) <= inJournal.MaxDepth()+1; n++ {
+	for n := byte(1); int(n) <= journal.MaxDepth+1; n++ {
 		rev := 100 + n
 		revs = append([]byte{rev}, revs...)
 		if seen := steps(put("s", rev, on(base, write(n, 0, rev))), find("s", []byte{n}, 0, revs...))(ctx, j); seen != "" {
@@ -298,7 +294,7 @@ func storesOne(ctx context.Context, j journal.Journal) string {
 
 func losesNone(ctx context.Context, j journal.Journal) string {
 	const writers, tries = 8, 10_000
-	each := inJournal.MaxDepth() / writers
+	each := journal.MaxDepth / writers
 	replace := func(rev byte) error { // repeats until it is stored
 		for range tries {
 			found, err := j.Find(ctx, "s", root, []message.ID{{1}})

@@ -15,7 +15,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -40,7 +39,7 @@ func TestEntryCoding(t *testing.T) {
 			Middleware: "m", Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 9}},
 			Messages: []message.Message{message.User(strings.Repeat("a secret summary ", 100))},
 		}}}
-		e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
+		e.Rev = e.Revision()
 		w, err := c.entry("s", journal.Write{ID: message.ID{1}, Conversation: message.ID{2}, Entry: e}, nil)
 		require.NoError(t, err)
 		require.Less(t, len(w.Row.Data), 400, "%s: it is compressed", name)
@@ -114,7 +113,7 @@ func TestOtherVersions(t *testing.T) {
 		e, err := New(b, Options{})
 		require.NoError(t, err)
 		entry := journal.Entry{Pins: []message.ID{{1}}}
-		entry.Rev = journal.Internals(inside.Key{}).RevisionOf(&entry)
+		entry.Rev = entry.Revision()
 		w, err := e.codec.entry("s", journal.Write{ID: message.ID{1}, Entry: entry}, nil)
 		require.NoError(t, err)
 		b.row = w.Row
@@ -180,7 +179,7 @@ func TestEarlierRow(t *testing.T) {
 	require.NoError(t, rev.UnmarshalText([]byte("8cb4bc39d308f0cb4310a557987363bd")))
 	e, err := c.toEntry("s", Row{Rev: rev, Data: data})
 	require.NoError(t, err)
-	require.NoError(t, inJournal.Check(&e))
+	require.NoError(t, e.Validate())
 	require.Len(t, e.Edits, 2)
 	require.Len(t, e.Steps, 1)
 	require.NoError(t, c.close())

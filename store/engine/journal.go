@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
-
-// inJournal is what package journal gives to packages of this module only.
-var inJournal = journal.Internals(inside.Key{})
 
 // entries is the journal.
 type entries struct{ *Engine }
@@ -44,7 +40,7 @@ func (j entries) findOnce(ctx context.Context, scope string, first message.ID, i
 				count(ctx, len(rows[i].Data))
 			}
 			found, err := j.codec.toEntries(scope, rows)
-			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= inJournal.MaxDepth() {
+			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
 				err = fmt.Errorf("entry %s: %w: %s", last.Rev, errBase, last.Base)
 			}
 			if err == nil {
@@ -124,7 +120,7 @@ func (c *codec) histories(scope string, rows []Row) int {
 	}
 	for _, r := range rows {
 		e, err := c.toEntry(scope, r)
-		if err != nil || inJournal.Check(&e) != nil || !e.Conversation.IsZero() || len(e.Edits) == 0 {
+		if err != nil || e.Validate() != nil || !e.Conversation.IsZero() || len(e.Edits) == 0 {
 			continue
 		}
 		i := len(sets)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store/engine"
@@ -26,7 +25,7 @@ func rewrite(base message.ID, text string) journal.Entry {
 		Middleware: "test", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}},
 		Parts: []message.Part{message.ToolResult{CallID: "c", Text: text}},
 	}}}
-	e.Rev = journal.Internals(inside.Key{}).RevisionOf(&e)
+	e.Rev = e.Revision()
 	return e
 }
 

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	key "github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -287,7 +286,7 @@ func TestEntryWithoutSteps(t *testing.T) {
 	text := strings.NewReplacer("REV", "574bbc3c8a1537f1184430013ffeb963", "ID", ids[2].String()).Replace(oldEntry)
 	var e journal.Entry
 	require.NoError(t, json.Unmarshal([]byte(text), &e))
-	require.NoError(t, journal.Internals(key.Key{}).Check(&e), "the revision is %s", journal.Internals(key.Key{}).RevisionOf(&e))
+	require.NoError(t, e.Validate(), "the revision is %s", e.Revision())
 	_, err := env.Journal.Put(t.Context(), "", []journal.Write{{ID: ids[4], First: ids[0], Conversation: ids[0], Entry: e}})
 	require.NoError(t, err)
 	a.call(at())

@@ -146,7 +146,7 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 		end, newest := from+found.At, found.Entries[0]
 		switch {
 		case end == len(ids):
-			err = inJournal.Check(&newest)
+			err = newest.Validate()
 			pins = newest
 		case end == before.At && newest.Rev == before.Entry.Rev:
 			return l.withPins(before, pins), broken, nil
@@ -186,8 +186,8 @@ func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 			found = found[:i+1]
 		case base == known.Entry.Rev:
 			found, s = found[:i+1], known
-		case i == inJournal.MaxDepth():
-			return s, fmt.Errorf("builds on more than %d entries", inJournal.MaxDepth())
+		case i == journal.MaxDepth:
+			return s, fmt.Errorf("builds on more than %d entries", journal.MaxDepth)
 		case i+1 == len(found) || found[i+1].Rev != base:
 			return s, errors.New("builds on an entry that is missing")
 		default:
@@ -196,7 +196,7 @@ func (l Log) expand(found []journal.Entry, known Stored) (Stored, error) {
 		break
 	}
 	for _, e := range slices.Backward(found) {
-		if err := inJournal.Check(&e); err != nil {
+		if err := e.Validate(); err != nil {
 			return s, err
 		}
 		all, err := s.All.Over(l.WeighAll(e.Edits))
@@ -245,7 +245,7 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 // what is known then, which is the work of another writer if that was first, and the list with
 // the records of the journal in place of equal ones.
 func (l Log) Write(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []Made, more []journal.Write,
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []journal.Step, more []journal.Write,
 ) (Known, edit.List, error) {
 	at := len(l.IDs) - 1
 	for range tries {
@@ -318,7 +318,7 @@ func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (St
 // batch returns the writes for a list of edits, as a change to what is known, and what is
 // stored before the newest question then.
 func (l Log) batch(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []Made,
+	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []journal.Step,
 ) ([]journal.Write, Stored, error) {
 	at, early := len(l.IDs)-1, known.early
 	main, ok := l.on(known.Stored, at, all, thinking, made)
@@ -369,22 +369,22 @@ func (l Log) batch(
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
 // the base has it already. An entry of another conversation is no base.
-func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, made []Made) (w journal.Write, ok bool) {
+func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, made []journal.Step) (w journal.Write, ok bool) {
 	delta, ok := all.Without(base.All)
 	own := base.Entry.Conversation == l.Name
-	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || inJournal.SameThinking(thinking, base.Entry.Thinking)) {
+	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
 	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made)}
 	_, dry := l.Journal.(*Overlay)
-	if ok && own && base.At >= 0 && base.Entry.Depth+1 < inJournal.MaxDepth() && !dry {
+	if ok && own && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
 		e.Base = base.Entry.Rev
 		e.Depth = base.Entry.Depth + 1
 		e.Edits = delta.Records()
 	} else {
 		e.Steps = l.latest(append(slices.Clip(base.Steps), e.Steps...))
 	}
-	e.Rev = inJournal.RevisionOf(&e)
+	e.Rev = e.Revision()
 	w = journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}
 	if base.At == at {
 		w.Over = base.Entry.Rev

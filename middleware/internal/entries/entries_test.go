@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
@@ -45,7 +44,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	known := entries.Unknown()
-	for n := 1; n <= 3*journal.Internals(inside.Key{}).MaxDepth(); n++ {
+	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
 		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil, nil, nil)
@@ -54,7 +53,7 @@ func TestReadWhatWasWritten(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, n-1, fresh.At)
 		require.True(t, fresh.All.Equal(known.All), "%d edits", len(known.All))
-		require.LessOrEqual(t, fresh.Entry.Depth, journal.Internals(inside.Key{}).MaxDepth())
+		require.LessOrEqual(t, fresh.Entry.Depth, journal.MaxDepth)
 	}
 }
 

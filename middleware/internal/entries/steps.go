@@ -6,15 +6,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
-
-// inJournal is what package journal gives to packages of this module only.
-var inJournal = journal.Internals(inside.Key{})
 
 // The kinds of a [journal.Step].
 const (
@@ -36,29 +32,22 @@ const (
 // keptSteps is how many steps, and how many edits, an entry without a base has at least.
 const keptSteps = 10
 
-// Made is a step of a middleware that is not written yet, with the records that it has made.
-type Made struct {
-	journal.Step
-
-	Records []*journal.Record
-}
-
 // named returns steps with the IDs that they have on top of an entry.
-func named(made []Made, base message.ID) []Made {
+func named(made []journal.Step, base message.ID) []journal.Step {
 	made = slices.Clone(made)
 	for i := range made {
 		m := &made[i]
-		m.ID = inJournal.StepID(&m.Step, base, m.Records)
+		m.ID = m.NewID(base)
 	}
 	return made
 }
 
 // upTo returns the steps with what they have changed at positions up to one.
-func upTo(at int, made []Made) []journal.Step {
+func upTo(at int, made []journal.Step) []journal.Step {
 	var out []journal.Step
-	for _, m := range made {
-		s := m.Step
-		s.Change.Made = idsOf(recordsUpTo(at, m.Records))
+	for _, s := range made {
+		s.Change.Made = idsOf(recordsUpTo(at, s.Records))
+		s.Records = nil
 		s.Change.Removed = recordsUpTo(at, s.Change.Removed)
 		if len(s.Change.Made) > 0 {
 			out = append(out, s)
@@ -294,7 +283,7 @@ func (l Log) Pin(ctx context.Context, ids []message.ID, pin bool) (changes bool,
 			return false, nil
 		}
 		e := journal.Entry{Pins: pins[max(0, len(pins)-maxPins):]}
-		e.Rev = inJournal.RevisionOf(&e)
+		e.Rev = e.Revision()
 		winner, err := l.put(ctx, []journal.Write{
 			{ID: pinsOf(l.IDs[0]), First: l.IDs[0], Conversation: l.IDs[0], Over: s.pinned.Rev, Entry: e},
 		})
@@ -383,19 +372,19 @@ func (l Log) own(name message.ID) Log {
 func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
 	all, changes := a.Apply(s, step, at)
 	if step.ID.IsZero() {
-		step.ID = inJournal.StepID(step, s.Entry.Rev, nil)
+		step.ID = step.NewID(s.Entry.Rev)
 	}
 	e := journal.Entry{
 		Edits: all.Records(), Conversation: l.Name, Thinking: bound.Within(s.Entry.Thinking, s.At),
 		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
 	}
-	e.Rev = inJournal.RevisionOf(&e)
+	e.Rev = e.Revision()
 	return journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}, changes
 }
 
 // Final returns the steps for the entry of a view that its caller passes back as the history: none of them can be undone
 // there, since the messages before it are gone.
-func (l Log) Final(known Known, made []Made) []journal.Step {
+func (l Log) Final(known Known, made []journal.Step) []journal.Step {
 	steps := append(slices.Clip(known.Steps), upTo(len(l.IDs)-1, named(made, known.Entry.Rev))...)
 	steps = l.latest(steps)
 	for i := range steps {
