@@ -103,8 +103,7 @@ const (
 // Replica is one process and what it remembers of each history. The zero value is not usable.
 type Replica struct {
 	journal Journal
-	tracks  []*track     // newest first
-	writes  []message.ID // IDs under which it has written, in order
+	tracks  []*track // newest first
 
 	Finds, Puts int // round trips so far
 }
@@ -117,7 +116,6 @@ type track struct {
 	unsaved Edits        // nil: none
 	made    []message.ID // of the history that they were made for
 	tried   bool         // the journal was asked
-	seen    int          // length of Replica.writes then
 }
 
 // New returns a process that has just started.
@@ -215,22 +213,19 @@ func (t *track) known() Edits {
 
 // read finds the newest entry.
 func (r *Replica) read(t *track, f Fault) {
-	for _, id := range r.writes[t.seen:] {
-		if i := slices.Index(t.ids, id); i >= 0 && i <= t.early.at {
-			t.early = none()
-		}
-	}
 	r.Finds += t.reads(f)
 	if t.tried = true; f == Down {
 		return
 	}
 	if e := r.journal.find(t.ids, max(t.entry.at, 0)); e != nil {
-		if e.rev != t.entry.rev && !t.unsaved.covers(e.edits) {
-			t.unsaved = nil
+		if e.rev != t.entry.rev {
+			t.early = none()
+			if !t.unsaved.covers(e.edits) {
+				t.unsaved = nil
+			}
 		}
 		t.entry = e
 	}
-	t.seen = len(r.writes)
 }
 
 // reads returns how often the journal is asked: the first read is repeated if it fails.
@@ -273,7 +268,7 @@ func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edit
 			t.unsaved, t.made = list, t.ids
 			return list
 		case first:
-			r.wrote(t, entry, cmp.Or(some, early))
+			t.entry, t.early, t.unsaved = entry, cmp.Or(some, early), nil
 			return list
 		}
 		r.Finds++
@@ -315,19 +310,6 @@ func (r *Replica) before(t *track, question int, list Edits, f Fault) (early, wr
 	}
 	write = early.on(question, some)
 	return early, write, true
-}
-
-// wrote remembers a write that was stored.
-func (r *Replica) wrote(t *track, entry, early *Entry) {
-	alone := t.seen == len(r.writes)
-	for _, e := range []*Entry{entry, early} {
-		if e.at >= 0 {
-			r.writes = append(r.writes, t.ids[e.at])
-		}
-	}
-	if t.entry, t.early, t.unsaved = entry, early, nil; alone {
-		t.seen = len(r.writes)
-	}
 }
 
 func lastUser(h []message.Message) int {
