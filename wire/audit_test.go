@@ -32,8 +32,8 @@ func TestAudit(t *testing.T) {
 					require.Contains(t, answer, `"content":"ok"`)
 					came = append(came, body)
 				}
+				synctest.Wait() // else more would wait than an audit follows
 			}
-			synctest.Wait()
 			sent = r.bodies
 			for _, d := range r.decisions {
 				d.Added = 0

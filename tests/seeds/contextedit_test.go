@@ -108,7 +108,8 @@ func TestC1(t *testing.T) {
 	for _, keep := range []int{3, 4} {
 		view, events = edit(t, h, contextedit.Options{Trigger: trigger.Tokens(1), Keep: keep})
 		require.Equal(t, h, view)
-		require.Empty(t, events)
+		require.Len(t, events, 1)
+		require.Equal(t, middleware.Skipped, events[0].Kind)
 	}
 }
 
@@ -317,7 +318,8 @@ func TestCThinking(t *testing.T) {
 	// Never in the newest turn, and whole blocks once there is another one.
 	view, events := edit(t, h, opts)
 	require.Equal(t, h, view)
-	require.Empty(t, events)
+	require.Len(t, events, 1)
+	require.Equal(t, middleware.Skipped, events[0].Kind)
 	h = append(h, message.User("And now?"), message.Assistant(think, message.Text{Text: "Wait."}))
 	view, events = edit(t, h, opts)
 	for i, m := range h {
