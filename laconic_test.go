@@ -102,7 +102,8 @@ func TestPriceOfRecorded(t *testing.T) {
 	var talks, uses bytes.Buffer
 	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
 		if len(line) > long {
-			if n++; n%soak.Nth(6, 3) == 0 {
+			n++
+			if n%soak.Nth(6, 3) == 0 {
 				talks.Write(line)
 			}
 		}

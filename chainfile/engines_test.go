@@ -46,7 +46,7 @@ func TestDatabase(t *testing.T) {
 			if program == "second" {
 				require.Empty(t, events, "the edits are there")
 				require.NoError(t, testkit.Same(views[scope].Messages, sent.Messages))
-				handles, _ := cleared(t, f, middleware.Env{})
+				handles := cleared(t, f, middleware.Env{})
 				c, err := f.Archive.Get(t.Context(), handles[0])
 				require.NoError(t, err)
 				require.Len(t, c.Data, 400)
@@ -106,9 +106,9 @@ func TestConversation(t *testing.T) {
 }
 
 // cleared returns the handles that the file's chain puts into a conversation.
-func cleared(t *testing.T, f *chainfile.File, env middleware.Env) (handles []store.Handle, events []middleware.Event) {
+func cleared(t *testing.T, f *chainfile.File, env middleware.Env) (handles []store.Handle) {
 	t.Helper()
-	sent, events, err := middleware.Apply(t.Context(), f.With(env), &middleware.Request{Messages: conversation()})
+	sent, _, err := middleware.Apply(t.Context(), f.With(env), &middleware.Request{Messages: conversation()})
 	require.NoError(t, err)
 	for _, m := range sent.Messages {
 		for _, p := range m.Parts {
@@ -117,7 +117,7 @@ func cleared(t *testing.T, f *chainfile.File, env middleware.Env) (handles []sto
 			}
 		}
 	}
-	return handles, events
+	return handles
 }
 
 func TestArchive(t *testing.T) {
@@ -129,7 +129,7 @@ func TestArchive(t *testing.T) {
 	}
 	none := parse("")
 	require.Nil(t, none.Archive)
-	handles, _ := cleared(t, none, middleware.Env{})
+	handles := cleared(t, none, middleware.Env{})
 	require.Empty(t, handles)
 
 	dir := filepath.Join(t.TempDir(), "an archive")
@@ -137,7 +137,7 @@ func TestArchive(t *testing.T) {
 		if name == "folder" {
 			require.NoDirExists(t, dir, "nothing is opened before it is needed")
 		}
-		handles, _ = cleared(t, f, middleware.Env{})
+		handles = cleared(t, f, middleware.Env{})
 		require.Len(t, handles, 8, name)
 		for _, h := range handles {
 			c, err := f.Archive.Get(t.Context(), h)
@@ -150,7 +150,7 @@ func TestArchive(t *testing.T) {
 	require.Len(t, again.Data, 400)
 
 	own, f := store.NewMemory(0), parse("archive: memory\n")
-	handles, _ = cleared(t, f, middleware.Env{Archive: own})
+	handles = cleared(t, f, middleware.Env{Archive: own})
 	_, err = own.Get(t.Context(), handles[0])
 	require.NoError(t, err, "that of the Env goes before")
 }

@@ -133,9 +133,9 @@ func oldestResult(v *middleware.View) int {
 	return -1
 }
 
-func (a *actor) middleware(name string, opts middleware.Options) middleware.Middleware {
+func (a *actor) middleware(opts middleware.Options) middleware.Middleware {
 	opts.Trigger = a
-	return middleware.Editing(name, a.plan, opts)
+	return middleware.Editing("actor", a.plan, opts)
 }
 
 // chat is a conversation that an actor works on: it grows before each call.
@@ -227,7 +227,7 @@ func TestWhatWakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, c := &actor{}, newChat()
-			mw := a.middleware("actor", middleware.Options{})
+			mw := a.middleware(middleware.Options{})
 			for range 4 {
 				a.does(fails)
 				c.call(t, mw)
@@ -247,7 +247,7 @@ func TestWhatWakes(t *testing.T) {
 func TestAContextPerCall(t *testing.T) {
 	t.Parallel()
 	a, c := &actor{}, newChat()
-	mw := a.middleware("actor", middleware.Options{})
+	mw := a.middleware(middleware.Options{})
 	for n := range 10 {
 		question := &c.history[2]
 		question.Parts = []message.Part{message.Text{Text: "Go on for long."}, message.Text{Text: fmt.Sprint("Message ", n)}}
@@ -261,7 +261,7 @@ func TestRestAfter(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[int]int{-1: 10, 0: 3, 1: 1, 3: 3, 5: 5, 11: 10} {
 		a, c := &actor{}, newChat()
-		mw := a.middleware("actor", middleware.Options{PauseAfter: after})
+		mw := a.middleware(middleware.Options{PauseAfter: after})
 		rests := 0
 		for range 10 {
 			a.does(fails)
@@ -322,7 +322,7 @@ func panicsOnEdited(v *middleware.View, _ func() *middleware.Plan) (met bool, wh
 func TestStrictCountsNothing(t *testing.T) {
 	t.Parallel()
 	a, c := &actor{}, newChat()
-	mw := a.middleware("actor", middleware.Options{Strict: true})
+	mw := a.middleware(middleware.Options{Strict: true})
 	for range 5 {
 		a.does(fails)
 		c.history = withRounds(c.history, 1)
@@ -342,7 +342,7 @@ func TestDraftsAreNoAttempts(t *testing.T) {
 	t.Parallel()
 	for _, m := range inVain {
 		a, c := &actor{}, newChat()
-		mw := a.middleware("actor", middleware.Options{})
+		mw := a.middleware(middleware.Options{})
 		for range 5 {
 			a.does(m)
 			drafted(t, mw, c.history)
@@ -371,7 +371,7 @@ func TestRestIsModelled(t *testing.T) {
 		limit := rapid.IntRange(0, 4).Draw(t, "RestAfter")
 		a, c := &actor{}, newChat()
 		env := middleware.Env{HistoryIsView: rapid.Bool().Draw(t, "adopts")}
-		mw := middleware.With(env, a.middleware("actor", middleware.Options{PauseAfter: limit}), c.cancels())
+		mw := middleware.With(env, a.middleware(middleware.Options{PauseAfter: limit}), c.cancels())
 		if limit == 0 {
 			limit = 3
 		}

@@ -67,7 +67,7 @@ type Env struct {
 	Clock         func() time.Time // time of events and for options that are durations; nil: time.Now
 	HistoryIsView bool             // the caller passes views back as its history, so edits are remembered for their IDs as well
 	Breakpoints   bool             // set message.Hints.Breakpoint for the model, in place of those of the caller; see the package
-	Suggested     bool             // an outer chain may have other values, and no event reports that: this Env only fills what it leaves out
+	Suggested     bool             // no event reports that an outer chain has other values: this Env only fills what it leaves out
 	Explain       bool             // each call reports, by an event of kind NotMet, why an editor edits nothing: its trigger, with numbers
 }
 

@@ -315,10 +315,6 @@ func TestCacheRead(t *testing.T) {
 	}
 }
 
-func together(a, b middleware.Middleware) middleware.Middleware {
-	return func(next middleware.Model) middleware.Model { return a(b(next)) }
-}
-
 // Whatever editors, repairers, layers and the caller do: the tokens are those that a comparison of the requests finds.
 func TestCachePrefixAtRandom(t *testing.T) {
 	t.Parallel()

@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -49,19 +48,6 @@ func eager() map[string]middleware.Middleware {
 }
 
 func bigText(n int) string { return strings.Repeat("long text ", n/10) }
-
-// many is a round of many parallel calls.
-func many(n int) []message.Message {
-	var calls []message.Part
-	h := []message.Message{message.User("question"), {}}
-	for i := range n {
-		id := fmt.Sprint("c", i)
-		calls = append(calls, message.ToolCall{ID: id, Name: "tool", Arguments: "{}"})
-		h = append(h, message.Result(id, "tool", bigText(50)))
-	}
-	h[1] = message.Assistant(calls...)
-	return append(h, message.Assistant(message.Text{Text: "done"}), message.User("next"))
-}
 
 // requireNoWorse fails if a view breaks rules more often than the history. A
 // result without a place may be orphaned in the one and a duplicate in the

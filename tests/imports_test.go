@@ -93,7 +93,7 @@ var rules = []rule{
 	{of: module, may: append([]string{"middleware", "middleware/...", "internal/inside"}, below...)}, // the root
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/inside", "internal/jsonscan", "internal/overflow", "internal/steady"}},
 	{of: "internal/codec", may: codecs},
-	{of: "wire/...", may: append([]string{"own", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
+	{of: "wire/...", may: append([]string{"own", "internal/client", "internal/codec", "middleware/journal", "middleware/native", "models", "store"}, codecs...)},
 	{of: "internal/gateway", may: []string{"chainfile", "internal/inside", "wire", "message", "middleware", "middleware/journal", "middleware/report", "models", "store", "store/engine"}},
 	{of: "internal/compress", may: append([]string{"internal/archived", "internal/codec", "wire", "store", "tokens"}, codecs...)},
 	{of: "chainfile", may: []string{module, "internal/inside", "internal/similar", "middleware", "middleware/...", "message", "tokens", "tokens/...", "models", "store", "store/engine"}, modules: []string{"github.com/goccy/go-yaml"}},

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,7 +22,7 @@ func Example_force() {
 	}
 	client := &http.Client{Transport: wire.Transport(provider, wire.Options{Hints: pinned}, contextedit.New(contextedit.Options{Keep: 1}))}
 	for _, force := range []string{"", "contextedit"} {
-		req, err := http.NewRequest(http.MethodPost, chatURL, strings.NewReader(rounds(4, long)))
+		req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, chatURL, strings.NewReader(rounds(4, long)))
 		if err != nil {
 			panic(err)
 		}

@@ -92,7 +92,8 @@ func replaceText(out *schema.Message, m, before *message.Message) bool {
 		return false
 	}
 	now, ok := m.Parts[0].(message.ToolResult)
-	if !ok || now.Content != nil || now.CallID != out.ToolCallID || now.Name != out.ToolName || now.Error != hasFailed(out.Role, out.Extra) {
+	same := ok && now.Content == nil && now.CallID == out.ToolCallID && now.Name == out.ToolName
+	if !same || now.Error != hasFailed(out.Role, out.Extra) {
 		return false
 	}
 	out.Content = now.Text

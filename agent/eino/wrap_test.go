@@ -229,17 +229,6 @@ type apiError struct{ HTTPStatusCode int }
 
 func (e *apiError) Error() string { return "the provider says no" }
 
-// again asks once more after an error.
-func again(next middleware.Model) middleware.Model {
-	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		resp, err := next(ctx, req, emit)
-		if middleware.KindOf(err) == middleware.Unavailable {
-			return next(ctx, req, emit)
-		}
-		return resp, err
-	}
-}
-
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
 	m := eino.Wrap(newFake(says(say("ok"))), clearing())

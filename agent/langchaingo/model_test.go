@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,21 +14,11 @@ import (
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/anthropic"
 
-	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/langchaingo"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/report"
 )
-
-// look is a tool of ours.
-var look = agent.NewTool("look", "Looks at a place.", func(_ context.Context, in struct {
-	Place int `json:"place"`
-},
-) (string, error) {
-	return fmt.Sprintf("place %d: %s", in.Place, strings.Repeat("nothing ", 50)), nil
-})
 
 // looker is a model of langchaingo that looks at so many places, one after the
 // other, and streams as the client for OpenAI does.
@@ -205,60 +194,4 @@ func TestExport(t *testing.T) {
 		require.EqualError(t, err, "langchaingo: message 1: "+want)
 		require.Equal(t, middleware.Invalid, middleware.KindOf(err))
 	}
-}
-
-// told is what Export says that it sends: a message for each call answered,
-// texts of a result or of a message of texts joined, and without what no model is sent.
-func told(msgs []message.Message) []message.Message {
-	lastUser := 0
-	for i, m := range msgs {
-		if m.Role == message.RoleUser {
-			lastUser = i
-		}
-	}
-	var out []message.Message
-	for i, m := range msgs {
-		var parts []message.Part
-		for _, p := range m.Parts {
-			switch p := p.(type) {
-			case message.Thinking:
-				if m.Role == message.RoleAssistant && (p.Signature == "" || i < lastUser) || p.Signature == "" {
-					continue
-				}
-				parts = append(parts, p)
-			case message.ToolResult:
-				p.Error = false
-				parts = append(parts, p)
-			case message.Media:
-				if p.URL != "" {
-					p.Type = ""
-				}
-				parts = append(parts, p)
-			case message.Text, message.ToolCall, message.Opaque:
-				parts = append(parts, p)
-			}
-		}
-		switch {
-		case len(parts) == 0:
-		case m.Role != message.RoleTool:
-			out = append(out, message.Internals(inside.Key{}).JoinTexts(message.Message{Role: m.Role, Parts: parts}))
-		default:
-			begin := len(out)
-			for _, p := range parts {
-				r, ok := p.(message.ToolResult)
-				k := slices.IndexFunc(out[begin:], func(m message.Message) bool {
-					first, isResult := m.Parts[0].(message.ToolResult)
-					return ok && isResult && first.CallID == r.CallID
-				})
-				if k < 0 {
-					out = append(out, message.Message{Role: m.Role, Parts: []message.Part{p}})
-					continue
-				}
-				first := out[begin+k].Parts[0].(message.ToolResult)
-				first.Text += "\n" + r.Text
-				out[begin+k].Parts[0] = first
-			}
-		}
-	}
-	return out
 }

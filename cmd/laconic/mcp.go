@@ -62,7 +62,8 @@ type served struct {
 func (m *served) run(ctx context.Context, args []string, std stdio) (err error) {
 	switch {
 	case m.chain == "" && m.credential == "":
-		return usagef("no chain: want --chain FILE, or --credential FILE for the archive of laconic serve without one; see laconic help mcp")
+		return usagef("no chain: want --chain FILE, or --credential FILE for the archive of laconic serve without one; " +
+			"see laconic help mcp")
 	case len(args) > 0:
 		return usagef("%s, want none; see laconic help mcp", several(len(args), "argument"))
 	case m.chain != "" && (m.secret == "") != (m.credential == "") || m.secret != "" && m.scope != nil:

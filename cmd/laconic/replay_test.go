@@ -164,8 +164,6 @@ func TestModels(t *testing.T) {
 }
 
 // TestReplayOwn replays the sessions on this machine, and reads none before a person has agreed.
-//
-//nolint:paralleltest // it sets the environment
 func TestReplayOwn(t *testing.T) {
 	home, page := t.TempDir(), filepath.Join(t.TempDir(), "page.html")
 	t.Setenv("HOME", home)

@@ -60,5 +60,5 @@ func open(ctx context.Context, page string) {
 	case "windows":
 		program, args = "rundll32", []string{"url.dll,FileProtocolHandler", path}
 	}
-	_ = programs.CommandContext(ctx, program, args...).Start() //nolint:gosec // G204: the system's own program; the page is named on the screen, too
+	_ = programs.CommandContext(ctx, program, args...).Start() //nolint:gosec // G204: a program of the system
 }

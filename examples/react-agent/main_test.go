@@ -292,19 +292,3 @@ func TestInterrupted(t *testing.T) {
 	require.Equal(t, 1, run(ctx, nil, io.Discard, &stderr))
 	require.Contains(t, stderr.String(), "canceled")
 }
-
-// pages is an output that tells the address of the live page, and when the run has ended.
-type pages struct {
-	url  chan string
-	done chan bool
-}
-
-func (p pages) Write(b []byte) (int, error) {
-	if url, found := strings.CutPrefix(string(b), "live page: "); found {
-		p.url <- strings.TrimSpace(url)
-	}
-	if strings.Contains(string(b), "until Ctrl-C") {
-		close(p.done)
-	}
-	return len(b), nil
-}

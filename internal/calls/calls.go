@@ -216,11 +216,9 @@ func align(history, sent []message.Message) (before place, places []place) {
 			continue
 		}
 		places[k] = place{Cleared, append([]message.Message{sent[j]}, places[k].messages...)}
-		for f := k; holds(&sent[j], &history[f]); f-- {
+		for f := k; f >= first && holds(&sent[j], &history[f]); f-- {
 			places[f].fate = Joined
-			if i = f - 1; i < first {
-				break
-			}
+			i = f - 1
 		}
 	}
 	for f := first; f <= i; f++ {

@@ -21,11 +21,3 @@ func TestKindOfStatus(t *testing.T) {
 		require.Equal(t, want, foreign.KindOf(&middleware.Request{}, fmt.Errorf("error, status code: %d", status)), "%d", status)
 	}
 }
-
-// A client that keeps the provider's text out of Error, as that of OpenAI does.
-type silent struct {
-	StatusCode    int
-	Code, Message string
-}
-
-func (e *silent) Error() string { return fmt.Sprint("API error: ", e.StatusCode) }

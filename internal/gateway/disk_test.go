@@ -24,7 +24,7 @@ import (
 func TestFullDisk(t *testing.T) { //nolint:paralleltest // the limit and the files are those of the process
 	signal.Ignore(syscall.SIGXFSZ)
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
-	first, err := net.Listen("tcp", "127.0.0.1:0") // opens the files of the poller, which stay open
+	first, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // opens the files of the poller, which stay open
 	require.NoError(t, err)
 	require.NoError(t, first.Close())
 	dir, begin := t.TempDir(), openFiles(t)

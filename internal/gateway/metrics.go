@@ -89,7 +89,8 @@ func outcome(err error) string {
 type metrics struct {
 	all []interface{ write(w *strings.Builder) }
 
-	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions, storeErrors, failures, warnings, audits, reloads, active *counter
+	requests, passed, tokensBefore, tokensAfter, edits, retries, compactions *counter
+	storeErrors, failures, warnings, audits, reloads, active                 *counter
 
 	broken, saved *counter
 	added         *histogram

@@ -226,8 +226,8 @@ func (s *survey) tokensOf(parts []message.Part, i, at int) int {
 	return s.meter.Part(parts[i])
 }
 
-// qualifies reports whether a result may be cleared, or counts as kept since that would not make it shorter. It decides whether the input of
-// its call is cleared with it: once, since in a broken history a call may have several
+// qualifies reports whether a result may be cleared, or counts as kept since that would not make it shorter. It decides whether the
+// input of its call is cleared with it: once, since in a broken history a call may have several
 // results.
 func (o *editor) qualifies(s *survey, c *candidate, made *journal.Record) bool {
 	if c.kept || made != nil && made.Kind == journal.Rewrite && s.isCleared(c, made.Middleware == layerName) {

@@ -79,7 +79,8 @@ func clearing(of rank) func(*draft, int) {
 			if d.done() || !shorten.Begins(parts, i) || d.view.ProtectedPart(at, p).Whole || d.rankOf(at, parts, id) != of {
 				continue
 			}
-			if was := shorten.Result(parts, id); slices.ContainsFunc(was, func(p message.Part) bool { return d.view.ProtectedPart(at, p).Opaque }) {
+			opaque := func(p message.Part) bool { return d.view.ProtectedPart(at, p).Opaque }
+			if was := shorten.Result(parts, id); slices.ContainsFunc(was, opaque) {
 				continue
 			}
 			h := d.archive(at, shorten.Result(d.view.Original(at).Parts, id)...)

@@ -40,7 +40,6 @@ func reasons(events []middleware.Event) (out []string) {
 	return out
 }
 
-// TestModeByTablePrices asks at the prices of the built-in table: the model of the
 func costOf(events []middleware.Event, kind middleware.EventKind) (sum models.Cost) {
 	for _, e := range events {
 		if e.Kind == kind {

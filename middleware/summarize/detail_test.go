@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
 )
@@ -60,6 +59,3 @@ func TestSuffixIsNotPossible(t *testing.T) {
 		require.NotEmpty(t, live.Requests(), name)
 	}
 }
-
-// said returns an answer.
-func said(text string) message.Message { return message.Assistant(message.Text{Text: text}) }

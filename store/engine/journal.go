@@ -70,32 +70,40 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 		}
 	}
 	winner, err = limited(ctx, j.Engine, j.find, "put", scope, func(ctx context.Context) (journal.Entry, error) {
-		for i := range rows {
-			count(ctx, len(rows[i].Row.Data))
-		}
-		const tries = 2 // what is there and cannot be read is replaced
-		var err error   // not that of Put, which may have returned
-		for range tries {
-			var row Row
-			if row, err = j.db().Put(ctx, scope, rows, j.bounds()); err != nil || row.Rev.IsZero() {
-				return journal.Entry{}, err
-			}
-			if row.Rev == writes[0].Entry.Rev {
-				return writes[0].Entry, nil
-			}
-			var winner journal.Entry
-			winner, err = j.codec.toEntry(scope, row)
-			if err == nil || errors.Is(err, errNewer) {
-				return winner, err
-			}
-			err, rows[0].Over = j.drop(ctx, scope, []Row{row}, err), row.Rev
-		}
-		return journal.Entry{}, err
+		return j.putRows(ctx, scope, writes[0].Entry, rows)
 	})
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 	}
 	return winner, nil
+}
+
+// putRows writes rows, of which the first one is that of an entry, and returns the entry that is there then. What is there and cannot
+// be read is replaced.
+func (j entries) putRows(ctx context.Context, scope string, first journal.Entry, rows []Write) (journal.Entry, error) {
+	for i := range rows {
+		count(ctx, len(rows[i].Row.Data))
+	}
+	const tries = 2
+	var err error
+	for range tries {
+		var row Row
+		row, err = j.db().Put(ctx, scope, rows, j.bounds())
+		if err != nil || row.Rev.IsZero() {
+			return journal.Entry{}, err
+		}
+		if row.Rev == first.Rev {
+			return first, nil
+		}
+		var winner journal.Entry
+		winner, err = j.codec.toEntry(scope, row)
+		if err == nil || errors.Is(err, errNewer) {
+			return winner, err
+		}
+		err = j.drop(ctx, scope, []Row{row}, err)
+		rows[0].Over = row.Rev
+	}
+	return journal.Entry{}, err
 }
 
 // Delete implements [journal.Journal]. It removes the contents of the archive too.

@@ -119,15 +119,6 @@ func (d *database) age(tb testing.TB, hours int) {
 	}
 }
 
-// own returns an engine over connections of the caller's.
-func own(t *testing.T, b engine.Backend, err error) *engine.Engine {
-	t.Helper()
-	require.NoError(t, err)
-	e, err := engine.New(b, engine.Options{Limits: patient})
-	require.NoError(t, err)
-	return e
-}
-
 // TestHintForPgBouncer has the errors of statements that were prepared on another connection.
 func TestHintForPgBouncer(t *testing.T) {
 	t.Parallel()

@@ -72,14 +72,3 @@ func TestLangchaingo(t *testing.T) {
 		})
 	}
 }
-
-// whole takes the arguments as they are.
-type whole struct{ ledger }
-
-func (whole) Call(_ context.Context, input string) (string, error) {
-	var n int
-	if _, err := fmt.Sscanf(input, `{"page": %d}`, &n); err != nil {
-		return "", fmt.Errorf("input %q: %w", input, err)
-	}
-	return page(n)
-}

@@ -34,10 +34,10 @@ func clearing(n int) middleware.Middleware {
 }
 
 // planning always wants these edits.
-func planning(name string, edits func(v *middleware.View) []middleware.Edit, opts middleware.Options) middleware.Middleware {
+func planning(name string, edits func(v *middleware.View) []middleware.Edit) middleware.Middleware {
 	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 		return &middleware.Plan{Edits: edits(v)}, nil
-	}, opts)
+	}, middleware.Options{})
 }
 
 func idle() middleware.Middleware { return clearing(0) }
@@ -88,7 +88,7 @@ func TestFoldKeepsOrder(t *testing.T) {
 			Kind: journal.Fold, Runs: []message.Run{{First: 0, Last: 0}, {First: 3, Last: 4}},
 			Messages: []message.Message{v.At(0), message.User("summary")},
 		}}
-	}, middleware.Options{})
+	})
 	req, events := apply(t, mw, h)
 	require.Equal(t, []middleware.EventKind{middleware.Refused}, kinds(events), "the first question would stand behind the first round")
 	require.Equal(t, h, req.Messages)
@@ -103,7 +103,7 @@ func TestQuestionTakenBack(t *testing.T) {
 			return nil
 		}
 		return []middleware.Edit{middleware.FoldOf(1, v.Len()-2, message.User("summary"))}
-	}, middleware.Options{})
+	})
 	h := append(rounds(2), message.Assistant(message.Text{Text: "done"}), message.User("second question"))
 	h = append(more(h, 1), message.Assistant(message.Text{Text: "done"}))
 	req, events := apply(t, chain, append(slices.Clip(h), message.User("third question")))

@@ -128,7 +128,7 @@ func TestForkIntoAnEdit(t *testing.T) {
 			return nil
 		}
 		return []middleware.Edit{{Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 4}}, Messages: []message.Message{message.User("summary")}}}
-	}, middleware.Options{})
+	})
 	interrupted := append(rounds(2), message.User("Stop. What do you know?")) // edits are also kept before this question
 	for name, c := range map[string]struct {
 		journal journal.Journal

@@ -32,7 +32,7 @@ func TestForgedHandleInAFold(t *testing.T) {
 				return nil
 			}
 			return []middleware.Edit{{Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 4}}, Messages: []message.Message{message.User(note)}}}
-		}, middleware.Options{})
+		})
 		apply := func(archive store.Store, mws ...middleware.Middleware) []message.Message {
 			sent, _, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Journal: kept, Archive: archive}, mws...),
 				&middleware.Request{Messages: h, Force: []string{"all"}}) // each is a process of its own
@@ -51,7 +51,7 @@ func TestForgedHandleInAFold(t *testing.T) {
 				Kind: journal.Fold, Runs: runs, Archive: contents,
 				Messages: []message.Message{message.User(store.Placeholder("[gone]", handle))},
 			}}
-		}, middleware.Options{})
+		})
 		view := apply(archive, folds, all)
 		var found []string
 		for _, m := range view {

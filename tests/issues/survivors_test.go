@@ -22,7 +22,7 @@ func TestLastLeadingMessage(t *testing.T) {
 		"rewrite": {middleware.RewriteOf(1, message.Text{Text: "two"})},
 		"fold":    {{Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 4}}, Messages: []message.Message{message.User("summary")}}},
 	} {
-		mw := planning(name, func(*middleware.View) []middleware.Edit { return edits }, middleware.Options{})
+		mw := planning(name, func(*middleware.View) []middleware.Edit { return edits })
 		req, events := apply(t, mw, h)
 		require.Equal(t, []middleware.EventKind{middleware.Refused}, kinds(events), name)
 		require.Contains(t, events[0].Why, "message 1 is a leading system message", name)
@@ -88,7 +88,7 @@ func TestEditAndLateResult(t *testing.T) {
 		}
 		short := message.Result("c5", "tool", strings.Repeat("x", 100))
 		return []middleware.Edit{{Kind: journal.Fold, Runs: []message.Run{{First: 1, Last: 6}}, Messages: []message.Message{v.At(5), short}}}
-	}, middleware.Options{})
+	})
 	chain := middleware.With(middleware.Env{Journal: j}, fold)
 	req, events := apply(t, chain, h)
 	require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events), "%v", events)
@@ -147,7 +147,7 @@ func TestForkAndUnwrittenEdits(t *testing.T) {
 			return nil
 		}
 		return []middleware.Edit{middleware.RewriteOf(2, message.Result("c1", "tool", "-").Parts...), middleware.RewriteOf(6, message.Result("c5", "tool", "-").Parts...)}
-	}, middleware.Options{})
+	})
 	other := append(more(slices.Clone(h[:5]), 1), message.User("next"))
 	other[6] = message.Result("c5", "tool", strings.Repeat("another ", 50))
 	for name, fork := range map[string][]message.Message{"shorter": append(slices.Clone(h[:5]), message.User("or this")), "another result": other} {
@@ -173,7 +173,7 @@ func TestPlanBeyondTheEnd(t *testing.T) {
 		"fold, the wrong way round": middleware.FoldOf(4, 3, message.User("x")),
 		"fold, of nothing":          {Kind: journal.Fold},
 	} {
-		mw := planning("plan", func(*middleware.View) []middleware.Edit { return []middleware.Edit{e} }, middleware.Options{})
+		mw := planning("plan", func(*middleware.View) []middleware.Edit { return []middleware.Edit{e} })
 		req, events := apply(t, mw, h)
 		require.Equal(t, []middleware.EventKind{middleware.Refused}, kinds(events), name)
 		require.Equal(t, h, req.Messages, name)
@@ -230,7 +230,7 @@ func TestStoredInSpiteOfAnError(t *testing.T) {
 			return nil
 		}
 		return []middleware.Edit{middleware.RewriteOf(2, message.Result("c1", "tool", "-").Parts...)}
-	}, middleware.Options{}))
+	}))
 	for _, want := range [][]middleware.EventKind{{middleware.Edited, middleware.Failed}, nil, nil} {
 		req, events := apply(t, idleAgain, rounds(6))
 		require.Equal(t, want, kinds(events))
@@ -280,7 +280,7 @@ func TestRewriteOfAResult(t *testing.T) {
 	} {
 		r := is
 		change(&r)
-		mw := planning("rewrite", func(*middleware.View) []middleware.Edit { return []middleware.Edit{middleware.RewriteOf(2, r)} }, middleware.Options{})
+		mw := planning("rewrite", func(*middleware.View) []middleware.Edit { return []middleware.Edit{middleware.RewriteOf(2, r)} })
 		req, events := apply(t, mw, h)
 		if name == "" {
 			require.Equal(t, []middleware.EventKind{middleware.Edited}, kinds(events))

@@ -237,30 +237,30 @@ func (w *stWorld) correct(d *stDrafted, h stHistory) {
 		return
 	}
 	k := w.roll("edit", len(d.real.Edits))
-	real, e := d.real, d.real.Edits[k]
+	changed, e := d.real, d.real.Edits[k]
 	i := slices.IndexFunc(d.draft.list, func(x *stEdit) bool { return x.last == e.Runs[0].Last-1 })
 	was := d.draft.list[i]
 	var err error
 	switch now := *was; {
 	case w.roll("without", 2) == 0:
-		real, err = real.Without(k)
+		changed, err = changed.Without(k)
 		d.draft.without(was)
 	case e.Kind == journal.Fold:
 		now.text = w.talk.Text("by a person")
-		real, err = real.Refold(k, message.User(now.text))
+		changed, err = changed.Refold(k, message.User(now.text))
 		d.draft.replace(was, &now)
 	default:
 		now.text = w.talk.Text("by a person")
 		r, _ := e.Parts[0].(message.ToolResult)
 		r.Text = now.text
-		real, err = real.Rewrite(k, r)
+		changed, err = changed.Rewrite(k, r)
 		d.draft.replace(was, &now)
 	}
 	require.NoError(w, err, w.told())
-	d.real = real
+	d.real = changed
 	w.sayf("… which a person changes: %s", was.text)
 	w.done["correct"]++
-	w.sent(real.After.Messages(), h, d.draft.list, d.draft.pins)
+	w.sent(changed.After.Messages(), h, d.draft.list, d.draft.pins)
 }
 
 // same compares the step of a person.

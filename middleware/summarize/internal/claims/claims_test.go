@@ -1,7 +1,6 @@
 package claims_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -145,22 +144,4 @@ func FuzzCheck(f *testing.F) {
 		}
 		require.LessOrEqual(t, end, len(body))
 	})
-}
-
-// long returns a conversation with results of twelve lines each.
-func long(messages int) (h []message.Message) {
-	for i := 0; len(h) < messages; i++ {
-		id := fmt.Sprint("call_", i)
-		if i%12 == 0 {
-			h = append(h, message.User(fmt.Sprintf("What about module %d? Never touch the file secrets.env.", i)),
-				message.Assistant(message.Text{Text: fmt.Sprintf("I decided to use cache number %d because the tests need it.", i)}))
-		}
-		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "bash", Arguments: fmt.Sprintf(`{"command":"go test ./mod%d"}`, i%8)}))
-		var b strings.Builder
-		for k := range 12 {
-			fmt.Fprintf(&b, "ok test %d of the module %d, %d.%d s\n", i*12+k, i, k, i)
-		}
-		h = append(h, message.Result(id, "bash", b.String()))
-	}
-	return h[:messages]
 }

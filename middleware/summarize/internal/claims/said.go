@@ -134,7 +134,8 @@ func (s *Source) approved(words []string) bool {
 			for _, i := range all {
 				st := &s.statements[i]
 				isAsked := len(st.asked) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(st.asked, w) })
-				if n[i]++; share*n[i] >= len(words) && st.counts && isAsked {
+				n[i]++
+				if share*n[i] >= len(words) && st.counts && isAsked {
 					newest = max(newest, i)
 				}
 			}

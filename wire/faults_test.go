@@ -1,3 +1,0 @@
-package wire_test
-
-type block map[string]any
