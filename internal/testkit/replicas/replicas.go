@@ -7,7 +7,6 @@
 package replicas
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -112,7 +111,6 @@ type Replica struct {
 type track struct {
 	ids     []message.ID
 	entry   *Entry       // the newest known
-	early   *Entry       // what is known to be stored before the newest question; at -1: not known
 	unsaved Edits        // nil: none
 	made    []message.ID // of the history that they were made for
 	tried   bool         // the journal was asked
@@ -169,17 +167,12 @@ func (r *Replica) follow(ids []message.ID) (t, parent *track, grown bool) {
 		}
 	}
 	if parent == nil {
-		return &track{ids: ids, entry: none(), early: none()}, nil, false
+		return &track{ids: ids, entry: none()}, nil, false
 	}
 	c := *parent
 	c.ids = ids
-	if grown = common == len(parent.ids); !grown {
-		if c.early.at >= common {
-			c.early = none()
-		}
-		if c.entry.at >= common {
-			c.entry = none()
-		}
+	if grown = common == len(parent.ids); !grown && c.entry.at >= common {
+		c.entry = none()
 	}
 	return &c, parent, grown
 }
@@ -218,11 +211,8 @@ func (r *Replica) read(t *track, f Fault) {
 		return
 	}
 	if e := r.journal.find(t.ids, max(t.entry.at, 0)); e != nil {
-		if e.rev != t.entry.rev {
-			t.early = none()
-			if !t.unsaved.covers(e.edits) {
-				t.unsaved = nil
-			}
+		if e.rev != t.entry.rev && !t.unsaved.covers(e.edits) {
+			t.unsaved = nil
 		}
 		t.entry = e
 	}
@@ -268,7 +258,7 @@ func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edit
 			t.unsaved, t.made = list, t.ids
 			return list
 		case first:
-			t.entry, t.early, t.unsaved = entry, cmp.Or(some, early), nil
+			t.entry, t.unsaved = entry, nil
 			return list
 		}
 		r.Finds++
@@ -291,11 +281,9 @@ func (r *Replica) before(t *track, question int, list Edits, f Fault) (early, wr
 	maps.DeleteFunc(some, func(at int, _ string) bool { return at > question })
 	switch {
 	case len(some) == 0:
-		return t.early, nil, true
+		return none(), nil, true
 	case t.entry.at <= question:
 		early = t.entry
-	case t.early.at == question:
-		early = t.early
 	default:
 		r.Finds++
 		if f == Down {

@@ -63,18 +63,14 @@ type Known struct {
 	Skipped error // what the newest read could not read, and left out
 	Gone    bool  // the newest read has found nothing of what was known
 
-	early Stored // the entry under the ID before the newest question, if known
-	tried bool   // the journal was asked
+	tried bool // the journal was asked
 }
 
 // Unknown is what is known before the first read.
-func Unknown() Known { return Known{Stored: None, early: None} }
+func Unknown() Known { return Known{Stored: None} }
 
 // Cut forgets what is not known of a history that has only some first messages in common.
 func (k *Known) Cut(common int) {
-	if k.early.At >= common {
-		k.early = None
-	}
 	if k.At >= common {
 		k.Stored = None
 	}
@@ -112,9 +108,6 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 	}
 	if err == nil {
 		k.Gone = before.At >= 0 && k.At < 0
-	}
-	if k.Entry.Rev != before.Entry.Rev {
-		k.early = None
 	}
 	return k, err
 }
@@ -250,7 +243,7 @@ func (l Log) Write(
 	at := len(l.IDs) - 1
 	for range tries {
 		all = all.Reuse(known.All)
-		writes, early, err := l.batch(ctx, known, all, thinking, named(made, known.Entry.Rev))
+		writes, err := l.batch(ctx, known, all, thinking, named(made, known.Entry.Rev))
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -265,7 +258,7 @@ func (l Log) Write(
 			return known, nil, err
 		}
 		if winner.Rev == writes[0].Entry.Rev {
-			known.Stored, known.early = known.with(writes[0].Entry, all), early
+			known.Stored = known.with(writes[0].Entry, all)
 			known.At = at
 			return known, all, nil
 		}
@@ -273,7 +266,6 @@ func (l Log) Write(
 		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
 			before = None
 			from = 0
-			known.early = None
 		}
 		theirs, broken, err := l.readOthers(ctx, known.Stored, before, from)
 		if err != nil {
@@ -315,15 +307,15 @@ func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (St
 	return theirs, broken, err
 }
 
-// batch returns the writes for a list of edits, as a change to what is known, and what is
-// stored before the newest question then.
+// batch returns the writes for a list of edits, as a change to what is known. The edits before the newest question are under the ID
+// before it, too, so that a fork there has them. What is there is read: another fork may have written it.
 func (l Log) batch(
 	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []journal.Step,
-) ([]journal.Write, Stored, error) {
-	at, early := len(l.IDs)-1, known.early
+) ([]journal.Write, error) {
+	at := len(l.IDs) - 1
 	main, ok := l.on(known.Stored, at, all, thinking, made)
 	if !ok {
-		return nil, early, nil
+		return nil, nil
 	}
 	if known.At >= 0 && known.At < at {
 		main.Head = journal.Head{ID: l.IDs[known.At], Rev: known.Entry.Rev}
@@ -331,20 +323,18 @@ func (l Log) batch(
 	writes := append(make([]journal.Write, 0, 3), main)
 	question := l.LastUser - 1
 	if question < 0 {
-		return writes, early, nil
+		return writes, nil
 	}
 	some := l.Before(question, all)
 	if len(some) == 0 {
-		return writes, early, nil
+		return writes, nil
 	}
-	switch {
-	case known.At <= question:
-		early = known.Stored
-	case early.At != question:
+	early := known.Stored
+	if known.At > question {
 		var err error
 		early, _, err = l.Read(ctx, l.IDs[:question+1], None, 0)
 		if err != nil {
-			return nil, early, err
+			return nil, err
 		}
 	}
 	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}
@@ -353,18 +343,12 @@ func (l Log) batch(
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
 	case !same:
-		some = some.Reuse(early.All)
-		w, ok = l.on(early, question, some, thinking, made)
+		w, ok = l.on(early, question, some.Reuse(early.All), thinking, made)
 		if !ok {
-			return writes, early, nil
+			return writes, nil
 		}
 	}
-	if w.Entry.Rev == main.Entry.Rev {
-		early = known.Stored
-	}
-	early = early.with(w.Entry, some)
-	early.At = question
-	return append(writes, w), early, nil
+	return append(writes, w), nil
 }
 
 // on returns the write of a list at a position, as an entry on top of a base. ok is false if
