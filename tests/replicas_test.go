@@ -144,7 +144,7 @@ func TestReadRule(t *testing.T) {
 		}
 	}
 	require.Equal(t, puts, calls, "one write for each call that edits")
-	require.LessOrEqual(t, float64(finds+puts)/float64(calls), 2.5)
+	require.LessOrEqual(t, float64(finds+puts)/float64(calls), 2.7, "what is under the ID before the question is read, too")
 	t.Logf("%d writing calls, %.2f round trips each", calls, float64(finds+puts)/float64(calls))
 }
 
