@@ -73,7 +73,8 @@ func handles(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		if !slices.ContainsFunc(req.Tools, readsHandles) {
 			unread := *req
-			unread.Unread, req = true, &unread
+			unread.Unread = true
+			req = &unread
 		}
 		return next(ctx, req, emit)
 	}

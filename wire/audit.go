@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
 
@@ -24,12 +23,12 @@ const mostAudits = 256
 
 // audit sends the request as it came. When the answer has ended, the chain runs beside the client.
 func (c *call) audit() (*http.Response, error) {
-	resp, err := c.next(withBody(c.req, c.text))
+	d := c.decision
+	d.BytesOut, d.Edited = d.BytesIn, false
+	resp, err := c.pass(withBody(c.req, c.text), c.next, d, "audit")
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return resp, err
 	}
-	d := c.decision
-	c.observe(c.req.Context(), Decision{Format: d.Format, Reason: "audit", BytesIn: d.BytesIn, BytesOut: d.BytesIn})
 	close(c.settled) // no answer waits for the chain
 	c.delivered = newWatcher(resp, c)
 	return resp, nil
@@ -95,12 +94,10 @@ func (c *call) answered(text string) (*middleware.Response, error) {
 		return nil, &middleware.Error{Kind: middleware.Invalid, Op: op, Err: errors.New("an audit has one answer")}
 	}
 	share := float64(len(text)) / float64(len(c.text))
-	u := w.answer.Usage
+	resp := w.response()
+	u := &resp.Usage
 	for _, n := range []*int{&u.Input, &u.CacheRead, &u.CacheWrite, &u.CacheWriteLong} {
 		*n = int(float64(*n) * share)
 	}
-	return &middleware.Response{
-		Message: message.Message{Role: message.RoleAssistant}, Usage: u, Stop: w.answer.Stop,
-		Model: w.answer.Model, ID: w.answer.ID, Whole: w.answer.Whole,
-	}, nil
+	return resp, nil
 }

@@ -135,7 +135,7 @@ func (c *call) run(ctx context.Context) (err error) {
 			req.Force = append(req.Force, name)
 		}
 	}
-	if c.changes(scope, req.Messages) {
+	if c.clocks.changes(scope, req.Messages) {
 		c.clock.Store(true)
 	}
 	_, err = c.chain(scope)(ctx, req, func(middleware.Delta) error { return nil })
@@ -233,10 +233,7 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 	if w.err != nil {
 		return nil, foreign.Classify(ctx, req, w.err, foreign.KindOf)
 	}
-	return &middleware.Response{
-		Message: message.Message{Role: message.RoleAssistant}, Usage: w.answer.Usage, Stop: w.answer.Stop,
-		Model: w.answer.Model, ID: w.answer.ID, Whole: w.answer.Whole,
-	}, nil
+	return w.response(), nil
 }
 
 // send sends a body. An answer with the status of an error is an error, and is kept for the client.

@@ -1,10 +1,8 @@
 package wire
 
 import (
-	"hash/maphash"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/jsonedit"
 	"github.com/laconic-go/laconic/internal/jsonscan"
-	"github.com/laconic-go/laconic/message"
 )
 
 // do sends a request by next: through the chain, or as it is.
@@ -78,44 +75,9 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	}
 	if e.opts.Audit {
 		c.text, c.removed = came, false
-		return c.audit() //nolint:contextcheck // that of the request
+		return c.audit()
 	}
 	return c.answer() //nolint:contextcheck // that of the request
-}
-
-const madeAnew = "wire: this transport is new, and another one of this process has seen the beginning of the conversation: " +
-	"make one for all requests, or set Env.Journal, since each remembers only what it has edited itself"
-
-// begun has the beginnings of the first conversation of each transport.
-var begun struct {
-	sync.Mutex
-
-	known map[uint64]bool
-}
-
-var seed = maphash.MakeSeed()
-
-// isAnew reports, once for a conversation, that the first request of a transport goes on with a conversation that another one has begun.
-func isAnew(host string, msgs []message.Message) bool {
-	const most = 1000
-	first := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleUser })
-	if first < 0 {
-		return false
-	}
-	key := maphash.String(seed, host+" "+msgs[first].Text())
-	middle := slices.ContainsFunc(msgs, func(m message.Message) bool { return m.Role == message.RoleAssistant })
-	begun.Lock()
-	defer begun.Unlock()
-	if middle {
-		told := begun.known[key]
-		delete(begun.known, key)
-		return told
-	}
-	if begun.known == nil || len(begun.known) >= most {
-		begun.known = map[uint64]bool{}
-	}
-	begun.known[key] = true
-	return false
 }
 
 func ofAnthropic(host string) bool {

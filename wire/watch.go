@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/laconic-go/laconic/internal/codec"
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 )
 
 // watcher is the body of an answer. It reads what passes, and passes the end on after the chain has learned from it.
@@ -120,6 +122,14 @@ func (w *watcher) end() {
 	close(w.done)
 	if w.call.opts.Audit && w.err == nil {
 		w.call.audits.add(w.call)
+	}
+}
+
+// response returns what the chain gets of an answer that has ended.
+func (w *watcher) response() *middleware.Response {
+	a := &w.answer
+	return &middleware.Response{
+		Message: message.Message{Role: message.RoleAssistant}, Usage: a.Usage, Stop: a.Stop, Model: a.Model, ID: a.ID, Whole: a.Whole,
 	}
 }
 

@@ -82,8 +82,8 @@ type Options struct {
 
 	// Audit sends each request as it came, and runs the chain when the answer has ended, beside the client, to report what it would
 	// have done: it neither delays a request nor changes one. Events and reports of the chain are as if its edits had been sent, with
-	// the reported usage reduced as the bytes are. Observe is called with the Reason "audit" when the answer begins, and once more
-	// with Audit when the chain has run, which it does only for answers that end well.
+	// the reported usage reduced as the bytes are. Observe is called with the Reason "audit" when the request is sent, and once
+	// more with Audit when the chain has run, which it does only for answers that end well.
 	Audit bool
 
 	// Observe gets what was done with each POST with a JSON body, when its answer begins or it is known that there is none. It must be
@@ -164,8 +164,8 @@ type engine struct {
 	table *models.Table
 	memo  *codec.Memo
 	seen  atomic.Int64
-	clocks
 
+	clocks clocks
 	known  atomic.Pointer[named] // the model of the last request
 	audits audits
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -94,8 +93,8 @@ func modelsAt(c replay.Class, most int) []string {
 	names, providers := []string{}, []string{}
 	near := func(a, b float64) bool { return math.Abs(a-b) < 0.1*b }
 	for m := range models.Default().All() {
-		own := pricesOf(m)
-		if m.Price.Input > 0 && near(own.Read, c.Read) && near(own.Write, c.Write) &&
+		read, write, known := m.Price.InCache(0)
+		if known && near(read, c.Read) && near(write, c.Write) &&
 			!slices.Contains(providers, m.Provider) && len(names) < most {
 			names, providers = append(names, m.Name), append(providers, m.Provider)
 		}
@@ -105,16 +104,10 @@ func modelsAt(c replay.Class, most int) []string {
 
 // priced returns the prices of a model in the table as a class, and its window.
 func priced(name string) (c replay.Class, window int, err error) {
-	m, known := models.Default().Lookup(name)
-	if !known || m.Price.Input == 0 {
+	m, _ := models.Default().Lookup(name)
+	read, write, known := m.Price.InCache(0)
+	if !known {
 		return c, 0, usagef("--model is %q, want a model with a price; see laconic models", name)
 	}
-	c = pricesOf(m)
-	c.Name = name
-	return c, m.Window, nil
-}
-
-func pricesOf(m models.Model) replay.Class {
-	of := func(price models.Cost) float64 { return float64(cmp.Or(price, m.Price.Input)) / float64(m.Price.Input) }
-	return replay.Class{Read: of(m.Price.CacheRead), Write: of(m.Price.CacheWrite)}
+	return replay.Class{Name: name, Read: read, Write: write}, m.Window, nil
 }

@@ -37,10 +37,9 @@ Clients set their base URL to this server. All else passes untouched.
 requests to /NAME/… go there; --upstream gets the others. Each credential is a
 tenant of its own. Without --chain, the chain is preset auto, and what it
 removes is kept in a folder of the user, or in memory if it listens to other
-machines. SIGHUP reads the
-chain file and certificate again; SIGTERM
-and SIGINT make /readyz say no, and end the server after the last request. The
-log goes to standard error and has no content. See docs/gateway.md.`,
+machines. SIGHUP reads the chain file and certificate again; SIGTERM and SIGINT
+make /readyz say no, and end the server after the last request. The log goes to
+standard error and has no content. See docs/gateway.md.`,
 	flags: func(fs *flag.FlagSet) action {
 		var s serving
 		o := &s.opts

@@ -201,7 +201,8 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		c.kept = c.kept || s.view.ProtectedPart(at, p).Whole || s.view.ProtectedPart(at, p).Opaque
+		own := s.view.ProtectedPart(at, p)
+		c.kept = c.kept || own.Whole || own.Opaque
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder

@@ -152,7 +152,7 @@ func Pinned(ctx context.Context, env middleware.Env, history []message.Message) 
 }
 
 func pin(ctx context.Context, env middleware.Env, history []message.Message, kind string, ids []message.ID) error {
-	l, err := open(ctx, env, history)
+	l, err := open(env, history)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func pin(ctx context.Context, env middleware.Env, history []message.Message, kin
 func amend(
 	ctx context.Context, env middleware.Env, history []message.Message, with func(l entries.Log) entries.Amendment,
 ) (Step, error) {
-	l, err := open(ctx, env, history)
+	l, err := open(env, history)
 	if err != nil {
 		return Step{}, err
 	}
@@ -209,7 +209,7 @@ func outdated(err error) error {
 	return err
 }
 
-func open(_ context.Context, env middleware.Env, history []message.Message) (entries.Log, error) {
+func open(env middleware.Env, history []message.Message) (entries.Log, error) {
 	l, err := entries.Open(env.Journal, env.Scope, history)
 	if err != nil {
 		return l, &middleware.Error{Kind: middleware.Invalid, Op: "steps", Err: err}
@@ -223,7 +223,7 @@ func stored(ctx context.Context, l entries.Log) (entries.Stored, error) {
 }
 
 func read(ctx context.Context, env middleware.Env, history []message.Message) (entries.Stored, error) {
-	l, err := open(ctx, env, history)
+	l, err := open(env, history)
 	if err != nil {
 		return entries.Stored{}, err
 	}
