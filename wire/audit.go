@@ -22,7 +22,8 @@ type audits struct {
 const mostAudits = 256
 
 // audit sends the request as it came. When the answer has ended, the chain runs beside the client.
-func (c *call) audit() (*http.Response, error) {
+func (c *call) audit(came string) (*http.Response, error) {
+	c.text, c.removed = came, false
 	d := c.decision
 	d.BytesOut, d.Edited = d.BytesIn, false
 	resp, err := c.pass(withBody(c.req, c.text), c.next, d, "audit")

@@ -74,8 +74,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
 	}
 	if e.opts.Audit {
-		c.text, c.removed = came, false
-		return c.audit()
+		return c.audit(came)
 	}
 	return c.answer() //nolint:contextcheck // that of the request
 }
