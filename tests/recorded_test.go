@@ -37,14 +37,15 @@ type recording struct {
 	line []byte
 }
 
-// read returns the conversation.
+// read returns the conversation. The struct is the caller's, who may give it other messages; the messages are not.
 func (r *recording) read(tb testing.TB) *conversation {
 	tb.Helper()
 	r.once.Do(func() {
 		require.NoError(tb, json.Unmarshal(r.line, &r.conversation), r.file)
 		r.line = nil
 	})
-	return &r.conversation
+	own := r.conversation // other tests read it at the same time
+	return &own
 }
 
 // conversations returns all recorded conversations.
