@@ -64,7 +64,8 @@ type refCall struct {
 // view returns what the model is sent, and what happened, as "name: kind".
 func (r *reference) view(history []message.Message, force []string) (view []message.Message, events []string) {
 	n := message.Leading(history)
-	c := &refCall{lead: history[:n], body: history[n:], ids: message.IDs(history[n:])}
+	body := refOrdered(history[n:])
+	c := &refCall{lead: history[:n], body: body, ids: message.IDs(body)}
 	c.protected = refProtected(c.body)
 	c.edits = c.holding(r.latest(c.ids))
 	edited, taken := false, r.taken(c.ids)
@@ -103,6 +104,37 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 		r.remember(c)
 	}
 	return c.messages(), events
+}
+
+// refOrdered returns messages with the results of each round in the order of its calls, if each answers one of its own.
+func refOrdered(msgs []message.Message) []message.Message {
+	msgs = slices.Clone(msgs)
+	for i, m := range msgs {
+		calls, clear, end := map[string]int{}, m.Role == message.RoleAssistant, i+1
+		for c := range m.Calls() {
+			_, twice := calls[c.ID]
+			clear = clear && !twice && c.ID != ""
+			calls[c.ID] = len(calls)
+		}
+		rank := func(t message.Message) int {
+			for r := range t.Results() {
+				if k, ok := calls[r.CallID]; ok {
+					return k
+				}
+				break
+			}
+			return -1
+		}
+		for seen := map[int]bool{-1: true}; end < len(msgs) && msgs[end].Role == message.RoleTool; end++ {
+			k := rank(msgs[end])
+			clear = clear && !seen[k]
+			seen[k] = true
+		}
+		if clear {
+			slices.SortFunc(msgs[i+1:end], func(a, b message.Message) int { return rank(a) - rank(b) })
+		}
+	}
+	return msgs
 }
 
 // overburden returns the tokens of what no edit can remove if that meets the trigger of an

@@ -190,7 +190,7 @@ func (h *History) StandsFor(m *message.Message, i int) bool {
 	if b.Equal(*m) {
 		return true
 	}
-	if i >= h.Fresh && countThinking(b.Parts) != countThinking(m.Parts) {
+	if h.ProtectionAt(i)&ProtectNewest != 0 && countThinking(b.Parts) != countThinking(m.Parts) {
 		return false
 	}
 	return b.Role == m.Role && b.Name == m.Name && h.spares(i, m.Parts, -1) == nil && sameStructure(b.Parts, m.Parts) == nil
