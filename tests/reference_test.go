@@ -110,10 +110,10 @@ func (r *reference) view(history []message.Message, force []string) (view []mess
 func refOrdered(msgs []message.Message) []message.Message {
 	msgs = slices.Clone(msgs)
 	for i, m := range msgs {
-		calls, clear, end := map[string]int{}, m.Role == message.RoleAssistant, i+1
+		calls, ordered, end := map[string]int{}, m.Role == message.RoleAssistant, i+1
 		for c := range m.Calls() {
 			_, twice := calls[c.ID]
-			clear = clear && !twice && c.ID != ""
+			ordered = ordered && !twice && c.ID != ""
 			calls[c.ID] = len(calls)
 		}
 		rank := func(t message.Message) int {
@@ -127,10 +127,10 @@ func refOrdered(msgs []message.Message) []message.Message {
 		}
 		for seen := map[int]bool{-1: true}; end < len(msgs) && msgs[end].Role == message.RoleTool; end++ {
 			k := rank(msgs[end])
-			clear = clear && !seen[k]
+			ordered = ordered && !seen[k]
 			seen[k] = true
 		}
-		if clear {
+		if ordered {
 			slices.SortFunc(msgs[i+1:end], func(a, b message.Message) int { return rank(a) - rank(b) })
 		}
 	}
