@@ -148,7 +148,7 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the trigger would still be met.
 func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepared) (*middleware.Plan, error) {
-	if !p.fits(p.ready) || p.key.handle != p.handle {
+	if p.key.handle != p.handle {
 		return nil, nil
 	}
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}

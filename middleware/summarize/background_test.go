@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -271,6 +273,31 @@ func TestToldToItsOwn(t *testing.T) {
 		_, events := apply(t, mw, h[:22])
 		require.Len(t, attempted(events), 1, "conversation %d hears of its own", i)
 	}
+}
+
+// What was prepared is not used once it is longer than what it would replace, which another layer has cleared since.
+func TestPreparedIsTooLongNow(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("The log was read. ", 100)
+	bg, opts := newBackground(t.Context(), 1), advised()
+	opts.Background, opts.FactTokens, opts.QuoteTokens = bg.Start, -1, -1
+	written := 0
+	mw := middleware.Chain(
+		contextedit.New(contextedit.Options{Trigger: trigger.Messages(30), Keep: -1}),
+		summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
+			if written++; written == 1 {
+				return long, nil
+			}
+			return good, nil
+		}), opts),
+	)
+	h := history(24)
+	apply(t, mw, h[:20])
+	bg.Wait()
+	require.Equal(t, 1, written)
+	view, _ := apply(t, mw, h[:30])
+	require.Contains(t, textsOf(view), good)
+	require.NotContains(t, textsOf(view), long)
 }
 
 // A background summary that the fold does not use is reported as well, by the first
