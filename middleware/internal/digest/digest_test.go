@@ -21,6 +21,11 @@ func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{
+			name: "the numbers of a CI have the word before them, and versions do not",
+			text: "step 3: job 48210 of run 9912033188 builds with go1.26.8, run 1.26.8",
+			want: "job: 48210; run: 9912033188; go1.26.8 1.26.8",
+		},
+		{
 			name: "JSON: a value that says little has its key",
 			text: `{"order_id": "#W2378156", "user_id": "yusuf_rossi_9620", "items": [{"item_id": "1151293680", "price": 272.33}], "gift": false}`,
 			want: "order_id: #W2378156; item_id: 1151293680; price: 272.33; yusuf_rossi_9620",
@@ -368,6 +373,8 @@ func TestLimits(t *testing.T) {
 	require.Empty(t, digest.Lines(nil, nil, digest.Options{Tokens: 40}))
 	require.Equal(t, []string{""}, digest.Lines([]digest.Cleared{{}}, []string{""}, digest.Options{Tokens: 40}), "an empty text has an empty line")
 	require.Empty(t, lineOf(text, 1), "nothing fits")
+	const uuid = "3f2c9a10-11d2-4b6e-9b7a-6d3f2a0e8f01"
+	require.Equal(t, uuid, lineOf("stored as /artifacts/"+uuid+"/report.html", 40), "what identifies a path that does not fit")
 }
 
 // counter counts bytes, and how often it is asked.

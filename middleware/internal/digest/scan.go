@@ -15,6 +15,7 @@ const (
 	headSize, tailSize                     = 256 << 10, 64 << 10
 	shortestFact, longestName, longestFact = 2, 60, 240
 	mostNumbers                            = 1000 // without a telling key, so that the time does not depend on them
+	long                                   = 5    // digits of a number that may identify something
 )
 
 // colour matches the control sequences of a terminal: \x1b[1;31m.
@@ -163,8 +164,18 @@ func (s *scanner) word(i, to int) (next int) {
 		s.key, s.fresh = w, true
 		return end + 1
 	}
+	if !s.fresh && len(w) >= long && strings.Trim(w, digits) == "" {
+		s.label(line[:from])
+	}
 	s.take(w, k)
 	return next
+}
+
+// label makes the last word before a number its key if that names what it identifies: job 48210.
+func (s *scanner) label(before string) {
+	if key := strings.TrimRight(before, " #"); key != before && ids[lastWord(key)] > 0 {
+		s.key, s.fresh = key[len(key)-len(lastWord(key)):], true
+	}
 }
 
 // takeFault takes the error message whose first word ends at i, if there is one.
@@ -261,7 +272,14 @@ func (s *scanner) take(w string, k kind) {
 	if k < amount || isPrintable(w) {
 		s.found(w, k, key, keyed)
 	}
+	if (k == path || k == link) && strings.Count(w, "-") >= 4 {
+		if id := uuid.FindString(w); id != "" { // it fits where all of the path does not
+			s.found(id, lex.ShapeID, "", 0)
+		}
+	}
 }
+
+var uuid = regexp.MustCompile(`[\da-fA-F]{8}-(?:[\da-fA-F]{4}-){3}[\da-fA-F]{12}`)
 
 // isPrintable reports whether a string can be part of a line as it is.
 func isPrintable(w string) bool {
