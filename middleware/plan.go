@@ -159,21 +159,24 @@ func sparesCalls(v *View, p *Plan) error {
 
 // sparesParts is sparesCalls for a rewrite.
 func sparesParts(v *View, e *Edit) error {
-	m := &v.result.Messages[e.At]
-	if m.Role == message.RoleAssistant && v.Protected(e.At).Newest {
+	m, by := &v.result.Messages[e.At], v.Protected(e.At)
+	if m.Role == message.RoleAssistant && by.Newest {
 		after := message.Message{Parts: e.Parts}
 		if !slices.Equal(slices.Collect(after.Calls()), slices.Collect(m.Calls())) {
 			return fmt.Errorf("message %d: the calls of the newest round must stay as they are", v.Span(e.At).First)
 		}
 	}
+	if !by.Tool && !by.Plan && !by.Opaque {
+		return nil
+	}
 	kept := func(parts []message.Part) (out []message.Part) {
 		for _, part := range parts {
 			r, _ := part.(message.ToolResult)
-			tool, plan := v.protects(e.At, part)
+			own := v.ProtectedPart(e.At, part)
 			switch {
-			case tool || plan:
+			case own.Whole:
 				out = append(out, part)
-			case r.Content != nil && v.isOpaque(e.At, part):
+			case r.Content != nil && own.Opaque:
 				out = append(out, r.Content)
 			}
 		}

@@ -263,10 +263,40 @@ func (v *View) Protected(i int) Protection {
 }
 
 // ProtectedPart returns what protects a part of message i by itself: Tool and Plan, which both are Whole, and Opaque. If a piece
-// of a result is opaque, the other pieces may be shortened, but not be replaced together with it.
+// of a result is opaque, the other pieces may be shortened, but not be replaced together with it. If [View.Protected] has none of
+// the three, no part of the message has.
+//
+// A tool is protected by [Env.Protect], or since its results are instructions. A result may have another tool name than its call;
+// either of them protects it.
 func (v *View) ProtectedPart(i int, part message.Part) Protection {
-	tool, plan := v.protects(i, part)
-	return Protection{Whole: tool || plan, Tool: tool, Plan: plan, Opaque: v.isOpaque(i, part)}
+	p, s := Protection{Opaque: v.isOpaque(i, part)}, v.session
+	name, at := "", i
+	switch part := part.(type) {
+	case message.ToolCall:
+		name = part.Name
+	case message.ToolResult:
+		for at > 0 && v.result.Messages[at].Role != message.RoleAssistant {
+			at--
+		}
+		for c := range v.result.Messages[at].Calls() {
+			if c.ID == part.CallID {
+				name = c.Name
+				break
+			}
+		}
+		if part.Name != "" && part.Name != name {
+			p.Tool = v.protectsTool(part.Name)
+		}
+	case message.Text, message.Thinking, message.Media, message.Opaque:
+	}
+	if name != "" && !p.Tool {
+		from := v.span(at)
+		rewritten := from.Record == nil || from.Record.Kind == journal.Rewrite
+		p.Plan = s.Plan >= 0 && from.First == s.Plan && rewritten && edit.Plans(name)
+		p.Tool = v.protectsTool(name)
+	}
+	p.Whole = p.Tool || p.Plan
+	return p
 }
 
 // isOpaque reports whether a part of message i has JSON of the provider that nothing can stand for, since only the provider knows
@@ -283,43 +313,8 @@ func (v *View) isOpaque(i int, part message.Part) bool {
 	return ok && strings.HasPrefix(o.Data, "{") && (!made || strings.Contains(o.Data, `"tool_reference"`))
 }
 
-// protects reports whether a part of message i is a call or a result of a protected tool, see [Env.Protect], or of one whose
-// results are instructions, and whether it belongs to the newest plan. A result may have another tool name than its call; either
-// of them protects it.
-func (v *View) protects(i int, part message.Part) (tool, plan bool) {
-	name, at := "", i
-	switch p := part.(type) {
-	case message.ToolCall:
-		name = p.Name
-	case message.ToolResult:
-		if p.Name != "" && v.protectsTool(p.Name) {
-			return true, false
-		}
-		for at > 0 && v.result.Messages[at].Role != message.RoleAssistant {
-			at--
-		}
-		for c := range v.result.Messages[at].Calls() {
-			if c.ID == p.CallID {
-				name = c.Name
-				break
-			}
-		}
-	case message.Text, message.Thinking, message.Media, message.Opaque:
-	}
-	if name == "" {
-		return false, false
-	}
-	return v.protectsTool(name), v.holdsPlan(at) && edit.Plans(name)
-}
-
 func (v *View) protectsTool(name string) bool {
 	return slices.Contains(v.req.protect, name) || edit.Instructs(name, v.session.chain.env.Instructions)
-}
-
-// holdsPlan reports whether message i is the newest call with the whole plan of the model, if there is one.
-func (v *View) holdsPlan(i int) bool {
-	s := v.span(i)
-	return s.First >= 0 && s.First == v.session.Plan && (s.Record == nil || s.Record.Kind == journal.Rewrite)
 }
 
 // LastEdit returns how many model calls have been answered since the newest edit of the named middleware that holds, or -1 if

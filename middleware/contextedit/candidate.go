@@ -124,7 +124,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 			}
 		case message.RoleTool:
 			if p := v.Protected(i); !p.Whole {
-				o.addResults(ctx, s, i, call, p.Newest)
+				o.addResults(ctx, s, i, call, p)
 			}
 		case message.RoleSystem, message.RoleUser:
 		}
@@ -174,8 +174,8 @@ func (s *survey) addThinking(i int, m message.Message, newest int) {
 
 // addResults appends the candidates of the tool message at a position. call is the
 // position of the message before it that may contain the calls. The pieces of a
-// result are one candidate.
-func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh bool) {
+// result are one candidate. by is what protects the message.
+func (o *editor) addResults(ctx context.Context, s *survey, at, call int, by middleware.Protection) {
 	parts, before := s.messages[at].Parts, len(s.results)
 	var known map[string]int // candidates, if there are several parts
 	if len(parts) > 1 {
@@ -195,14 +195,16 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, fresh 
 			if known != nil {
 				known[r.CallID] = k
 			}
-			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left, fresh: fresh})
+			s.results = append(s.results, candidate{at: at, callID: r.CallID, call: call, round: s.rounds, left: s.left, fresh: by.Newest})
 		}
 		c, n := &s.results[k], s.tokensOf(parts, i, at)
 		c.tokens += n
 		c.freed += n
 		c.failed = c.failed || r.Error
-		own := s.view.ProtectedPart(at, p)
-		c.kept = c.kept || own.Whole || own.Opaque
+		if by.Tool || by.Plan || by.Opaque {
+			own := s.view.ProtectedPart(at, p)
+			c.kept = c.kept || own.Whole || own.Opaque
+		}
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
 		if !shorten.Joins(parts, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder

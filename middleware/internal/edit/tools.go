@@ -28,22 +28,10 @@ func namesOf(list ...string) names {
 	return n
 }
 
-func (n names) has(name string) bool {
-	var room [64]byte
-	return n[string(appendFolded(room[:0], withoutServer(name)))]
-}
-
-// withoutServer returns the name of a tool without what is before the last __, as in mcp__docs__load_skill.
-func withoutServer(name string) string {
-	if k := strings.LastIndex(name, "__"); k >= 0 {
-		return name[k+2:]
-	}
-	return name
-}
-
-// appendFolded appends a name without the case of ASCII letters, and without joints such as _.
+// appendFolded appends the name of a tool without what is before the last __, as in mcp__docs__load_skill, without the case of ASCII
+// letters, and without joints such as _.
 func appendFolded(b []byte, name string) []byte {
-	for i := range len(name) {
+	for i := strings.LastIndex(name, "__") + 1; i < len(name); i++ {
 		c := name[i]
 		switch {
 		case c == '_' || c == '-' || c == ' ':
@@ -58,15 +46,19 @@ func appendFolded(b []byte, name string) []byte {
 
 // Instructs reports whether the results of a tool are instructions, by a list of names; nil: by the known ones.
 func Instructs(name string, list []string) bool {
+	var room [64]byte
+	is := appendFolded(room[:0], name)
 	if list == nil {
-		return instructing.has(name)
+		return instructing[string(is)]
 	}
-	is := appendFolded(nil, withoutServer(name))
 	return slices.ContainsFunc(list, func(one string) bool { return bytes.Equal(is, appendFolded(nil, one)) })
 }
 
 // Plans reports whether the calls of a tool have, or return, the whole plan of the model.
-func Plans(name string) bool { return planning.has(name) }
+func Plans(name string) bool {
+	var room [64]byte
+	return planning[string(appendFolded(room[:0], name))]
+}
 
 // HasPlan reports whether a message has a call with the whole plan of the model.
 func HasPlan(m *message.Message) bool {
