@@ -471,20 +471,6 @@ func isOrdered(h []message.Message) bool {
 	return true
 }
 
-// surelyClears returns options by which the last result of the history is cleared
-// that comes with them, so that a property of what is cleared is put to the test.
-func surelyClears(o contextedit.Options, h []message.Message) (contextedit.Options, []message.Message) {
-	o.Trigger, o.Keep, o.KeepRounds, o.KeepTokens, o.MinCalls = always{}, -1, 0, 0, 0
-	o.Only, o.ExcludeTools, o.MayClear, o.ClearAtLeast, o.StopAfter = nil, nil, nil, 0, 0
-	return o, append(h,
-		message.User("And the last one?"),
-		message.Assistant(message.ToolCall{ID: "last", Name: "read", Arguments: "{}"}),
-		message.Result("last", "read", "order Q-20177 of bob@example.org: "+strings.Repeat("nothing else to be said. ", 20)),
-		message.Assistant(message.Text{Text: "done"}),
-		message.User("go on"),
-	)
-}
-
 // facts are what some results are made of.
 var facts = []string{
 	"A-1001", "#W2378156", "yusuf_rossi_9620", "$54.04", "2024-05-15", "ann@example.com", "/srv/data/orders.csv", "error: not found", "{", "}", `"id": "A-7",`,

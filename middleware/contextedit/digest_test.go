@@ -3,118 +3,18 @@ package contextedit_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
-
-// lineOf returns the facts in a placeholder.
-func lineOf(text string) string {
-	_, line, _ := strings.Cut(text, "ome facts: ")
-	return strings.TrimSuffix(line, "]")
-}
-
-// requireLines checks the facts that a view has in place of cleared results. It
-// returns how many lines there are.
-func requireLines(t require.TestingT, opts contextedit.Options, by tokens.Counter, history, view []message.Message) (lines int) {
-	for i, m := range view {
-		for _, id := range callIDs(m) {
-			was, is := pieces(history[i], id), pieces(m, id)
-			if slices.Equal(was, is) {
-				continue
-			}
-			before, after := 0, 0
-			var given []string
-			for _, p := range was {
-				before += tokens.Meter{Counter: by}.Part(p)
-				given = append(given, p.Text)
-			}
-			for _, p := range is {
-				after += tokens.Meter{Counter: by}.Part(p)
-				requireLine(t, lineOf(p.Text), strings.Join(given, "\n"), opts.Digest, by)
-				if strings.Contains(p.Text, "ome facts: ") {
-					lines++
-				}
-			}
-			require.Less(t, after, before, "a cleared result takes as much as before: %v", is)
-			text := strings.Join(given, "\n")
-			require.LessOrEqual(t, strings.Count(fmt.Sprint(is), "ome facts: "), 1, "a result has one line: %v", text)
-		}
-	}
-	return lines
-}
-
-func requireLine(t require.TestingT, line, given string, limit int, by tokens.Counter) {
-	require.LessOrEqual(t, by.Count(line), limit, "a line is longer than the option says: %q", line)
-	require.True(t, utf8.ValidString(line), "a line is text: %q", line)
-	require.Negative(t, strings.IndexFunc(line, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Cf) }),
-		"a line has no control characters: %q", line)
-	require.Empty(t, archived.In(line), "a line names no handle: %q", line)
-	for w := range strings.SplitSeq(line, " ") {
-		require.Contains(t, given, strings.TrimRight(w, ",;:"), "line %q", line)
-	}
-}
-
-// TestLines plays random conversations message by message, with and without an
-// archive, each call in a process of its own that has the same journal, and
-// compares with one that goes on.
-func TestLines(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		opts := anyOptions().Draw(r, "options")
-		h := anyHistory().Draw(r, "history")
-		opts.Digest = rapid.IntRange(1, 60).Draw(r, "digest")
-		sure := rapid.Bool().Draw(r, "surely clears")
-		if sure {
-			opts, h = surelyClears(opts, h)
-		}
-		env := middleware.Env{
-			Scope: "s", Journal: journal.NewMemory(0),
-			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.Cautious}).Draw(r, "counter"),
-		}
-		if rapid.Bool().Draw(r, "archive") {
-			env.Archive = store.NewMemory(0)
-		}
-		alone := env
-		alone.Journal = journal.NewMemory(0)
-		one := middleware.With(alone, contextedit.New(opts))
-		lines := 0
-		var before []message.Message
-		for n := 0; n <= len(h); n++ {
-			again := middleware.With(env, contextedit.New(opts))
-			sent, events, err := middleware.Apply(r.Context(), again, &middleware.Request{Messages: h[:n]})
-			require.NoError(r, err)
-			for _, e := range events {
-				requireFits(r, opts, e)
-			}
-			same, _, err := middleware.Apply(r.Context(), one, &middleware.Request{Messages: h[:n]})
-			require.NoError(r, err)
-			require.Equal(r, format(same.Messages), format(sent.Messages), "another process makes another view of %d messages", n)
-			if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Edited }) {
-				require.Equal(r, format(before), format(sent.Messages[:len(before)]), "the view changes without an edit")
-			}
-			lines = requireLines(r, opts, env.Counter, h[:n], sent.Messages)
-			before = sent.Messages
-		}
-		if sure && opts.Digest >= 20 {
-			require.Positive(r, lines, "a result that is cleared leaves a line")
-		}
-	})
-}
 
 // What another middleware has made of a result is what its facts are taken from:
 // it may have left something out on purpose. What the tool has not said is no fact.
@@ -195,7 +95,7 @@ func TestReclaimsBeforeLines(t *testing.T) {
 	view := func(at middleware.Trigger, line int, force ...string) ([]message.Message, int) {
 		before := texts
 		mw := middleware.With(env, contextedit.New(contextedit.Options{Trigger: at, Digest: line}))
-		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: conversation(40), Force: force})
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: editortest.Conversation(40), Force: force})
 		require.NoError(t, err)
 		return sent.Messages, texts - before
 	}

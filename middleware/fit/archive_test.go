@@ -12,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/store"
@@ -75,51 +74,6 @@ func requireNothingLost(t require.TestingT, s store.Store, history, view []messa
 				require.Fail(t, "lost", "message %d cannot be read any more: %.80q", i, text)
 			}
 		}
-	}
-}
-
-// A conversation grows far beyond the window. In each call the request fits, and
-// what was removed can be read by the handles in the view.
-func TestNothingIsLost(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		talk   middlewaretest.ReAct
-		window int
-		before []middleware.Middleware
-		opts   fit.Options
-	}{
-		"cleared":           {middlewaretest.ReAct{Rounds: 30, Result: 800}, 3000, nil, fit.Options{}},
-		"folded":            {middlewaretest.ReAct{Rounds: 60, Result: 300, Thought: 200, PerTurn: 6}, 1200, nil, fit.Options{}},
-		"as few as must":    {middlewaretest.ReAct{Rounds: 40, Result: 300, PerTurn: 6}, 1200, nil, fit.Options{Target: 1}},
-		"oversized":         {middlewaretest.ReAct{Rounds: 8, Result: 9000}, 1500, nil, fit.Options{}},
-		"parallel":          {middlewaretest.ReAct{Rounds: 12, Parallel: 4, Result: 2000}, 2500, nil, fit.Options{}},
-		"after contextedit": {middlewaretest.ReAct{Rounds: 40, Result: 700, PerTurn: 4}, 2000, []middleware.Middleware{contextedit.New(contextedit.Options{})}, fit.Options{}},
-		"other texts":       {middlewaretest.ReAct{Rounds: 40, Result: 300}, 1200, nil, fit.Options{Placeholder: "-", Note: "(some is missing)"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, counter := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}} {
-				archive := store.NewMemory(0)
-				env := middleware.Env{Archive: archive, Counter: counter}
-				mw := middleware.With(env, append(c.before, fit.New(c.opts))...)
-				edits := 0
-				for h := range testkit.Prefixes(c.talk.Messages()) {
-					sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{
-						Messages: h, Budget: &middleware.Budget{Window: c.window},
-					})
-					require.NoError(t, err)
-					requireFits(t, c.opts, sent)
-					for _, e := range events {
-						require.NotEqual(t, middleware.Failed, e.Kind, "%v", e)
-						if e.Kind == middleware.Edited {
-							edits++
-						}
-					}
-					requireNothingLost(t, archive, h, sent.Messages)
-				}
-				require.Positive(t, edits)
-			}
-		})
 	}
 }
 

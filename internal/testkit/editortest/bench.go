@@ -2,7 +2,9 @@ package editortest
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +16,18 @@ import (
 
 // Messages is the length of the long conversation of benchmarks: about 800 kB and 200,000 tokens.
 const Messages = 2000
+
+// Conversation returns a system prompt, a question and rounds of one call each. Results have 720 bytes.
+func Conversation(messages int) []message.Message {
+	h := []message.Message{message.System("You fix builds."), message.User("Why does the nightly build fail?")}
+	for i := 0; len(h)+2 <= messages; i++ {
+		id := fmt.Sprintf("call_%06d", i)
+		h = append(h,
+			message.Assistant(message.ToolCall{ID: id, Name: "read_log", Arguments: fmt.Sprintf(`{"job":"nightly","page":%d}`, i)}),
+			message.Result(id, "read_log", strings.Repeat(fmt.Sprintf("nightly %06d: exit status 2\n", i), 24)))
+	}
+	return h
+}
 
 // Caller returns a function that calls a model behind a middleware. The model does nothing.
 func Caller(tb testing.TB, mw middleware.Middleware, budget *middleware.Budget) func([]message.Message) {
@@ -79,31 +93,15 @@ func Sizes(tb testing.TB, h []message.Message) {
 	}
 }
 
-// Walk compares two conversations message by message, and does nothing else. It is the least that a call can do.
-func Walk(a, b []message.Message) bool {
-	for i := range a {
-		x, y := &a[i], &b[i]
-		if x.Role != y.Role || x.Name != y.Name || len(x.Parts) != len(y.Parts) {
-			return false
-		}
-		for k, p := range x.Parts {
-			if p != y.Parts[k] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // RequireFewAllocations checks that a call on a conversation that nothing has to be done for makes about as many
 // allocations at 2,000 messages as at 100, and fewer than most.
 func RequireFewAllocations(t *testing.T, name string, spread, most float64,
-	conversation func(messages int) []message.Message, caller func(messages int) func([]message.Message),
+	caller func(messages int) func([]message.Message),
 ) {
 	t.Helper()
 	var allocs []float64
 	for _, n := range []int{100, Messages} {
-		h, call := conversation(n), caller(n)
+		h, call := Conversation(n), caller(n)
 		call(h[:n-2])
 		call(h)
 		allocs = append(allocs, testing.AllocsPerRun(50, func() { call(h) }))
