@@ -178,16 +178,6 @@ func (g *Guard) leave(ctx, limited context.Context, limit time.Duration, err err
 	return noAnswerError{err}
 }
 
-// State returns how many calls in a row have failed, and whether the engine is not called now. nil: 0, false.
-func (g *Guard) State() (failures int, resting bool) {
-	if g == nil {
-		return 0, false
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failures, time.Now().Before(g.until)
-}
-
 func (g *Guard) hang(n int) {
 	g.mu.Lock()
 	g.hanging += n

@@ -58,35 +58,28 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 	if len(rows) == 0 {
 		return nil
 	}
-	_, err := limited(ctx, a.Engine, a.get, "put contents", a.name, func(ctx context.Context) (struct{}, error) {
-		for i := range rows {
-			count(ctx, len(rows[i].Data))
-		}
-		return struct{}{}, a.db().PutContents(ctx, a.name, conversation, rows, a.bounds())
-	})
-	if err != nil {
-		return fmt.Errorf("engine: put: %w", err)
+	w := contentsOf{a.name, conversation, rows, a.bounds()}
+	if held, err := a.hold(w); held || err != nil {
+		return err
 	}
-	return nil
+	_, err := call(ctx, a.Engine, a.get, "put", a.name, func(ctx context.Context, b Backend) (struct{}, error) {
+		return struct{}{}, w.put(ctx, b)
+	})
+	return err
 }
 
 // Get implements [store.Store].
 func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
-	content, err := store.Content{}, store.ErrNotFound
-	if !h.IsZero() {
-		content, err = limited(ctx, a.Engine, a.get, "get", a.name, func(ctx context.Context) (store.Content, error) {
-			row, err := a.db().Get(ctx, a.name, h.String(), a.bounds())
-			if err != nil {
-				return store.Content{}, err
-			}
-			count(ctx, len(row.Data))
-			return a.codec.toContent(a.name, a.scope, row)
-		})
+	if row, ok := a.held(a.name, h.String()); ok {
+		return a.codec.toContent(a.name, a.scope, row)
 	}
-	if err != nil {
-		return store.Content{}, fmt.Errorf("engine: get %s: %w", h, err)
-	}
-	return content, nil
+	return call(ctx, a.Engine, a.get, "get "+h.String(), a.name, func(ctx context.Context, b Backend) (store.Content, error) {
+		row, err := b.Get(ctx, a.name, h.String(), a.bounds())
+		if err != nil {
+			return store.Content{}, err
+		}
+		return a.codec.toContent(a.name, a.scope, row)
+	})
 }
 
 // content returns the row of a content. The data begins with the hash of the content, so

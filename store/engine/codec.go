@@ -50,7 +50,6 @@ type codec struct {
 	ciphers           []Cipher // the first one seals
 	in                *zstd.Encoder
 	entries, contents *zstd.Decoder
-	known             *decoded
 }
 
 func newCodec(ciphers []Cipher) (*codec, error) {
@@ -74,7 +73,7 @@ func newCodec(ciphers []Cipher) (*codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &codec{slices.Clone(ciphers), in, entries, contents, newDecoded()}, nil
+	return &codec{slices.Clone(ciphers), in, entries, contents}, nil
 }
 
 func newDecoder(limit uint64) (*zstd.Decoder, error) {

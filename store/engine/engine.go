@@ -34,17 +34,17 @@ import (
 // see journal.Guard. All archives of an engine have one guard, the journal has another one.
 // The other methods wait as long as their context.
 type Engine struct {
-	backend atomic.Pointer[Backend]
+	backend atomic.Pointer[Backend]                    // nil: not connected yet
 	open    func(ctx context.Context) (Backend, error) // opens it again; nil: it cannot be
 	renewal sync.Mutex                                 // guards the replacement of backend
+	lazy    lazy
 	options Options
 	codec   *codec
 	find    *guard.Guard // of the journal
 	get     *guard.Guard // of the archives
 
-	mu       sync.Mutex // guards closed, and calls from growing after it
-	closed   bool
-	calls    sync.WaitGroup
+	running  sync.RWMutex // is read while a call runs, and locked for good by Close
+	closing  sync.Once
 	end      context.Context //nolint:containedctx // ends the calls that run when the engine is closed
 	endCalls context.CancelFunc
 }
@@ -62,6 +62,16 @@ var ErrShared = errors.New("several conversations share this ID, since they have
 // New returns the engine of a backend. The engine owns the backend and closes it. New returns an
 // error if the options are not valid.
 func New(b Backend, o Options) (*Engine, error) {
+	e, err := newEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	e.backend.Store(&b)
+	return e, nil
+}
+
+// newEngine returns an engine without a backend.
+func newEngine(o Options) (*Engine, error) {
 	if l := o.Limits; o.TTL < 0 || o.Limit < 0 || l.Timeout < 0 || l.Failures < 0 || l.Pause < 0 {
 		return nil, errors.New("engine: TTL, Limit or a value of Limits is negative, want 0 for the default, or more")
 	}
@@ -74,7 +84,6 @@ func New(b Backend, o Options) (*Engine, error) {
 		options: o, codec: c,
 		find: guard.New("engine", guard.Limits(o.Limits), isAnswer), get: guard.New("engine", guard.Limits(o.Limits), isAnswer),
 	}
-	e.backend.Store(&b)
 	e.end, e.endCalls = context.WithCancel(context.Background())
 	return e, nil
 }
@@ -93,9 +102,9 @@ func isAnswer(err error) bool {
 // Ping asks the database for an answer. Its error has the reason why there was no answer. It wraps [store.ErrNoAnswer] before
 // an engine with [Options.Lazy] has its connection.
 func (e *Engine) Ping(ctx context.Context) error {
-	_, err := call(ctx, e, "ping", "", func(ctx context.Context) (struct{}, error) {
-		_, _, err := e.db().Find(ctx, "", message.ID{}, []message.ID{{1}}, Bounds{})
-		return struct{}{}, err
+	_, err := call(ctx, e, nil, "ping", "", func(ctx context.Context, b Backend) (int, error) {
+		at, _, err := b.Find(ctx, "", message.ID{}, []message.ID{{1}}, Bounds{})
+		return at, err
 	})
 	return err
 }
@@ -121,8 +130,8 @@ func (e *Engine) Archive(scope string) store.Store {
 // when it has ended.
 func (e *Engine) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
 	for _, c := range conversations {
-		n, err := call(ctx, e, "entries", scope, func(ctx context.Context) (int, error) {
-			rows, err := e.db().Entries(ctx, scope, c)
+		n, err := call(ctx, e, nil, "entries", scope, func(ctx context.Context, b Backend) (int, error) {
+			rows, err := b.Entries(ctx, scope, c)
 			return e.codec.histories(scope, rows), err
 		})
 		switch {
@@ -137,15 +146,15 @@ func (e *Engine) Delete(ctx context.Context, scope string, conversations ...mess
 
 // DeleteShared is [Engine.Delete] of all conversations that share an ID.
 func (e *Engine) DeleteShared(ctx context.Context, scope string, conversations ...message.ID) error {
-	_, err := call(ctx, e, "delete", scope, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, e.db().Delete(ctx, scope, conversations...)
+	_, err := call(ctx, e, nil, "delete", scope, func(ctx context.Context, b Backend) (struct{}, error) {
+		return struct{}{}, b.Delete(ctx, scope, conversations...)
 	})
 	return err
 }
 
 // List returns what is kept, by conversation, for some scopes, or for all.
 func (e *Engine) List(ctx context.Context, scopes ...string) ([]Usage, error) {
-	return call(ctx, e, "list", "", func(ctx context.Context) ([]Usage, error) { return e.db().List(ctx, scopes...) })
+	return call(ctx, e, nil, "list", "", func(ctx context.Context, b Backend) ([]Usage, error) { return b.List(ctx, scopes...) })
 }
 
 // Resealed is the progress of [Engine.Reseal].
@@ -159,8 +168,8 @@ type Resealed struct {
 // interruption, call it again: it continues with the rows that are left. It calls progress before
 // each row that it writes, unless progress is nil. Bytes of old rows may remain in files until [Engine.Vacuum].
 func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Resealed, err error) {
-	return call(ctx, e, "reseal", "", func(ctx context.Context) (Resealed, error) {
-		err := e.db().Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
+	return call(ctx, e, nil, "reseal", "", func(ctx context.Context, b Backend) (Resealed, error) {
+		err := b.Rewrite(ctx, func(scope string, row []byte) ([]byte, error) {
 			r.Rows++
 			by, packed, _, err := e.codec.unpack(e.codec.contents, scope, row)
 			switch {
@@ -184,51 +193,62 @@ func (e *Engine) Reseal(ctx context.Context, progress func(Resealed)) (r Reseale
 // far as the database can. Call it once a day or so if there is a TTL. It returns how many
 // entries and contents it has removed.
 func (e *Engine) Vacuum(ctx context.Context) (removed int, err error) {
-	return call(ctx, e, "vacuum", "", func(ctx context.Context) (int, error) { return e.db().Vacuum(ctx, e.options.TTL) })
+	return call(ctx, e, nil, "vacuum", "", func(ctx context.Context, b Backend) (int, error) { return b.Vacuum(ctx, e.options.TTL) })
 }
 
 // Close ends all running calls, waits for them and closes the connections. No goroutine of
 // the engine remains. Calls after it return an error.
-func (e *Engine) Close() error {
-	e.mu.Lock()
-	already := e.closed
-	e.closed = true
-	e.mu.Unlock()
-	if already {
-		return nil
-	}
-	e.endCalls()
-	e.calls.Wait()
-	return errors.Join(e.db().Close(), e.codec.close())
+func (e *Engine) Close() (err error) {
+	e.closing.Do(func() {
+		e.endCalls()
+		e.running.Lock() // waits for the calls that run; others fail
+		if b := e.backend.Load(); b != nil {
+			err = (*b).Close()
+		}
+		err = errors.Join(err, e.codec.close())
+	})
+	return err
 }
 
-// call makes a call without limits.
-func call[T any](ctx context.Context, e *Engine, name, scope string, do func(ctx context.Context) (T, error)) (T, error) {
-	return observed(ctx, e, nil, name, scope, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
+// call makes a call of the backend within the limits of a guard; nil: without limits. An error gets the name of the call.
+func call[T any](
+	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context, b Backend) (T, error),
+) (result T, err error) {
+	run := func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) }
+	if g == nil {
+		result, err = run(ctx)
+	} else {
+		result, err = guard.Do(ctx, g, run)
+	}
+	if err != nil {
+		err = fmt.Errorf("engine: %s: %w", name, err)
+	}
+	return result, err
 }
 
 // whileOpen calls the backend with a context that ends when the engine is closed.
-func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx context.Context) (T, error)) (result T, err error) {
+func whileOpen[T any](
+	ctx context.Context, e *Engine, scope string, do func(ctx context.Context, b Backend) (T, error),
+) (result T, err error) {
 	const maxScope = 1024
 	if len(scope) > maxScope {
 		return result, fmt.Errorf("the scope's name has %d bytes, want at most %d", len(scope), maxScope)
 	}
-	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
+	if !e.running.TryRLock() {
 		return result, errClosed
 	}
-	e.calls.Add(1)
-	e.mu.Unlock()
-	defer e.calls.Done()
+	defer e.running.RUnlock()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.end, func() { cancel(errClosed) })() //nolint:contextcheck // it is the context of the engine
-	b := e.db()
+	b := e.backend.Load()
+	if b == nil {
+		return result, e.notConnected()
+	}
 	if err := e.renew(ctx, b, nil); err != nil {
 		return result, err
 	}
-	if result, err = do(ctx); err != nil {
+	if result, err = do(ctx, *b); err != nil {
 		err = cmp.Or(e.renew(ctx, b, err), err)
 	}
 	if err != nil && context.Cause(ctx) == errClosed { //nolint:errorlint // it is set above
@@ -237,18 +257,16 @@ func whileOpen[T any](ctx context.Context, e *Engine, scope string, do func(ctx 
 	return result, err
 }
 
-func (e *Engine) db() Backend { return *e.backend.Load() }
-
 // renew opens a database again that has lost everything, and returns an error about that; nil:
 // it has not. err is that of a call; nil: before a call. See [Backend].
-func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
-	l, ok := b.(lossy)
+func (e *Engine) renew(ctx context.Context, b *Backend, err error) error {
+	l, ok := (*b).(lossy)
 	if !ok || e.open == nil {
 		return nil
 	}
 	e.renewal.Lock()
 	defer e.renewal.Unlock()
-	if e.db() != b { // another call was first
+	if e.backend.Load() != b { // another call was first
 		return nil
 	}
 	lost := l.Lost(err)
@@ -260,26 +278,17 @@ func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", errLost, lost, err)
 	}
 	e.backend.Store(&fresh)
-	_ = b.Close() // it has lost its files
+	_ = (*b).Close() // it has lost its files
 	return fmt.Errorf("%w: %w; a new one is used", errLost, lost)
-}
-
-// limited makes a call within the limits of a guard.
-func limited[T any](
-	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context) (T, error),
-) (T, error) {
-	return observed(ctx, e, g, name, scope, func(ctx context.Context) (T, error) {
-		return guard.Do(ctx, g, func(ctx context.Context) (T, error) { return whileOpen(ctx, e, scope, do) })
-	})
 }
 
 // drop removes entries of which the last one is damaged and the others build on it, and says
 // so in the error. What another key or a newer program may read is kept.
-func (e *Engine) drop(ctx context.Context, scope string, rows []Row, err error) error {
+func drop(ctx context.Context, b Backend, scope string, rows []Row, err error) error {
 	if !errors.Is(err, errSum) && !errors.Is(err, errBase) {
 		return err
 	}
-	if failed := e.db().Drop(ctx, scope, rows); failed != nil {
+	if failed := b.Drop(ctx, scope, rows); failed != nil {
 		return fmt.Errorf("%w; it cannot be removed: %w", err, failed)
 	}
 	return fmt.Errorf("%w; removed, with %d that build on it", err, len(rows)-1)

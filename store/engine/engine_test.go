@@ -249,8 +249,6 @@ type down struct {
 
 	calls int
 	err   error
-	takes time.Duration
-	data  []byte
 }
 
 func (d *down) Find(context.Context, string, message.ID, []message.ID, Bounds) (int, []Row, error) {
@@ -258,53 +256,12 @@ func (d *down) Find(context.Context, string, message.ID, []message.ID, Bounds) (
 	return -1, nil, d.err
 }
 
-func (d *down) List(context.Context, ...string) ([]Usage, error) { return nil, d.err }
-
 func (d *down) Get(context.Context, string, string, Bounds) (Content, error) {
 	d.calls++
-	<-time.After(d.takes)
-	return Content{Data: d.data}, d.err
+	return Content{}, d.err
 }
 
 func (d *down) Close() error { return nil }
-
-// TestObserve receives what was asked of the database, and what the guard has refused.
-func TestObserve(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen []Operation
-		b := &down{err: store.ErrNotFound}
-		e, err := New(b, Options{Observe: func(o Operation) { seen = append(seen, o) }})
-		require.NoError(t, err)
-		ask := func() Operation {
-			_, err := e.Archive("s").Get(t.Context(), e.Archive("s").Handle(message.ContentHash{1}))
-			require.Error(t, err)
-			return seen[len(seen)-1]
-		}
-		require.Equal(t, Operation{Name: "get", Scope: "s", Err: store.ErrNotFound}, ask())
-		b.err = errors.New("connection refused")
-		for n := range 4 {
-			o := ask()
-			require.Equal(t, min(n+1, 3), o.Failures)
-			require.Equal(t, n >= 2, o.Resting)
-			require.ErrorIs(t, o.Err, store.ErrNoAnswer)
-		}
-		require.Equal(t, 4, b.calls, "the guard has refused the last one")
-		_, err = e.Journal().Find(t.Context(), "s", message.ID{}, nil)
-		require.Error(t, err)
-		last := seen[len(seen)-1]
-		require.Equal(t, []any{"find", 1, false}, []any{last.Name, last.Failures, last.Resting}, "the journal has a guard of its own")
-		time.Sleep(time.Second) //nolint:forbidigo // it is the time of synctest
-		b.data, b.err, b.takes = []byte("12345"), nil, 30*time.Millisecond
-		last = ask()
-		require.ErrorIs(t, last.Err, store.ErrDamaged)
-		require.Equal(t, []any{int64(5), 30 * time.Millisecond, 0}, []any{last.Bytes, last.Time, last.Failures})
-		_, err = e.List(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, Operation{Name: "list"}, seen[len(seen)-1])
-		require.NoError(t, e.Close())
-	})
-}
 
 // TestDatabaseIsLeftAlone has a database that is down: after three failures in a row it is
 // not asked for five seconds. An error that is an answer is no failure.

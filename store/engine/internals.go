@@ -23,8 +23,8 @@ func (internals) NotConnected(err error) bool { return errors.Is(err, errNotConn
 
 // Entries returns the entries of a conversation, the oldest first. It reads all of them.
 func (internals) Entries(ctx context.Context, e *Engine, scope string, conversation message.ID) ([]journal.Entry, error) {
-	return call(ctx, e, "entries", scope, func(ctx context.Context) ([]journal.Entry, error) {
-		rows, err := e.db().Entries(ctx, scope, conversation)
+	return call(ctx, e, nil, "entries", scope, func(ctx context.Context, b Backend) ([]journal.Entry, error) {
+		rows, err := b.Entries(ctx, scope, conversation)
 		if err != nil {
 			return nil, err
 		}

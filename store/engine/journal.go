@@ -13,7 +13,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 )
 
-// entries is the journal.
+// entries is the journal. Its Delete is that of the engine.
 type entries struct{ *Engine }
 
 // Find implements [journal.Journal].
@@ -28,16 +28,13 @@ func (j entries) Find(ctx context.Context, scope string, first message.ID, ids [
 }
 
 func (j entries) findOnce(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
-	found, err := limited(ctx, j.Engine, j.find, "find", scope, func(ctx context.Context) (journal.Found, error) {
+	found, err := call(ctx, j.Engine, j.find, "find", scope, func(ctx context.Context, b Backend) (journal.Found, error) {
 		const tries = 8
 		var skipped []error
 		for range tries {
-			at, rows, err := j.db().Find(ctx, scope, first, ids, j.bounds())
+			at, rows, err := b.Find(ctx, scope, first, ids, j.bounds())
 			if err != nil || at < 0 {
 				return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, err
-			}
-			for i := range rows {
-				count(ctx, len(rows[i].Data))
 			}
 			found, err := j.codec.toEntries(scope, rows)
 			if last := rows[len(rows)-1]; err == nil && !last.Base.IsZero() && len(rows) <= journal.MaxDepth {
@@ -46,15 +43,15 @@ func (j entries) findOnce(ctx context.Context, scope string, first message.ID, i
 			if err == nil {
 				return journal.Found{At: at, Entries: found, Skipped: errors.Join(skipped...)}, nil
 			}
-			skipped = append(skipped, j.drop(ctx, scope, rows[:min(len(found)+1, len(rows))], err))
+			skipped = append(skipped, drop(ctx, b, scope, rows[:min(len(found)+1, len(rows))], err))
 			ids = ids[:at]
 		}
 		return journal.Found{At: -1, Skipped: errors.Join(skipped...)}, nil
 	})
 	if err != nil {
-		return journal.Found{At: -1}, fmt.Errorf("engine: find: %w", err)
+		found = journal.Found{At: -1}
 	}
-	return found, nil
+	return found, err
 }
 
 // Put implements [journal.Journal].
@@ -69,26 +66,19 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
-	winner, err = limited(ctx, j.Engine, j.find, "put", scope, func(ctx context.Context) (journal.Entry, error) {
-		return j.putRows(ctx, scope, writes[0].Entry, rows)
+	return call(ctx, j.Engine, j.find, "put", scope, func(ctx context.Context, b Backend) (journal.Entry, error) {
+		return j.putRows(ctx, b, scope, writes[0].Entry, rows)
 	})
-	if err != nil {
-		return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
-	}
-	return winner, nil
 }
 
 // putRows writes rows, of which the first one is that of an entry, and returns the entry that is there then. What is there and cannot
 // be read is replaced.
-func (j entries) putRows(ctx context.Context, scope string, first journal.Entry, rows []Write) (journal.Entry, error) {
-	for i := range rows {
-		count(ctx, len(rows[i].Row.Data))
-	}
+func (j entries) putRows(ctx context.Context, b Backend, scope string, first journal.Entry, rows []Write) (journal.Entry, error) {
 	const tries = 2
 	var err error
 	for range tries {
 		var row Row
-		row, err = j.db().Put(ctx, scope, rows, j.bounds())
+		row, err = b.Put(ctx, scope, rows, j.bounds())
 		if err != nil || row.Rev.IsZero() {
 			return journal.Entry{}, err
 		}
@@ -100,15 +90,10 @@ func (j entries) putRows(ctx context.Context, scope string, first journal.Entry,
 		if err == nil || errors.Is(err, errNewer) {
 			return winner, err
 		}
-		err = j.drop(ctx, scope, []Row{row}, err)
+		err = drop(ctx, b, scope, []Row{row}, err)
 		rows[0].Over = row.Rev
 	}
 	return journal.Entry{}, err
-}
-
-// Delete implements [journal.Journal]. It removes the contents of the archive too.
-func (j entries) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
-	return j.Engine.Delete(ctx, scope, conversations...)
 }
 
 // histories returns how many histories entries without a name are of: those that have an edit or an entry in common are of
@@ -182,38 +167,23 @@ func checkSize(data []byte) error {
 
 // toEntry returns the entry of a row. Its content is checked by those who use it, by its
 // revision.
-func (c *codec) toEntry(scope string, r Row) (journal.Entry, error) {
-	key := c.known.key(scope, r)
-	e, known := c.known.get(key)
-	var err error
-	if !known {
-		var size int
-		if e, size, err = c.decode(scope, r.Data); err == nil {
-			c.known.put(key, e, size)
+func (c *codec) toEntry(scope string, r Row) (e journal.Entry, err error) {
+	_, _, data, err := c.unpack(c.entries, scope, r.Data)
+	if err == nil {
+		if err = checkSize(data); err == nil {
+			err = json.Unmarshal(data, &e)
 		}
-	}
-	if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {
-		err = fmt.Errorf("%w: it is that of entry %s", store.ErrDamaged, e.Rev)
+		if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {
+			err = fmt.Errorf("it is that of entry %s", e.Rev)
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", store.ErrDamaged, err)
+		}
 	}
 	if err != nil {
 		return journal.Entry{}, fmt.Errorf("entry %s: %w", r.Rev, err)
 	}
 	return e, nil
-}
-
-// decode returns the entry in the data of a row, and the size of its JSON.
-func (c *codec) decode(scope string, row []byte) (e journal.Entry, size int, err error) {
-	_, _, data, err := c.unpack(c.entries, scope, row)
-	if err != nil {
-		return e, 0, err
-	}
-	if err = checkSize(data); err == nil {
-		err = json.Unmarshal(data, &e)
-	}
-	if err != nil {
-		return e, 0, fmt.Errorf("%w: %w", store.ErrDamaged, err)
-	}
-	return e, len(data), nil
 }
 
 // toEntries returns the entries of rows, and an error for the first one that cannot be read,

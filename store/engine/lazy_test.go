@@ -56,7 +56,7 @@ func TestLazy(t *testing.T) {
 		err = e.Ping(t.Context())
 		require.True(t, engine.Internals(inside.Key{}).NotConnected(err), err)
 		require.ErrorIs(t, err, store.ErrNoAnswer)
-		require.EqualError(t, err, "engine: not connected yet: engine: open host:1: connection refused by xxxxx@host: "+store.ErrNoAnswer.Error())
+		require.EqualError(t, err, "engine: ping: not connected yet: engine: open host:1: connection refused by xxxxx@host: "+store.ErrNoAnswer.Error())
 
 		history := []message.Message{message.User("Read all pages.")}
 		for i := range 6 {

@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"context"
-	"sync/atomic"
 	"time"
 
-	"github.com/laconic-go/laconic/internal/guard"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -34,11 +31,6 @@ type Options struct {
 	// of rows. nil: not encrypted.
 	Ciphers []Cipher
 
-	// Observe receives each operation when it has ended, including those that the guard has
-	// refused. The goroutines of the calls call it, so it must return soon. nil: operations are not
-	// reported.
-	Observe func(Operation)
-
 	// Limits are the time limit of the calls of journal and archives for one model call, 1 s, and
 	// the rule for a database that fails: after 3 failures in a row it is not asked for 1 s.
 	Limits store.Limits
@@ -48,39 +40,4 @@ type Options struct {
 	// an event of each call reports that the journal is missing. After it has connected, it writes everything to the
 	// database. If the process ends before, these edits and contents are lost.
 	Lazy bool
-}
-
-// Operation is a call of the database that has ended.
-type Operation struct {
-	Name     string        // find, put, get, put contents, delete, list, entries, vacuum, reseal or ping
-	Scope    string        // "": the operation is for all scopes
-	Time     time.Duration // time that the caller has waited
-	Bytes    int64         // size of the data that was written or read, as it is in the database
-	Err      error         // the result; [store.ErrNotFound] and the like are answers of a database that works
-	Failures int           // failed calls in a row, by the guard of the journal or of the archives; 0 for the others
-	Resting  bool          // the guard leaves the database alone now
-}
-
-// moved is the key of a counter in the context of an operation.
-type moved struct{}
-
-// count adds the bytes of rows to an operation.
-func count(ctx context.Context, bytes int) {
-	if n, ok := ctx.Value(moved{}).(*atomic.Int64); ok {
-		n.Add(int64(bytes))
-	}
-}
-
-// observed makes an operation, and reports it.
-func observed[T any](
-	ctx context.Context, e *Engine, g *guard.Guard, name, scope string, do func(ctx context.Context) (T, error),
-) (T, error) {
-	if e.options.Observe == nil {
-		return do(ctx)
-	}
-	n, start := new(atomic.Int64), time.Now()
-	result, err := do(context.WithValue(ctx, moved{}, n))
-	failures, resting := g.State()
-	e.options.Observe(Operation{name, scope, time.Since(start), n.Load(), err, failures, resting})
-	return result, err
 }

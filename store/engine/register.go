@@ -54,63 +54,37 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	if open == nil || !ok {
 		return nil, unknown(scheme, ok)
 	}
-	connect := func(ctx context.Context) (Backend, error) {
-		b, err := within(ctx, func(ctx context.Context) (Backend, error) { return open(ctx, address) })
+	e, err := newEngine(o)
+	if err != nil {
+		return nil, err
+	}
+	e.open = func(ctx context.Context) (Backend, error) {
+		if _, ok := ctx.Deadline(); !ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, openTimeout)
+			defer cancel()
+		}
+		b, err := open(ctx, address)
 		if err != nil {
 			return nil, redact(named(err, address), address)
 		}
 		return b, nil
 	}
-	var b Backend
 	if o.Lazy {
-		b = newLazy(connect) //nolint:contextcheck // it continues when ctx has ended
-	} else {
-		var err error
-		if b, err = connect(ctx); err != nil {
-			return nil, err
-		}
+		e.running.RLock()
+		go func() { defer e.running.RUnlock(); e.connect() }() //nolint:contextcheck // it continues when ctx has ended
+		return e, nil
 	}
-	e, err := New(b, o)
+	b, err := e.open(ctx)
 	if err != nil {
-		return nil, errors.Join(err, b.Close())
+		return nil, errors.Join(err, e.Close())
 	}
-	e.open = connect
+	e.backend.Store(&b)
 	return e, nil
 }
 
 // openTimeout is how long [Open] waits without a deadline.
 const openTimeout = 30 * time.Second
-
-// within opens a backend within the deadline of ctx, or within openTimeout. A backend that is open later is closed: some
-// clients do not end when their context does.
-func within(ctx context.Context, open func(ctx context.Context) (Backend, error)) (Backend, error) {
-	type result struct {
-		Backend
-
-		err error
-	}
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, openTimeout)
-		defer cancel()
-	}
-	opened := make(chan result, 1)
-	go func() {
-		b, err := open(ctx)
-		opened <- result{b, err}
-	}()
-	select {
-	case r := <-opened:
-		return r.Backend, r.err
-	case <-ctx.Done():
-		go func() {
-			if r := <-opened; r.err == nil {
-				_ = r.Close()
-			}
-		}()
-		return nil, fmt.Errorf("no answer: %w", ctx.Err())
-	}
-}
 
 // named returns an error with the host of a URL, unless it names it already.
 func named(err error, address string) error {
