@@ -426,13 +426,13 @@ func TestFactsKept(t *testing.T) {
 	}
 	require.InDelta(t, 92.1, m.share(m.bare, "all"), 0.1, "facts in the view without placeholders, as measured before")
 	require.InDelta(t, 95.3, m.share(m.bareHard, "all hard"), 0.1, "the hard ones")
-	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.3, "facts in the view with lines of 40 tokens")
+	require.GreaterOrEqual(t, m.groups["all"].share(2), 95.2, "facts in the view with lines of 40 tokens")
 	require.GreaterOrEqual(t, m.groups["all hard"].share(2), 98.5, "the hard ones")
-	require.GreaterOrEqual(t, m.groups["all exact"].share(2), 99.6, "these without offsets of reads")
+	require.GreaterOrEqual(t, m.groups["all exact"].share(2), 99.5, "these without offsets of reads")
 	all, hard, exact := m.playedShares()
-	require.GreaterOrEqual(t, all, 95.2, "facts in the view if results are cleared one by one")
-	require.GreaterOrEqual(t, hard, 98.4, "the hard ones")
-	require.GreaterOrEqual(t, exact, 99.5, "these without offsets of reads")
+	require.GreaterOrEqual(t, all, 95.1, "facts in the view if results are cleared one by one")
+	require.GreaterOrEqual(t, hard, 98.3, "the hard ones")
+	require.GreaterOrEqual(t, exact, 99.3, "these without offsets of reads")
 	require.NoError(t, os.WriteFile(page, []byte(before+begin+m.tables()+end+after), fs.FileMode(0o644)))
 }
 
