@@ -133,7 +133,7 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 		l.explain(ctx, v, "there is nothing to edit")
 	}
 	if l.opts.Trigger != nil && !p.forced {
-		warnHopeless(ctx, l, v)
+		l.warnHopeless(ctx, v)
 	}
 	return v, nil
 }

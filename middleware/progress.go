@@ -88,15 +88,8 @@ func (c *conversation) fork() *conversation {
 
 // progress is the number of failures in a row of an editor in one turn.
 type progress struct {
-	turn     userTurn
+	turn     message.ID // of the message before the newest question: hosts insert text into the question that differs from call to call
 	failures int
-}
-
-// userTurn identifies a turn of the user by the messages before the newest question: hosts
-// insert text into the question itself that differs from call to call.
-type userTurn struct {
-	question int // -1 if there is no user message
-	before   message.ID
 }
 
 // attempt is how an editor succeeded in this call. It takes effect when edits are remembered.
@@ -115,16 +108,14 @@ func progressOf(v *View, name string) progress {
 		}
 	}
 	s := v.session
-	now, c := userTurn{question: s.LastUser}, s.track.State.conversation
-	if now.question > 0 {
-		now.before = s.IDs[now.question-1]
+	var turn message.ID
+	if s.LastUser > 0 {
+		turn = s.IDs[s.LastUser-1]
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p, ok := c.values[failures{name}].(progress); ok && p.turn == now {
+	if p, ok := v.Load(failures{name}).(progress); ok && p.turn == turn {
 		return p
 	}
-	return progress{turn: now}
+	return progress{turn: turn}
 }
 
 // noteProgress remembers the attempts of this call, and returns the view without them; in a
@@ -155,53 +146,6 @@ func (a *attempt) note(c *conversation) (before progress) {
 	}
 	before, _ = c.store(failures{a.layer.name}, value).(progress)
 	return before
-}
-
-// An editor that edits in 6 of the last 8 model calls is reported.
-const (
-	frequentOf = 8
-	frequent   = 6
-)
-
-// warnFrequent reports, once per conversation, that an editor with a trigger edits in most calls.
-func warnFrequent(ctx context.Context, l *layer, v *View) {
-	n := callsEdited(v, l.name)
-	if n < frequent || !v.session.track.State.conversation.once(v.req, "frequent "+l.name) {
-		return
-	}
-	l.report(ctx, v, Event{Kind: Notice, Why: fmt.Sprintf(
-		"it has edited in %d of the last %d model calls, and after each edit the provider reads the prompt again from there on; "+
-			"set MinCalls, or a floor (ClearAtLeast of contextedit), or let it remove more at once", n, frequentOf)})
-}
-
-// callsEdited returns in how many of the last model calls, the running one included, the
-// named middleware has edited; 0 if there were fewer calls.
-func callsEdited(v *View, name string) int {
-	body := v.session.Body
-	from, answers := len(body), 0
-	for from > 0 && answers < frequentOf {
-		from--
-		if body[from].Role == message.RoleAssistant {
-			answers++
-		}
-	}
-	if answers < frequentOf-1 {
-		return 0
-	}
-	edited := map[int]bool{} // by the length of the history
-	var look func(r *journal.Record)
-	look = func(r *journal.Record) {
-		if r.Middleware == name && r.HistoryLen > from {
-			edited[r.HistoryLen] = true
-		}
-		for _, c := range r.Covered {
-			look(c)
-		}
-	}
-	for _, it := range v.list {
-		look(it.Record)
-	}
-	return len(edited)
 }
 
 // floor is the number of tokens below which the editors of a chain edit nothing.
@@ -256,59 +200,39 @@ type overhead struct{ system, tools, pinned, question, protected int }
 // that meets the trigger by itself: after each edit the provider reads the prompt again.
 const leastShare = 0.1
 
-// hopeless returns a reason if what no edit can remove meets the trigger of an editor by its
-// tokens alone, and how much a further edit has to free then; otherwise "". It depends on
-// the view only, so it is the same in every process.
-func hopeless(l *layer, v *View) (why string, least int) {
+// hopeless returns how much a further edit has to free if what no edit can remove meets the trigger of an editor by its tokens
+// alone, and reports it, once per conversation; otherwise 0. It depends on the view only, so it is the same in every process.
+func (l *layer) hopeless(ctx context.Context, v *View) (least int) {
 	left, o := irremovable(v)
 	met, numbers := l.stillMet(left)
 	if !met {
-		return "", 0
+		return 0
 	}
 	least = max(1, int(leastShare*float64(left.size.Tokens)))
 	left.tools, left.result.Sum = 0, 0
 	left.measure()
 	met, _ = l.stillMet(left)
 	if met { // it looks at something other than tokens
-		return "", 0
+		return 0
 	}
-	charged := v.size.Charged
-	if !v.answered() && o.question > o.system+o.tools+o.pinned+o.protected {
-		return fmt.Sprintf("the question of %d tokens, which no edit can remove, meets the trigger by itself%s; raise the trigger, or, "+
-			"if an agent writes all that was said into it, let it pass messages, or shorten what it writes: its memory, and the results "+
-			"of its tools", charged(o.question), inParentheses(numbers)), least
+	if charged := v.size.Charged; v.isNews("overhead " + l.name) {
+		l.report(ctx, v, Event{Kind: Notice, Why: fmt.Sprintf(
+			"what no edit can remove meets the trigger by itself%s, so a further edit has to free %d tokens: "+
+				"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question, %d of protected tools; "+
+				"raise the trigger, declare fewer tools, shorten the system prompt, pin and protect less, or, if an agent writes all that "+
+				"was said into the question, let it pass messages",
+			inParentheses(numbers), least,
+			charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question), charged(o.protected))})
 	}
-	return fmt.Sprintf("what no edit can remove meets the trigger by itself%s, so a further edit has to free %d tokens: "+
-		"%d tokens of system prompt, %d of tools, %d of pinned messages, %d of the first question, %d of protected tools; "+
-		"raise the trigger, declare fewer tools, shorten the system prompt, or pin and protect less",
-		inParentheses(numbers), least,
-		charged(o.system), charged(o.tools), charged(o.pinned), charged(o.question), charged(o.protected)), least
+	return least
 }
 
 // warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
-// satisfied, and reports if not. Later checks are those of an editor with an edit in the view.
-//
-// Without an answer, one event of the chain is enough for all editors: see [View.isNews].
-func warnHopeless(ctx context.Context, l *layer, v *View) {
-	c := v.session.track.State.conversation
-	if v.req.observers == nil || v.answered() && c.store(checked{l.name}, true) != nil {
-		return
+// satisfied. Later checks are those of an editor with an edit in the view.
+func (l *layer) warnHopeless(ctx context.Context, v *View) {
+	if v.req.observers != nil && (!v.answered() || v.session.track.State.conversation.store(checked{l.name}, true) == nil) {
+		l.hopeless(ctx, v)
 	}
-	if why, _ := hopeless(l, v); why != "" {
-		reportHopeless(ctx, l, v, why)
-	}
-}
-
-func reportHopeless(ctx context.Context, l *layer, v *View, why string) {
-	own := "overhead " + l.name
-	switch {
-	case v.answered() && v.isNews(own):
-	case !v.answered() && v.isNews("overhead"):
-		v.isNews(own) // and not again when there is an answer
-	default:
-		return
-	}
-	l.report(ctx, v, Event{Kind: Notice, Why: why})
 }
 
 // irremovable returns the view with only what no edit can remove: system messages, tools,

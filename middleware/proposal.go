@@ -81,8 +81,7 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		return why, false
 	}
 	if calls, _ := v.LastEdit(l.name); met && calls >= 0 { // an earlier edit did not satisfy it
-		if text, least := hopeless(l, v); text != "" {
-			reportHopeless(ctx, l, v, text)
+		if least := l.hopeless(ctx, v); least > 0 {
 			made := plan()
 			return why, made != nil && made.Saved >= least
 		}
@@ -228,22 +227,18 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
 			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
 		})
-		if _, _, known := v.model.Price.InCache(v.size.Tokens); l.opts.Trigger != nil && !p.forced && (!known || made.BreakEven >= 1) {
-			warnFrequent(ctx, l, p.after)
-		}
 	}
 	if l.opts.Trigger == nil {
 		return p.tried(p.after, "")
 	}
 	met, numbers := l.stillMet(p.after)
 	failure := ""
-	if met && p.expensive {
-		if overhead, _ := hopeless(l, p.after); overhead == "" {
-			failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
-		}
-	}
-	if met && !p.forced {
-		warnHopeless(ctx, l, p.after)
+	switch {
+	case !met:
+	case p.expensive && l.hopeless(ctx, p.after) == 0:
+		failure = "the trigger is still met after the edit" + inParentheses(numbers) + "; let it remove more, or raise the trigger"
+	case !p.forced:
+		l.warnHopeless(ctx, p.after)
 	}
 	return p.tried(p.after, failure)
 }

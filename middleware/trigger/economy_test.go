@@ -58,9 +58,6 @@ func replay(t *testing.T, env middleware.Env, h []message.Message, restart bool,
 			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h[:n], Model: "priced"})
 			require.NoError(t, err)
 			for _, e := range events {
-				if e.Kind == middleware.Notice { // edits are frequent
-					continue
-				}
 				require.Equal(t, middleware.Edited, e.Kind, "%v", e)
 				require.Zero(t, again, "%v", e)
 				edits[n/2-1] = e
