@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,31 +140,14 @@ func TestEachRejection(t *testing.T) {
 		strict bool // it was an answer, so that the next request says what was wrong
 	}{
 		"nothing":            {give(says("")), "empty", true},
-		"white space":        {give(says(" \n\t\u200b")), "empty", true},
-		"no parts":           {give(middleware.Response{Message: message.Assistant(), Stop: middleware.StopEnd}), "empty", true},
-		"reasoning alone":    {give(says("<think>" + bad)), "empty", true},
-		"thinking alone":     {give(middleware.Response{Message: message.Assistant(message.Thinking{Text: bad}), Stop: middleware.StopEnd}), "empty", true},
-		"headings alone":     {give(says("## Goal\n## Current state\n## Decisions and reasons\n## Errors and repairs\n## Next steps")), "empty", true},
 		"cut off":            {give(stop(good+bad, middleware.StopLength)), "cut off", true},
-		"filtered":           {give(stop(good+bad, middleware.StopFilter)), "cut off", true},
 		"a call":             {middlewaretest.Call("read_log", `{"path":"`+bad+`"}`), "tool call", true},
-		"a call beside text": {give(middleware.Response{Message: message.Assistant(message.Text{Text: good}, message.ToolCall{ID: "x", Name: bad, Arguments: "{}"})}), "tool call", true},
-		"a call as a text":   {give(says("<tool_call>\n{\"name\": \"" + bad + "\"}\n</tool_call>")), "tool call", true},
 		"a refusal":          {give(says("I'm sorry, but I can't help with " + bad)), "no summary", true},
-		"a refusal later":    {give(says("Thank you for the record. Unfortunately, I cannot summarize " + bad)), "no summary", true},
 		"a Chinese refusal":  {give(says("很抱歉，我无法总结这段对话。" + bad)), "no summary", true},
-		"Chinese, a word in": {give(says("您好。我不能协助处理" + bad)), "no summary", true},
 		"without a section":  {give(says(strings.Replace(good, "Next steps", bad, 1))), "malformed", true},
-		"a section twice":    {give(says(good + "\nNext steps: " + bad)), "malformed", true},
 		"an error as a text": {give(says("Error: 500 Internal Server Error " + bad)), "no summary", true},
-		"an error as JSON":   {give(says(`{"error": {"message": "` + bad + `"}}`)), "no summary", true},
-		"an error page":      {give(says("<html><body>502 Bad Gateway " + bad + "</body></html>")), "no summary", true},
-		"a Chinese error":    {give(says("服务器错误，" + bad)), "no summary", true},
-		"ten times as long":  {give(says(good + strings.Repeat("\nbuild number "+bad+" is stale, as is what lies beside it in the cache", 900))), "copied", true},
 		"too long":           {give(says(good + "\n" + prattle(bad, 833))), "too long", true},
 		"the record":         {give(says("[3 user]\n\tDo it, " + bad + "\n[4 assistant]\n\tdone")), "copied", true},
-		"a summary within":   {give(says(good + "\n[Facts recorded by code]\n- " + bad)), "copied", true},
-		"zero bytes":         {give(says(good + bad + "\x00")), "malformed", true},
 		"an error":           {failing(errors.New("500: " + bad)), "failed", false},
 		"an answer and error": {func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
 			r := says(bad)
@@ -320,112 +301,6 @@ func TestGivesUp(t *testing.T) {
 		require.LessOrEqual(t, asked, 4*3*3, "%s: three folds for each question of the user, three requests for each", name)
 		require.Positive(t, rests, name)
 	}
-}
-
-// TestRecordOfEverything gives a summariser with a small window a long
-// conversation: it is read in parts, each within the window, cut between units,
-// and nothing is left out.
-func TestRecordOfEverything(t *testing.T) {
-	t.Parallel()
-	h := history(120)
-	for i := range h { // a word of its own for each part
-		for k, p := range h[i].Parts {
-			switch p := p.(type) {
-			case message.Text:
-				p.Text += fmt.Sprintf(" mark%dx", i)
-				h[i].Parts[k] = p
-			case message.ToolResult:
-				p.Text += fmt.Sprintf(" mark%dx", i)
-				h[i].Parts[k] = p
-			case message.ToolCall:
-				p.Arguments = fmt.Sprintf(`{"path":"mark%dx"}`, i)
-				h[i].Parts[k] = p
-			case message.Thinking, message.Media, message.Opaque:
-			}
-		}
-	}
-	const window = 8192 // of gpt-4
-	var mu sync.Mutex
-	var requests []*middleware.Request
-	small := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		requests = append(requests, req)
-		text := good
-		if strings.Contains(req.Messages[len(req.Messages)-1].Text(), "Take notes of this part") {
-			text = fmt.Sprintf("Part %d was read: the cache is stale, and the log says so.", len(requests))
-		}
-		r := says(text)
-		return &r, nil
-	}
-	view, events := fold(t, summarize.New(summarize.By(small, summarize.Ask{Model: "gpt-4"}), summarize.Options{Keep: 4}), h)
-	require.Contains(t, summaryIn(t, view, h).Text(), good)
-	require.Greater(t, len(requests), 3)
-	require.Empty(t, reasons(events))
-
-	seen := map[string]int{}
-	mark := regexp.MustCompile(`mark\d+x`)
-	for i, req := range requests {
-		require.Less(t, tokens.Meter{}.Request(req.Messages, req.Tools), window, "request %d fits", i)
-		for _, m := range req.Messages {
-			for _, p := range m.Parts {
-				require.IsType(t, message.Text{}, p, "calls and results are text")
-			}
-			require.Contains(t, []message.Role{message.RoleSystem, message.RoleUser}, m.Role)
-		}
-		require.Empty(t, req.Tools)
-		for _, w := range mark.FindAllString(req.Messages[len(req.Messages)-1].Text(), -1) {
-			if _, ok := seen[w]; !ok {
-				seen[w] = i
-			}
-		}
-	}
-	for i := range h {
-		if contains(view, h[i]) {
-			continue
-		}
-		at, ok := seen[fmt.Sprintf("mark%dx", i)]
-		require.True(t, ok, "message %d is read", i)
-		if h[i].Role == message.RoleTool {
-			require.Equal(t, seen[fmt.Sprintf("mark%dx", i-1)], at, "call %d and its result are read together", i-1)
-		}
-	}
-}
-
-// TestFreshIsText shows what a record makes of tools, media and thinking.
-func TestFreshIsText(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	h[2].Parts = append([]message.Part{message.Thinking{Text: "The log will tell.", Signature: "s3cr3t"}}, h[2].Parts...)
-	h[3].Parts = append(h[3].Parts, message.ToolResult{CallID: h[3].Parts[0].(message.ToolResult).CallID, Content: message.Media{Type: "image/png", Data: "QUJD", Name: "shot.png"}})
-	small := writer(good)
-	type options struct{ Temperature float64 }
-	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{})
-	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{
-		Messages: h, Tools: []message.ToolDef{{Name: "read_log", Parameters: `{}`}}, Params: options{0.5}, Force: []string{"*"},
-	})
-	require.NoError(t, err)
-	req := small.Requests()[0]
-	require.Len(t, req.Messages, 2, "who writes, and the record")
-	require.Nil(t, req.Params)
-	require.Empty(t, req.Tools)
-	record := req.Messages[1].Text()
-	require.Contains(t, record, "assistant calls ")
-	require.Contains(t, record, "result of ")
-	require.Contains(t, record, "(not shown: image/png shot.png")
-	require.Contains(t, record, "The log will tell.")
-	require.NotContains(t, record, "s3cr3t")
-	require.NotContains(t, record, "QUJD")
-	for _, m := range req.Messages {
-		for _, p := range m.Parts {
-			require.IsType(t, message.Text{}, p)
-		}
-	}
-
-	small = writer(good)
-	mw = summarize.New(summarize.By(small.Model, summarize.Ask{Params: func(n int) any { return n }}), summarize.Options{})
-	fold(t, mw, h)
-	require.Positive(t, small.Requests()[0].Params, "those that were asked for")
 }
 
 // TestSuffixGoesOnFresh shows that a conversation which the provider does not take

@@ -21,26 +21,6 @@ import (
 // What breaks for users of other systems that summarise, and not here. Each test
 // says what it is that breaks there.
 
-// Calls are torn from their results, or one of several parallel calls from the
-// others, and the provider refuses the conversation for ever.
-func TestFoldTearsNoCalls(t *testing.T) {
-	t.Parallel()
-	for _, parallel := range []int{1, 2, 5} {
-		h := middlewaretest.ReAct{Rounds: 6, Parallel: parallel, PerTurn: 2, Result: 900}.Messages()
-		for keep := -1; keep < len(h); keep++ {
-			if keep == 0 {
-				continue
-			}
-			for name, s := range map[string]summarize.Strategy{
-				"whole": {}, "chunks": {Chunks: 3}, "last": {OnlyLast: 3}, "by system": {BySystem: true},
-			} {
-				view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: keep, Strategy: s}), h)
-				require.NoError(t, message.Check(view), "%s, %d parallel calls, %d kept", name, parallel, keep)
-			}
-		}
-	}
-}
-
 // A summary is longer than what it replaces, so that compaction makes a
 // conversation longer.
 func TestFoldNeverInflates(t *testing.T) {

@@ -110,6 +110,10 @@ func TestModelWrites(t *testing.T) {
 	require.Empty(t, req.Tools, "no tools are called")
 	require.Nil(t, req.Params, "the options of the run are not passed on")
 	require.Equal(t, "gpt-5-mini", req.Model)
+
+	small = writer(good)
+	fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Params: func(n int) any { return n }}), summarize.Options{}), h)
+	require.Positive(t, small.Requests()[0].Params, "those that were asked for")
 }
 
 func TestInConversation(t *testing.T) {
@@ -173,35 +177,6 @@ func TestRecordHasTheTask(t *testing.T) {
 	model := writer(good)
 	fold(t, summarize.New(summarize.By(model.Model, summarize.Ask{}), summarize.Options{}), middlewaretest.ReAct{Rounds: 8, Result: 1500}.Messages())
 	require.NotContains(t, model.Requests()[0].Messages[1].Text(), "<task>", "the only message of the user is the question")
-}
-
-func TestRejected(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	say := func(text string, stop string) middleware.Response {
-		return middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: stop}
-	}
-	call := middleware.Response{Message: message.Assistant(message.ToolCall{ID: "x", Name: "read_log", Arguments: "{}"}), Stop: middleware.StopTools}
-	for name, answer := range map[string]middleware.Response{
-		"empty":           say(" ", middleware.StopEnd),
-		"cut off":         say(good, middleware.StopLength),
-		"a call":          call,
-		"a refusal":       say("I'm sorry, but I can't help with that.", middleware.StopEnd),
-		"in Chinese":      say("抱歉，我无法协助处理这个请求。", middleware.StopEnd),
-		"without section": say("All is well.", middleware.StopEnd),
-		"ten times":       say(good+strings.Repeat("\nand the cache of the build number 17 is stale as well", 400), middleware.StopEnd),
-	} {
-		small := writers(answer)
-		view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{}), h)
-		require.NotEmpty(t, reasons(events), name)
-		require.Contains(t, summaryIn(t, view, h).Text(), "messages compacted", "%s: rules write in its place", name)
-		require.NotContains(t, summaryIn(t, view, h).Text(), "sorry", name)
-		require.LessOrEqual(t, len(small.Requests()), 8, "%s: bounded", name)
-
-		view, events = fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{NoFallback: true}), h)
-		require.NoError(t, testkit.Same(h, view), "%s: all is as it was", name)
-		require.Equal(t, middleware.Failed, events[len(events)-1].Kind, name)
-	}
 }
 
 // A second fold brings the summary up to date: the model sees the words of the

@@ -1,6 +1,7 @@
 package facts_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -154,4 +156,73 @@ func FuzzCollect(f *testing.F) {
 		sound(t, s, o)
 		require.Equal(t, s, collect(h).Text(o), "it is deterministic")
 	})
+}
+
+// TestRecorded runs on recorded conversations.
+func TestRecorded(t *testing.T) {
+	t.Parallel()
+	for _, name := range recorded.Files(t) {
+		for line := range recorded.Some(t, name) {
+			var c recorded.Conversation
+			require.NoError(t, json.Unmarshal(line, &c), "%s is JSON", name)
+			judge(t, c.ID, c.History())
+		}
+	}
+}
+
+// judge checks the facts of a conversation.
+func judge(t *testing.T, id string, h []message.Message) {
+	t.Helper()
+	o := usual
+	o.Language = text.LanguageOf(h)
+	s := collect(h).Text(o)
+	sound(t, s, o)
+	l := &facts.Set{}
+	for from := 0; from < len(h); from += 17 {
+		l.Add(h[from:min(from+17, len(h))])
+	}
+	require.Equal(t, s, l.Text(o), "%s: piece by piece is the same as at once", id)
+}
+
+// TestResume: what was written is read again, and written the same.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	h := join(
+		user("Never push to main. Always be brief. It is about order #W1111111."), call("bash", `{"command":"make first"}`, "exit code 2\nerror: no rule"),
+		call("bash", `{"command":"make second"}`, "exit code 0"), call("write_file", `{"path":"first/written.go"}`, "ok"),
+		call("read_file", `{"path":"first/read.go"}`, "package first"),
+	)
+	for _, language := range []text.Language{text.English, text.Chinese} {
+		o := usual
+		o.Language = language
+		s := collect(h).Text(o)
+		l := &facts.Set{}
+		l.Resume(s)
+		require.Equal(t, s, l.Text(o))
+		l.Add(call("bash", `{"command":"make first"}`, "exit code 0"))
+		require.NotContains(t, l.Text(o), "make first → failed", "it is brought up to date")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		o := usual
+		o.Language = rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")
+		l := &facts.Set{}
+		l.Resume(collect(messages(t)).Text(o))
+		sound(t, l.Text(o), o)
+	})
+}
+
+// Commands that were read again are known by what was run, with or without an
+// outcome, and whatever arrows they have: run again, they are told once.
+func TestResumeCommands(t *testing.T) {
+	t.Parallel()
+	section := []string{"put a → b", "put c → d → ok", "make → failed", "go test → failed (exit code 1)", "put → failed (exit code 3", "make all → timed out", "mk", "make x → killed"}
+	l := &facts.Set{}
+	l.Resume("Commands:\n- " + strings.Join(section, "\n- "))
+	require.Equal(t, section, commands(l))
+	var want []string
+	for _, command := range []string{"put a → b", "put c → d", "make", "go test", "put → failed (exit code 3", "make all", "mk", "make x"} {
+		l.Add(call("bash", `{"command":"`+command+`"}`, "exit code 0"))
+		want = append(want, command+" → ok")
+	}
+	require.Equal(t, want, commands(l))
 }

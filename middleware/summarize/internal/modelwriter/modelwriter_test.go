@@ -326,19 +326,6 @@ func TestWords(t *testing.T) {
 		require.NoError(t, err, s)
 		require.Equal(t, want, words)
 	}
-	for s, want := range map[string]modelwriter.Reason{
-		"":                                     modelwriter.Empty,
-		"[Summary]\n":                          modelwriter.Empty,
-		"<think>Hm.":                           modelwriter.Empty,
-		"It works.\xff":                        modelwriter.Malformed,
-		"I’m sorry, but I can’t do that.":      modelwriter.NoSummary,
-		"Error: 503 overloaded":                modelwriter.NoSummary,
-		"It works.\n<tool_call>rm</tool_call>": modelwriter.ToolCalls,
-		"It works.\n[Facts]\n- a.go":           modelwriter.Copied,
-	} {
-		_, _, err := modelwriter.Accept(s, modelwriter.Request{Markers: markers}, false)
-		require.Equal(t, want, reasonOf(err), "%q: %v", s, err)
-	}
 }
 
 func paths(n int) string {
