@@ -1,7 +1,9 @@
 package chainfile_test
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -9,11 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
+	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
 
 // bulky is a conversation of seven rounds with something of each length. The
@@ -169,5 +177,154 @@ func TestTrimErrors(t *testing.T) {
 		_, err := chainfile.Parse("c", []byte("chain: [{use: trim, "+entry+"}]"))
 		require.Error(t, err, entry)
 		require.Contains(t, err.Error(), want, entry)
+	}
+}
+
+const clears = "\nchain: [{use: contextedit, trigger: {tokens: 1}, keep: 2}]"
+
+func open(t *testing.T, text string) *chainfile.File {
+	t.Helper()
+	f, err := chainfile.Parse("c", []byte(text))
+	require.NoError(t, err)
+	end, err := f.Open(t.Context(), engine.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, end()) })
+	return f
+}
+
+// Two programs that read one file share the edits and the contents in its database, if their scope is the same.
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	url := "sqlite:" + filepath.Join(t.TempDir(), "laconic.db")
+	keys := fmt.Sprintf("journal: '%s'\narchive: '%s'\n", url, url)
+	views := map[string]*middleware.Request{}
+	for _, scope := range []string{"acme", "globex"} {
+		for _, program := range []string{"first", "second"} {
+			f := open(t, keys+"scope: "+scope+clears)
+			sent, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: conversation()})
+			require.NoError(t, err)
+			if program == "second" {
+				require.Empty(t, events, "the edits are there")
+				require.NoError(t, testkit.Same(views[scope].Messages, sent.Messages))
+				handles := cleared(t, f, middleware.Env{})
+				c, err := f.Archive.Get(t.Context(), handles[0])
+				require.NoError(t, err)
+				require.Len(t, c.Data, 400)
+			}
+			views[scope] = sent
+		}
+	}
+	require.Error(t, testkit.Same(views["acme"].Messages, views["globex"].Messages), "handles of another scope")
+}
+
+func TestDatabaseErrors(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"journal: folder":        "c:1:10: journal is neither memory nor the URL of a database, want memory, sqlite:PATH, postgres://…, redis://…",
+		"journal: 5":             "c:1:10: journal is 5, want text: put it in quotes",
+		"journal: mysql://a:s@h": "c:1:10: journal names a database for which the program has no driver (it has postgres, postgresql",
+		"archive: 'etcd://h'":    "c:1:10: archive names a database for which the program has no driver",
+		"scope: 5":               "c:1:8: scope is 5, want text: put it in quotes",
+	} {
+		_, err := chainfile.Parse("c", []byte(in+clears))
+		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "a:s@")
+	}
+	missing := filepath.Join(t.TempDir(), "no", "folder", "x.db")
+	for in, want := range map[string]string{
+		"journal: 'sqlite:" + missing + "'":                             "c:1:10: journal cannot be opened: ",
+		"archive: postgres://u:secret@127.0.0.1:1/d":                    "c:1:10: archive cannot be opened: ",
+		"journal: postgres://u:sec%72et@127.0.0.1:99999/d":              "c:1:10: journal cannot be opened: ",
+		"journal: memory\narchive: 'postgres://u:secret@127.0.0.1:1/d'": "c:2:10: archive cannot be opened: ",
+	} {
+		f, err := chainfile.Parse("c", []byte(in+clears))
+		require.NoError(t, err)
+		_, err = f.Open(t.Context(), engine.Options{})
+		require.ErrorContains(t, err, want, in)
+		require.ErrorAs(t, err, new(*chainfile.Error))
+		require.ErrorContains(t, err, "want memory, sqlite:PATH, postgres://…, redis://…")
+		require.NotContains(t, err.Error(), "secret")
+		require.NotContains(t, err.Error(), "sec%72et")
+	}
+}
+
+// The conversation of a file is that of requests without one.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	f, err := chainfile.Parse("c", []byte("conversation: session 7\nchain: [{use: contextedit}]"))
+	require.NoError(t, err)
+	var got string
+	model := f.With(middleware.Env{})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		got = req.Conversation
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
+	})
+	for _, own := range []string{"", "session 8"} {
+		_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}, Conversation: own}, nil)
+		require.NoError(t, err)
+		require.Equal(t, map[bool]string{true: "session 7", false: own}[own == ""], got)
+	}
+}
+
+// cleared returns the handles that the file's chain puts into a conversation.
+func cleared(t *testing.T, f *chainfile.File, env middleware.Env) (handles []store.Handle) {
+	t.Helper()
+	sent, _, err := middleware.Apply(t.Context(), f.With(env), &middleware.Request{Messages: conversation()})
+	require.NoError(t, err)
+	for _, m := range sent.Messages {
+		for _, p := range m.Parts {
+			if r, ok := p.(message.ToolResult); ok {
+				handles = append(handles, archived.In(r.Text)...)
+			}
+		}
+	}
+	return handles
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	parse := func(where string) *chainfile.File {
+		f, err := chainfile.Parse("c", []byte(where+"chain: [{use: contextedit, trigger: {tokens: 1}, keep: 2}]"))
+		require.NoError(t, err)
+		return f
+	}
+	none := parse("")
+	require.Nil(t, none.Archive)
+	handles := cleared(t, none, middleware.Env{})
+	require.Empty(t, handles)
+
+	dir := filepath.Join(t.TempDir(), "an archive")
+	for name, f := range map[string]*chainfile.File{"memory": parse("archive: memory\n"), "folder": parse("archive: '" + dir + "'\n")} {
+		if name == "folder" {
+			require.NoDirExists(t, dir, "nothing is opened before it is needed")
+		}
+		handles = cleared(t, f, middleware.Env{})
+		require.Len(t, handles, 8, name)
+		for _, h := range handles {
+			c, err := f.Archive.Get(t.Context(), h)
+			require.NoError(t, err)
+			require.Len(t, c.Data, 400)
+		}
+	}
+	again, err := chainfile.Internals(inside.Key{}).Folder(dir).Get(t.Context(), handles[0])
+	require.NoError(t, err, "it can be had in another process, too")
+	require.Len(t, again.Data, 400)
+
+	own, f := store.NewMemory(0), parse("archive: memory\n")
+	handles = cleared(t, f, middleware.Env{Archive: own})
+	_, err = own.Get(t.Context(), handles[0])
+	require.NoError(t, err, "that of the Env goes before")
+}
+
+func TestArchiveErrors(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"archive: 5":       `c:1:10: archive is 5, want text: put it in quotes`,
+		"archive: true":    `c:1:10: archive is true, want text: put it in quotes`,
+		"archive: ''":      `c:1:10: archive is empty, want some text, or leave the key out`,
+		"archive: {at: x}": `c:1:10: archive is a map, want text`,
+	} {
+		_, err := chainfile.Parse("c", []byte(in+"\nchain: [{use: contextedit}]"))
+		require.Error(t, err)
+		require.True(t, strings.HasPrefix(err.Error(), want), "want %s\ngot  %s", want, err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,4 +126,163 @@ func mutations(t *testing.T, body string) []mutation {
 	}
 	visit("", root, func(x any) { root = x })
 	return all
+}
+
+// long returns a user message of this many tokens: 4, and its bytes.
+func long(mark string, tokens int) string {
+	return content(`"` + mark + strings.Repeat("x", 4*(tokens-4)-4-len(mark)) + `"`)
+}
+
+func TestCachedTokens(t *testing.T) {
+	t.Parallel()
+	s := start(t, fakeprovider.Text("ok"), fakeprovider.Options{Models: map[string]int{"gpt-4o": 100_000, "gpt-5": 100_000}})
+	a, b, c, d := long("a", 500), long("b", 523), long("c", 301), long("d", 300)
+	tools := `"tools":[` + read + `]`
+	declared := fakeprovider.CountText(`[` + read + `]`)
+	for i, step := range []struct {
+		name   string
+		body   string
+		prompt int
+		cached int
+	}{
+		{"nothing is known", chat(a, b), 3 + 1023, 0},
+		{"1,023 tokens are too few", chat(a, b), 3 + 1023, 0},
+		{"one more message, nothing new to hit", chat(a, b, c), 3 + 1324, 0},
+		{"the same again, in steps of 128", chat(a, b, c), 3 + 1324, 1280},
+		{"it grows", chat(a, b, c, d), 3 + 1624, 1280},
+		{"and again", chat(a, b, c, d, user), 3 + 1624 + 6, 1536},
+		{"an earlier end of it", chat(a, b, c), 3 + 1324, 1280},
+		{"changed in front", chat(d, b, c), 3 + 300 + 523 + 301, 0},
+		{"changed in the middle: too little is left", chat(a, d, c, b), 3 + 1624, 0},
+		{"changed at the end", chat(a, b, c, strings.Replace(d, "xd", "xe", 1), user), 3 + 1624 + 6, 1536},
+		{"changed by one byte at the end", chat(a, b, c, long("D", 300)), 3 + 1624, 1280},
+		{"with tools all is new", with(tools, a, b, c), 3 + 1324 + declared, 0},
+		{"with the tools again", with(tools, a, b, c), 3 + 1324 + declared, (1324 + declared) / 128 * 128},
+		{"options do not matter", with(`"temperature":1,"max_tokens":5`, a, b, c), 3 + 1324, 1280},
+		{"spaces do not matter", strings.ReplaceAll(chat(a, b, c), `":`, `" : `), 3 + 1324, 1280},
+		{"one text part is a string", chat(a, b, strings.Replace(strings.Replace(c, `"content":"`, `"content":[{"type":"text","text":"`, 1), `"}`, `"}]}`, 1)), 3 + 1324, 1280},
+		{"another model knows nothing", strings.Replace(chat(a, b, c), "gpt-4o", "gpt-5", 1), 3 + 1324, 0},
+	} {
+		got := complete(t, s, step.body)
+		require.Equal(t, step.prompt, got.Usage.Prompt, "%d: %s", i, step.name)
+		require.Equal(t, step.cached, got.Usage.PromptDetails.Cached, "%d: %s", i, step.name)
+		require.Equal(t, 1, got.Usage.Completion)
+		require.Equal(t, step.prompt+1, got.Usage.Total)
+		rec := s.Requests()[i]
+		require.Equal(t, fakeprovider.Usage{Prompt: step.prompt, Cached: step.cached, Completion: 1}, rec.Usage)
+		require.Equal(t, step.prompt, rec.Request.Tokens(), "a test can count the same")
+	}
+}
+
+// think asks a responder directly.
+func think(t *testing.T, b fakeprovider.Responder, body string) fakeprovider.Reply {
+	t.Helper()
+	r, err := fakeprovider.Parse([]byte(body))
+	require.NoError(t, err)
+	return b(t.Context(), r)
+}
+
+func TestToolLoop(t *testing.T) {
+	t.Parallel()
+	b := fakeprovider.ToolLoop{
+		Tool: "read", Calls: 5, Parallel: 2,
+		Arguments: func(n int) string { return fmt.Sprintf(`{"p":%d}`, 10*n) },
+		Answer:    fakeprovider.Recall(regexp.MustCompile(`code (\d+)`)),
+	}.Responder()
+	tools := `"tools":[` + read + `]`
+	messages := []string{user}
+	var made []fakeprovider.Call
+	for range 3 {
+		reply := think(t, b, with(tools, messages...))
+		var calls, results []string
+		for _, c := range reply.Calls {
+			made = append(made, c)
+			calls = append(calls, fmt.Sprintf(`{"id":%q,"type":"function","function":{"name":%q,"arguments":%q}}`, c.ID, c.Name, c.Arguments))
+			results = append(results, fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"code %d, code %d"}`, c.ID, len(made), 100+len(made)))
+		}
+		messages = append(append(messages, calling(strings.Join(calls, ","))), results...)
+	}
+	require.Equal(t, []fakeprovider.Call{
+		{ID: "step_1", Name: "read", Arguments: `{"p":10}`},
+		{ID: "step_2", Name: "read", Arguments: `{"p":20}`},
+		{ID: "step_3", Name: "read", Arguments: `{"p":30}`},
+		{ID: "step_4", Name: "read", Arguments: `{"p":40}`},
+		{ID: "step_5", Name: "read", Arguments: `{"p":50}`},
+	}, made, "the last message has the one call that is left")
+	require.Equal(t, "105", think(t, b, with(tools, messages...)).Text, "the newest match")
+	require.Equal(t, "105", think(t, b, chat(messages...)).Text, "a request without the tool is answered")
+	// What the middle said does not matter, what the newest call says does.
+	require.Equal(t, "105", think(t, b, with(tools, append([]string{user}, messages[len(messages)-2:]...)...)).Text)
+	require.Equal(t, "step_1", think(t, b, with(tools, user)).Calls[0].ID, "a view without calls begins again")
+}
+
+const streamed = `"stream":true,"stream_options":{"include_usage":true}`
+
+func TestStream(t *testing.T) {
+	t.Parallel()
+	reply := fakeprovider.Reply{
+		Text: strings.Repeat("Zürich, ", 20),
+		Calls: []fakeprovider.Call{
+			{ID: "x", Name: "read", Arguments: `{"path":"` + strings.Repeat("a/", 30) + `"}`},
+			{Name: "read", Arguments: `{}`},
+		},
+	}
+	s := start(t, fakeprovider.Script(reply), fakeprovider.Options{})
+	resp, err := post(t.Context(), client(t), s, with(streamed+`,"tools":[`+read+`]`, user))
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+	require.Contains(t, resp.Header.Get("Content-Type"), "text/event-stream")
+	chunks, done, err := readStream(t, resp.Body)
+	require.NoError(t, err)
+	require.True(t, done, "a stream ends with [DONE]")
+
+	first := chunks[0].Choices[0].Delta
+	require.Equal(t, "assistant", first.Role, "the role comes first")
+	require.Empty(t, *first.Content)
+	var text strings.Builder
+	var calls []call
+	texts, fragments := 0, 0
+	for _, c := range chunks[1 : len(chunks)-2] {
+		require.Equal(t, "chat.completion.chunk", c.Object)
+		require.Equal(t, chunks[0].ID, c.ID, "one id for all events")
+		require.Contains(t, c.raw, `"usage":null`, "usage is null but for the last event")
+		d := c.Choices[0].Delta
+		require.Empty(t, d.Role, "the role comes once")
+		require.Nil(t, c.Choices[0].Finish)
+		if d.Content != nil {
+			texts++
+			text.WriteString(*d.Content)
+		}
+		for _, part := range d.Calls {
+			if part.ID != "" {
+				require.Equal(t, len(calls), *part.Index, "calls are numbered")
+				require.Equal(t, "function", part.Type)
+				calls = append(calls, part)
+				continue
+			}
+			fragments++
+			require.NotContains(t, c.raw, `"name"`, "a fragment has no name")
+			calls[*part.Index].Function.Arguments += part.Function.Arguments
+		}
+	}
+	require.Equal(t, reply.Text, text.String())
+	require.Greater(t, texts, 2, "text comes in several pieces")
+	require.Len(t, calls, 2)
+	require.Greater(t, fragments, 2, "arguments come in several fragments")
+	require.Equal(t, "x", calls[0].ID)
+	require.Equal(t, reply.Calls[0].Arguments, calls[0].Function.Arguments)
+	require.NotEmpty(t, calls[1].ID, "a call without an id gets one")
+	require.Equal(t, "{}", calls[1].Function.Arguments)
+
+	require.Equal(t, "tool_calls", *chunks[len(chunks)-2].Choices[0].Finish)
+	last := chunks[len(chunks)-1]
+	require.NotNil(t, last.Choices, "choices is an empty list, not null")
+	require.Empty(t, last.Choices)
+	rec := s.Requests()[0]
+	require.Equal(t, rec.Usage.Prompt, last.Usage.Prompt)
+	require.Equal(t, reply.Tokens(), last.Usage.Completion)
+	require.Equal(t, last.Usage.Prompt+last.Usage.Completion, last.Usage.Total)
+	require.Equal(t, len(chunks)+1, rec.Events)
+	require.Empty(t, rec.Broken)
 }

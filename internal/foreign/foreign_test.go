@@ -2,8 +2,10 @@ package foreign_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -235,4 +238,105 @@ func TestBadMessages(t *testing.T) {
 	require.NoError(t, err, "a failed import leaves nothing behind")
 	_, err = through(t, talk, insert(1, message.System("be brief")))
 	require.ErrorContains(t, err, "test: message 1: ")
+}
+
+func TestCacheMiss(t *testing.T) {
+	t.Parallel()
+	type reason struct {
+		Type   string `json:"type"`
+		Tokens int    `json:"cache_missed_input_tokens"`
+	}
+	changed := report.Cache{Miss: "tools_changed", Missed: 900}
+	for name, c := range map[string]struct {
+		fields map[string]any
+		want   report.Cache
+	}{
+		"nothing":               {},
+		"another field":         {fields: map[string]any{"type": "tools_changed"}},
+		"a word":                {map[string]any{"cache_miss_reason": "tools_changed"}, report.Cache{Miss: "tools_changed"}},
+		"Anthropic":             {map[string]any{"cache_miss_reason": map[string]any{"type": "tools_changed", "cache_missed_input_tokens": 900}}, changed},
+		"Anthropic, a type":     {map[string]any{"cache_miss_reason": reason{"tools_changed", 900}}, changed},
+		"Anthropic, whole":      {map[string]any{"diagnostics": map[string]any{"cache_miss_reason": reason{"tools_changed", 900}}}, changed},
+		"Anthropic, a word":     {map[string]any{"diagnostics": json.RawMessage(`{"cache_miss_reason":"tools_changed"}`)}, report.Cache{Miss: "tools_changed"}},
+		"Anthropic, no miss":    {fields: map[string]any{"diagnostics": map[string]any{"cache_miss_reason": nil}}},
+		"OpenAI":                {map[string]any{"prompt_cache_diagnostics": `{"type":"cache_miss","reason":"tools_changed","cache_missed_tokens":900}`}, changed},
+		"OpenAI, bytes":         {map[string]any{"prompt_cache_diagnostics": []byte(`{"type":"cache_miss","reason":"tools_changed","cache_missed_tokens":900}`)}, changed},
+		"OpenAI, a hit":         {fields: map[string]any{"prompt_cache_diagnostics": map[string]any{"type": "cache_hit"}}},
+		"OpenAI, nothing known": {map[string]any{"prompt_cache_diagnostics": map[string]any{"type": "unavailable"}}, report.Cache{Miss: "unavailable"}},
+		"nonsense":              {fields: map[string]any{"diagnostics": make(chan int), "cache_miss_reason": 7, "prompt_cache_diagnostics": "{"}},
+		"impossible numbers":    {map[string]any{"cache_miss_reason": map[string]any{"type": "x", "cache_missed_input_tokens": -1e300}}, report.Cache{Miss: "x"}},
+		"null":                  {fields: map[string]any{"diagnostics": nil, "cache_miss_reason": nil}},
+	} {
+		require.Equal(t, c.want, foreign.CacheMiss(c.fields), name)
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	t.Parallel()
+	for want, errs := range map[middleware.ErrorKind][]error{
+		middleware.Overflow: {
+			errors.New("error, status code: 400, message: prompt is too long: 5 tokens > 4 maximum"),
+			fmt.Errorf("ask: %w", errors.New("context_length_exceeded")),
+		},
+		middleware.Denied: {
+			errors.New("error, status code: 429, message: You exceeded your current quota"),
+			errors.New("400 Your credit balance is too low to access the API"),
+			errors.New("error, status code: 401"),
+		},
+		middleware.RateLimited: {errors.New("429 Too Many Requests: too many tokens")},
+		middleware.Invalid:     {errors.New("413 Request Entity Too Large"), errors.New("400 max_tokens is too large")},
+		middleware.Unavailable: {
+			errors.New("HTTP 503: prompt is too long"),
+			fmt.Errorf("ask: %w", &net.OpError{Op: "dial", Err: errors.New("connection refused")}),
+			fmt.Errorf("client: %w", context.DeadlineExceeded),
+		},
+		middleware.Unknown: {errors.New("eh"), errors.New("")},
+	} {
+		for _, err := range errs {
+			require.Equal(t, want, foreign.KindOf(&middleware.Request{}, err), "%v", err)
+		}
+	}
+}
+
+func TestToolAnswer(t *testing.T) {
+	t.Parallel()
+	gone := errors.New("the user has left")
+	done, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	parts := []message.Part{message.Text{Text: "a"}, message.Media{Type: "image/png", Data: "png"}, message.Thinking{Text: "b"}}
+	shown := "a\n[image/png, 3 bytes, cannot be shown here]\n[cannot be shown here]"
+	for name, c := range map[string]struct {
+		ctx   context.Context //nolint:containedctx // of a case
+		parts []message.Part
+		err   error
+		want  string
+		fails error
+	}{
+		"nothing":                   {ctx: t.Context()},
+		"parts":                     {ctx: t.Context(), parts: parts, want: shown},
+		"done in time":              {ctx: done, parts: parts, want: shown},
+		"an error":                  {ctx: t.Context(), parts: parts, err: errors.New("no such page"), want: "error: no such page"},
+		"a context of the tool's":   {ctx: t.Context(), err: context.Canceled, want: "error: context canceled"},
+		"a context that is done":    {ctx: done, err: context.Canceled, fails: gone},
+		"an error while it is done": {ctx: done, err: errors.New("no such page"), fails: gone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := foreign.ToolAnswer(c.ctx, c.parts, c.err)
+			require.Equal(t, c.fails, err)
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
+func TestKindOfStatus(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]middleware.ErrorKind{
+		400: middleware.Invalid, 404: middleware.Invalid, 409: middleware.Invalid, 413: middleware.Invalid, 422: middleware.Invalid,
+		401: middleware.Denied, 402: middleware.Denied, 403: middleware.Denied,
+		429: middleware.RateLimited,
+		408: middleware.Unavailable, 500: middleware.Unavailable, 503: middleware.Unavailable, 529: middleware.Unavailable,
+	} {
+		require.Equal(t, want, foreign.KindOf(&middleware.Request{}, fmt.Errorf("error, status code: %d", status)), "%d", status)
+	}
 }

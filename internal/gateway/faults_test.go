@@ -22,7 +22,6 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
-
 	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
 

@@ -6,9 +6,12 @@ package chaos
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,4 +242,148 @@ func TestHanging(t *testing.T) {
 			}
 		}
 	})
+}
+
+// burden is a request that is hard to make fit.
+type burden struct {
+	name     string
+	messages []message.Message
+	tools    []message.ToolDef
+	declared int  // the window that the caller names; 0: 4,000
+	served   int  // the one that the provider has; 0: the same
+	most     int  // model calls; 0: 1
+	fits     bool // else it is irreducible, and no model is asked
+	of       message.Rules
+}
+
+// burdens are all of them. They are made once, and nobody changes them.
+var burdens = sync.OnceValue(func() []burden {
+	long := strings.Repeat("word ", 20_000) // five times the window
+	shots := screenshots()
+	call := message.Assistant(message.ToolCall{ID: "c", Name: toolName, Arguments: "{}"})
+	return []burden{
+		{name: "system prompt above the window", messages: []message.Message{message.System(long), message.User("Hello?")}},
+		{name: "tools above the window", messages: history(), tools: []message.ToolDef{{Name: toolName, Description: long}}},
+		{name: "pinned message above the window", messages: pinned(1, message.System("s"), message.User(long), message.Assistant(message.Text{Text: "a"}), message.User("q"))},
+		{name: "question above the window", messages: []message.Message{message.System("s"), message.User(long)}},
+		{name: "answer above the window", messages: []message.Message{message.User("q"), message.Assistant(message.Text{Text: long}), message.User("and?")}, fits: true},
+		{name: "old result above the window", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, long), message.Assistant(message.Text{Text: "a"}), message.User("and?")}, fits: true},
+		{name: "newest result above the window", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, long)}, fits: true},
+		{name: "newest result of one word above the window", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, strings.Repeat("x", 100_000))}, fits: true},
+		{name: "newest result of bytes that are no text", messages: []message.Message{message.User("q"), call, message.Result("c", toolName, strings.Repeat("\xff\x80", 50_000))}, fits: true},
+		{name: "newest calls above the window", messages: []message.Message{message.User("q"), message.Assistant(message.ToolCall{ID: "c", Name: toolName, Arguments: `{"text":"` + long + `"}`}), message.Result("c", toolName, "ok")}, fits: true},
+		{name: "two hundred results at once", messages: many(200), fits: true},
+		{name: "thinking above the window", messages: []message.Message{message.User("q"), message.Assistant(message.Thinking{Text: long, Signature: "s"}, message.Text{Text: "a"}), message.User("and?")}, fits: true},
+		{name: "sealed part above the window", messages: []message.Message{message.User("q"), message.Assistant(message.Opaque{Kind: "sealed", Data: long}, message.Text{Text: "a"}), message.User("and?")}, fits: true},
+		{name: "a window that is served smaller than declared", messages: history(), declared: 100_000, served: window, most: 2, fits: true},
+		{name: "a window that is served larger than declared", messages: history(), served: 100_000, fits: true},
+		{name: "a window that is served much smaller than declared", messages: history(), declared: 100_000, served: 500, most: 2, fits: true},
+		{name: "a window smaller than everything", messages: history(), declared: 10},
+		{name: "42 screenshots of 34 MB", messages: shots, declared: 1_000_000, fits: true},
+		{name: "42 screenshots of 34 MB, for Bedrock", messages: shots, declared: 1_000_000, fits: true, of: message.Bedrock},
+		{name: "pinned screenshots of 34 MB", messages: pinned(len(shots), slices.Clone(shots)...), declared: 1_000_000},
+		{name: "a screenshot that is too wide", messages: []message.Message{message.User("q"), call, shot("c", 9000, 100)}, fits: true},
+		{name: "no message", messages: nil, fits: true},
+		{name: "an empty question", messages: []message.Message{message.User("")}, fits: true},
+		{name: "nothing but system messages", messages: []message.Message{message.System("a"), message.System("b")}, fits: true},
+		{name: "ends with calls", messages: []message.Message{message.User("q"), call}, fits: true},
+		{name: "begins with a result", messages: []message.Message{message.Result("c", toolName, long), message.User("q")}, fits: true},
+	}
+})
+
+// pinned pins the first messages of a history.
+func pinned(n int, msgs ...message.Message) []message.Message {
+	for i := range msgs {
+		msgs[i].Hints.Pinned = i < n+message.Leading(msgs)
+	}
+	return msgs
+}
+
+// many is a round of many parallel calls, with results of 700 tokens each.
+func many(n int) []message.Message {
+	h := []message.Message{message.User("q"), {Role: message.RoleAssistant}}
+	for i := range n {
+		id := fmt.Sprint("c", i)
+		h[1].Parts = append(h[1].Parts, message.ToolCall{ID: id, Name: "r", Arguments: "{}"})
+		h = append(h, message.Result(id, "r", page(i)))
+	}
+	return h
+}
+
+// screenshots is a run in which each of 42 steps ends with a picture; together they
+// have 34 MB in base64.
+func screenshots() []message.Message {
+	const n, bytes = 42, 34_000_000
+	h := []message.Message{message.User("Book a flight.")}
+	for i := range n {
+		id := fmt.Sprint("shot_", i)
+		m := shot(id, 1200, 800)
+		r, _ := m.Parts[0].(message.ToolResult)
+		media, _ := r.Content.(message.Media)
+		media.Data += strings.Repeat("\x00", bytes/n/4*3)
+		r.Content = media
+		m.Parts[0] = r
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "screenshot", Arguments: "{}"}), m)
+	}
+	return h
+}
+
+// shot is a result that holds a picture of some size: the head of a PNG.
+func shot(id string, width, height uint32) message.Message {
+	chunk := binary.BigEndian.AppendUint32([]byte("IHDR"), width)
+	chunk = binary.BigEndian.AppendUint32(chunk, height)
+	chunk = append(chunk, 8, 2, 0, 0, 0)
+	chunk = binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk))
+	media := message.Media{Type: "image/png", Data: "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(chunk)}
+	return message.Message{Role: message.RoleTool, Parts: []message.Part{message.ToolResult{CallID: id, Name: "screenshot", Content: media}}}
+}
+
+// TestBurdens makes each request through each chain, streamed and not.
+func TestBurdens(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, chain lineup.Chain) {
+		for _, b := range burdens() {
+			for _, streamed := range []bool{false, true} {
+				b.run(t, chain, streamed)
+			}
+		}
+	})
+}
+
+func (b burden) run(t *testing.T, chain lineup.Chain, streamed bool) {
+	t.Helper()
+	who := fmt.Sprintf("%s, through %s, streamed: %t", b.name, chain.Name, streamed)
+	if b.declared == 0 {
+		b.declared = window
+	}
+	if b.of == 0 {
+		b.of = rules
+	}
+	p := &provider{window: b.served}
+	var heard middlewaretest.Recorder
+	mws := append([]middleware.Middleware{heard.Middleware()}, chain.New(b.of)...)
+	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, mws...)(p.model)
+	req := &middleware.Request{Messages: b.messages, Tools: b.tools, Budget: &middleware.Budget{Window: b.declared}}
+	o := ask(t.Context(), model, req, streamed)
+	require.Nil(t, o.panicked, "%s: nothing panics", who)
+	require.LessOrEqual(t, p.calls, max(1, b.most), "%s: model calls", who)
+	call := guarantee.Call{
+		Rules: b.of, Limits: b.of.Limits(b.declared), Room: b.declared, Meter: tokens.Meter{Counter: tokens.Chars4},
+		History: b.messages, Tools: b.tools, Events: heard.Events(), Folded: strings.Contains(chain.Name, "native"),
+	}
+	for _, sent := range p.sent {
+		call.Sent = sent
+		require.Empty(t, call.Broken(), who)
+	}
+	if b.fits {
+		require.NoError(t, o.err, who)
+		require.NotNil(t, o.resp, who)
+		if b.served > 0 {
+			require.LessOrEqual(t, call.Meter.Request(call.Sent, b.tools), b.served, "%s: what is sent last fits into the window that is served", who)
+		}
+		return
+	}
+	require.Nil(t, o.resp, who)
+	require.Zero(t, p.calls, "%s: nobody is asked what cannot be answered", who)
+	require.Empty(t, call.Refused(o.err), "%s: %v", who, o.err)
 }

@@ -1,11 +1,15 @@
 package bpe
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/dlclark/regexp2"
+	"github.com/pkoukk/tiktoken-go-loader/assets"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
@@ -140,5 +144,49 @@ func TestSplitLongS(t *testing.T) {
 				require.Equal(t, want, pieces(g.split, "it'ſx"), name)
 			}
 		}
+	}
+}
+
+func TestClasses(t *testing.T) {
+	t.Parallel()
+	classify()
+	for r := range rune(unicode.MaxRune + 1) {
+		var want class
+		switch {
+		case r == '\r' || r == '\n':
+			want = newline
+		case unicode.IsSpace(r):
+			want = space
+		case unicode.In(r, unicode.Lu, unicode.Lt):
+			want = upper
+		case unicode.Is(unicode.Ll, r):
+			want = lower
+		case unicode.IsLetter(r):
+			want = letter
+		case unicode.IsMark(r):
+			want = mark
+		case unicode.IsNumber(r):
+			want = number
+		default:
+			want = other
+		}
+		if classes[r] != want {
+			require.Failf(t, "wrong class", "%U has class %08b, want %08b", r, classes[r], want)
+		}
+	}
+}
+
+// TestVocabularies compares the embedded files with the sums that OpenAI's
+// tiktoken gives for its own (tiktoken_ext/openai_public.py).
+func TestVocabularies(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"o200k_base":  "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+		"cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+	} {
+		file, err := assets.Assets.ReadFile(name + ".tiktoken")
+		require.NoError(t, err)
+		sum := sha256.Sum256(file)
+		require.Equal(t, want, hex.EncodeToString(sum[:]), "%s is the file that OpenAI publishes", name)
 	}
 }

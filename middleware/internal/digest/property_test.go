@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -141,6 +143,100 @@ func FuzzLines(f *testing.F) {
 		for _, fact := range digest.Found(text) {
 			fact = requireRange(t, fact, text)
 			require.Contains(t, digest.Read(text), fact)
+		}
+	})
+}
+
+func TestIdentifiers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text string
+		want       []digest.Identifier
+	}{
+		{
+			"JSON: a number is one by its key", `{"order_id": 4711, "page": 3, "email": "ann@example.com", "total": "$54.04", "order_id": 4711}`,
+			[]digest.Identifier{{Text: "4711", Label: "order_id"}, {Text: "ann@example.com"}, {Text: "$54.04", Label: "total"}},
+		},
+		{
+			"prose", "See https://example.com/a?b=1 for #W2378156, which store/session.go and getUser know since 2024-05-15.",
+			[]digest.Identifier{{Text: "https://example.com/a?b=1"}, {Text: "#W2378156"}},
+		},
+		{
+			"addresses, and no versions", "10.0.4.2:8080 and 192.168.1.7 run 1.26.8 and v2.0.1",
+			[]digest.Identifier{{Text: "10.0.4.2:8080"}, {Text: "192.168.1.7"}},
+		},
+		{"none", "The build fails again.", nil},
+		{"empty", "", nil},
+		{"no UTF-8", "\xff\xfe", nil},
+	} {
+		require.Equal(t, c.want, digest.Identifiers(c.text), c.name)
+	}
+}
+
+func TestPlaceholder(t *testing.T) {
+	t.Parallel()
+	h := store.HandleIn(nil, "", store.Content{Data: "a"}.Hash())
+	to := "recall " + h.String()
+	for text, want := range map[string]string{
+		"[cleared]":              "[cleared; some facts: total: 54.04]",
+		"[cleared: out of room]": "[cleared: out of room; some facts: total: 54.04]",
+		"[It was left out.]":     "[It was left out. Some facts: total: 54.04]",
+		"(gone)":                 "(gone) [some facts: total: 54.04]",
+		"":                       "[some facts: total: 54.04]",
+	} {
+		require.Equal(t, want, digest.Placeholder(text, "total: 54.04"))
+		require.Equal(t, text, digest.Placeholder(text, ""), "no line, no words")
+		with := digest.Placeholder(store.Placeholder(text, h), "total: 54.04")
+		require.Equal(t, []store.Handle{h}, archived.In(with), "the handle is found: %q", with)
+	}
+	require.Equal(t, "[cleared: "+to+"; some facts: total: 54.04]", digest.Placeholder(store.Placeholder("[cleared]", h), "total: 54.04"))
+	require.Equal(t, "(gone) ["+to+"; some facts: total: 54.04]", digest.Placeholder(store.Placeholder("(gone)", h), "total: 54.04"))
+}
+
+// What a tool says cannot look like what a placeholder says.
+func TestLinesPretendNothing(t *testing.T) {
+	t.Parallel()
+	h := store.HandleIn(nil, "", store.Content{Data: "a"}.Hash()).String()
+	for text, want := range map[string]string{
+		"error: recall " + h + " was not found\nsession.o":        "session.o",
+		"error: [cleared; some facts: B-2]\nsession.o":            "session.o",
+		`{"id": "A-1001", "next": "recall", "name": "` + h + `"}`: "id: A-1001",
+		`{"id": "recall ` + h + `", "order": "A-1001"}`:           "A-1001",
+		`{"name": "Some facts: none", "id": "A-1001"}`:            "id: A-1001",
+	} {
+		line := digest.Lines([]digest.Cleared{{Text: text}}, nil, digest.Options{Tokens: 60})[0]
+		require.Empty(t, archived.In(line), "%q", line)
+		require.NotContains(t, line, "ome facts: ")
+		require.Contains(t, line, want, "of %q", text)
+	}
+}
+
+func TestMost(t *testing.T) {
+	t.Parallel()
+	for _, by := range counters {
+		with, without := by.Count(digest.Placeholder("[cleared]", "A-1001")), by.Count("[cleared]")
+		require.LessOrEqual(t, with-without, digest.Most(by, by.Count("A-1001")), "%T", by)
+	}
+	require.Less(t, digest.Most(tokens.Estimate{}, 40), 48)
+}
+
+func TestWindow(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SampledFrom([]string{"a", "line\n", "é", "😀", "\xff", strings.Repeat("long ", 2000) + "\n"}).Draw(t, "unit")
+		size := digest.Window + rapid.IntRange(-3, 3).Draw(t, "more")*len(unit) + rapid.IntRange(-9, 9).Draw(t, "bytes")
+		text := strings.Repeat(unit, size/len(unit)+1)[:size]
+		read := digest.Read(text)
+		if len(text) <= digest.Window {
+			require.Equal(t, text, read, "all of a short text is read")
+			return
+		}
+		require.LessOrEqual(t, len(read), digest.Window+len("\n\n"))
+		require.Greater(t, len(read), digest.Window*3/4, "less than a quarter is lost at the ends of lines")
+		require.Equal(t, text[:digest.Window/2], read[:digest.Window/2], "the head is read")
+		require.True(t, strings.HasSuffix(text, read[len(read)-digest.Window/10:]), "and the tail")
+		if utf8.ValidString(unit) && utf8.ValidString(text) {
+			require.True(t, utf8.ValidString(read), "no character is cut")
 		}
 	})
 }
