@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -163,9 +164,9 @@ func handlesOf(edits []*journal.Record) (all []store.Handle) {
 func (s *session) reportLost(ctx context.Context, req *Request) {
 	st, why := &s.track.State, "the journal has lost the edits of this conversation, which are written again"
 	if st.pending == nil {
-		st.pending = &pending{all: st.All, thinking: st.Entry.Thinking}
+		st.pending = &entries.Stored{All: st.All, Entry: st.Entry}
 	}
-	records := st.pending.all.Records()
+	records := st.pending.All.Records()
 	if handles := handlesOf(records); len(handles) > 0 && s.isLost(ctx, handles[0]) {
 		all := make([]string, len(handles))
 		for i, h := range handles {
@@ -173,7 +174,7 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		}
 		why = "journal and archive have lost this conversation: the edits made so far end, what they had replaced is sent again, " +
 			"and these handles lead nowhere: " + strings.Join(all, ", ")
-		s.reported = st.pending.all.Differs(nil)
+		s.reported = st.pending.All.Differs(nil)
 		st.pending = nil
 	}
 	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})

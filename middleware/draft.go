@@ -302,7 +302,7 @@ func remade(v *View, steps []journal.Step) []journal.Step {
 // unwritten returns the number of steps of earlier calls that are not written yet.
 func (s *session) unwritten() int {
 	if p := s.opened.State.pending; p != nil {
-		return len(p.steps)
+		return len(p.Steps)
 	}
 	return 0
 }

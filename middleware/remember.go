@@ -6,6 +6,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/bound"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -32,7 +33,8 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Why: "the edits of this call are kept in memory only",
 		})
 		st := v.session.track.State
-		st.list, st.pending = v.list, &pending{all: v.list, thinking: v.turn.thinking, steps: v.turn.steps}
+		st.list = v.list
+		st.pending = &entries.Stored{All: v.list, Entry: journal.Entry{Thinking: v.turn.thinking}, Steps: v.turn.steps}
 		w = publish(v, st)
 	}
 	if !w.list.Equal(v.list) {

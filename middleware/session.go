@@ -44,8 +44,8 @@ type session struct {
 type state struct {
 	entries.Known // of the journal for this history
 
-	list    edit.List // the edits that hold
-	pending *pending  // what could not be written; nil: nothing
+	list    edit.List       // the edits that hold
+	pending *entries.Stored // what the journal is to have, and could not be written, of edits, thinking and new steps; nil: nothing
 
 	head   *atomic.Pointer[head] // of the call that was last; nil inside: there was none
 	judged *atomic.Pointer[judged]
@@ -72,30 +72,12 @@ func newState() state {
 	}
 }
 
-// pending is what the journal is to have, and could not be written. It is used in place of what the journal has until a write
-// succeeds.
-type pending struct {
-	all      edit.List         // the edits of the view
-	thinking *journal.Thinking // what was sent of thinking; nil: nothing is known
-	steps    []journal.Step    // that have led to these edits
-}
-
-// known returns the edits that the chain uses.
+// known returns the edits that the chain uses: those of the journal, unless a write of others has failed.
 func (st *state) known() edit.List {
 	if st.pending != nil {
-		return st.pending.all
+		return st.pending.All
 	}
 	return st.All
-}
-
-// ofBranch returns what is pending of another branch of the history: its edits may hold there.
-func (p *pending) ofBranch() *pending {
-	if p == nil || len(p.all) == 0 {
-		return nil
-	}
-	own := *p
-	own.thinking = nil
-	return &own
 }
 
 // follow adapts the state of an earlier call to the changes of its history.
@@ -117,7 +99,12 @@ func (st *state) follow(ch history.Change) {
 	if !ch.Grown {
 		st.intact = min(st.intact, ch.Common)
 		st.Cut(ch.Common)
-		st.pending = st.pending.ofBranch()
+		if p := st.pending; p != nil { // of another branch of the history: its edits may hold here
+			st.pending = nil
+			if len(p.All) > 0 {
+				st.pending = &entries.Stored{All: p.All, Steps: p.Steps}
+			}
+		}
 	}
 }
 
@@ -152,7 +139,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 		model: s.model, budget: s.budget, turn: turn{reported: s.reported},
 	}
 	if p := s.track.State.pending; p != nil {
-		v.turn.steps = p.steps
+		v.turn.steps = p.Steps
 	}
 	v.measure()
 	if s.thinking.rule == edit.ThinkingBound {
@@ -213,7 +200,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	}
 	s.reportRead(ctx, req, &found, err)
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && st.pending != nil && !st.pending.all.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
+	if !same && st.pending != nil && !st.pending.All.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
 		st.pending = nil
 	}
 	s.overtaken = !same && ch.Grown && !found.Entry.Thinking.Equal(st.Entry.Thinking)

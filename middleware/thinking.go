@@ -66,10 +66,10 @@ func (s *session) thinkingRule(remembered bool) string {
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.track.State, &s.thinking
 	at, known := found.At, found.Entry.Thinking
-	if p := st.pending; p != nil && p.thinking == nil { // the edits are of another branch, or for a model that binds nothing
+	if p := st.pending; p != nil && p.Entry.Thinking == nil { // the edits are of another branch, or for a model that binds nothing
 		known = nil
-	} else if p != nil && (known == nil || known.Len != at+1 || known.Len <= p.thinking.Len) {
-		at, known = p.thinking.Len-1, p.thinking
+	} else if p != nil && (known == nil || known.Len != at+1 || known.Len <= p.Entry.Thinking.Len) {
+		at, known = p.Entry.Thinking.Len-1, p.Entry.Thinking
 	}
 	t.at, t.rule = at, s.thinkingRule(known != nil || found.Entry.Thinking != nil)
 	switch t.rule {
