@@ -178,11 +178,6 @@ func asOpened(v *View) *View {
 	return v.withEdits(v.session.opened.State.list, v.session.thinking.leftOut)
 }
 
-// withList returns the view with other edits, without the thinking that they make void.
-func withList(v *View, l edit.List) *View {
-	return v.withEdits(l, v.session.thinking.leftOut).withoutVoid(asOpened(v))
-}
-
 // Refold returns the draft with other messages, or none, for fold i of Edits. They are copied. The rules are those
 // for a plan; an error of kind [Invalid] names the rule that the change would break. New lines count as corrections by a person:
 // later summaries of package summarize keep them word for word.
@@ -196,22 +191,77 @@ func (d *DraftResult) Rewrite(i int, parts ...message.Part) (*DraftResult, error
 	return d.change(i, journal.Rewrite, func(r *journal.Record) { r.Parts = slices.Clone(parts) })
 }
 
-// change returns the draft with another record of the given kind in place of that of edit i.
+// change returns the draft with another record in place of that of edit i; with is nil: with none. The steps of the draft are made
+// again: each one edits what the ones before it have left. Those of earlier calls, which are not written yet, are as they were.
 func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Record)) (*DraftResult, error) {
-	v, e, err := d.edit(i)
-	if err != nil {
-		return nil, err
+	last := len(d.stages) - 1
+	switch {
+	case i < 0 || i >= len(d.Edits):
+		return nil, draftError(i, fmt.Errorf("is not one of the %d of the draft", len(d.Edits)))
+	case d.Edits[i].stage != last:
+		return nil, draftError(i, errors.New("was made before a middleware that changed the messages; change those after it"))
+	case with != nil && d.Edits[i].Kind != kind:
+		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", d.Edits[i].Kind, kind))
 	}
-	if e.Kind != kind {
-		return nil, draftError(i, fmt.Errorf("is a %s, want a %s", e.Kind, kind))
+	was, now := d.Edits[i].record, (*journal.Record)(nil)
+	if with != nil {
+		r := *was
+		with(&r)
+		r.Corrected = corrected(was, &r)
+		now = &r
 	}
-	r := *e
-	with(&r)
-	r.Corrected = corrected(e, &r)
-	l := slices.Clone(v.list)
-	k := slices.IndexFunc(l, func(it edit.Item) bool { return it.Record == e })
-	l[k] = v.session.Weigh(&r)
-	return d.with(i, l, withRecord(v.turn.steps, e, &r))
+	before, first := asOpened(d.After), 0
+	s := before.session
+	if p := s.opened.State.pending; p != nil {
+		first = len(p.Steps)
+	}
+	v, steps := *before, slices.Clone(d.After.turn.steps)
+	for k := first; k < len(steps); k++ {
+		step := &steps[k]
+		replace(step, was, now)
+		if len(step.Records) == 0 { // it is not written
+			continue
+		}
+		l, err := v.list.Over(s.WeighAll(step.Records))
+		if err != nil {
+			return nil, draftError(i, err)
+		}
+		step.Before, step.Change.Removed = v.size.Tokens, replaced(v.list, step.Records)
+		v = *v.withEdits(l, s.thinking.leftOut).withoutVoid(before)
+		step.After = v.size.Tokens
+	}
+	v.turn.steps = steps
+	if added := v.edits(); len(added) > 0 {
+		err := s.Verify(&before.result, &v.result, added.Records(), s.terms(before.result.LeftOut), false)
+		if v.size.Counted >= before.size.Counted {
+			err = notShorter(before, &v)
+		}
+		if err != nil {
+			return nil, draftError(i, err)
+		}
+	}
+	return newDraft(append(slices.Clone(d.stages[:last]), &v), d.Events), nil
+}
+
+// replace gives a step another record in place of one, or none: then it also loses an earlier rewrite of the same message.
+func replace(step *journal.Step, was, now *journal.Record) {
+	var records []*journal.Record
+	same := true
+	for _, r := range step.Records {
+		again := now == nil && was.Kind == journal.Rewrite && r.Kind == journal.Rewrite && slices.Equal(r.Runs, was.Runs)
+		switch {
+		case r != was && !again:
+			records = append(records, r)
+			continue
+		case now != nil:
+			records = append(records, now)
+		}
+		same = false
+	}
+	if !same {
+		const changed = ", changed before it was committed"
+		step.Records, step.Why = records, strings.TrimSuffix(step.Why, changed)+changed
+	}
 }
 
 // corrected returns the lines of a record that a person wrote in place of those of another one, or into that one before.
@@ -238,104 +288,7 @@ func corrected(was, now *journal.Record) (lines []string) {
 // Without returns the draft without edit i of Edits. What the edit covers is restored as it
 // was before, including edits of the same draft. Errors are those of [DraftResult.Refold].
 // If the trigger is still met after a commit, the middleware will make the edit again.
-func (d *DraftResult) Without(i int) (*DraftResult, error) {
-	v, e, err := d.edit(i)
-	if err != nil {
-		return nil, err
-	}
-	covered, changed := e.Covered, withRecord(v.turn.steps, e, nil)
-	if e.Kind == journal.Rewrite {
-		covered = v.session.opened.State.list.Inside(e.Runs)
-		for _, s := range v.turn.steps[v.session.unwritten():] {
-			for _, r := range s.Records {
-				if r.Kind == journal.Rewrite && slices.Equal(r.Runs, e.Runs) {
-					changed = withRecord(changed, r, nil) // e has replaced it
-				}
-			}
-		}
-	}
-	l := slices.DeleteFunc(slices.Clone(v.list), func(it edit.Item) bool { return it.Record == e })
-	l = append(l, v.session.WeighAll(covered)...)
-	l.Sort()
-	return d.with(i, l, changed)
-}
-
-// withRecord returns steps with another record in place of one; nil: with none.
-func withRecord(steps []journal.Step, was, now *journal.Record) []journal.Step {
-	steps = slices.Clone(steps)
-	for i, s := range steps {
-		if k := slices.Index(s.Records, was); k >= 0 {
-			steps[i].Records = slices.Clone(s.Records)
-			if now != nil {
-				steps[i].Records[k] = now
-			} else {
-				steps[i].Records = slices.Delete(steps[i].Records, k, k+1)
-			}
-			const changed = ", changed before it was committed"
-			steps[i].Why = strings.TrimSuffix(s.Why, changed) + changed
-		}
-	}
-	return steps
-}
-
-// remade returns the steps of a changed draft with what they do now: each one edits what the ones before it have left, and the
-// last one leaves the view. Those of earlier calls, which are not written yet, are as they were.
-func remade(v *View, steps []journal.Step) []journal.Step {
-	w, last := asOpened(v), -1
-	for i := v.session.unwritten(); i < len(steps); i++ {
-		s := &steps[i]
-		if len(s.Records) == 0 { // it is not written
-			continue
-		}
-		s.Before, s.Change.Removed = w.size.Tokens, replaced(w.list, s.Records)
-		if l, err := w.list.Over(v.session.WeighAll(s.Records)); err == nil {
-			w = withList(w, l)
-		}
-		s.After, last = w.size.Tokens, i
-	}
-	if last >= 0 { // what a rewrite of the same draft has replaced does not come back with it
-		steps[last].After = v.size.Tokens
-	}
-	return steps
-}
-
-// unwritten returns the number of steps of earlier calls that are not written yet.
-func (s *session) unwritten() int {
-	if p := s.opened.State.pending; p != nil {
-		return len(p.Steps)
-	}
-	return 0
-}
-
-// edit returns edit i with the view in which it can be changed.
-func (d *DraftResult) edit(i int) (*View, *journal.Record, error) {
-	if i < 0 || i >= len(d.Edits) {
-		return nil, nil, draftError(i, fmt.Errorf("is not one of the %d of the draft", len(d.Edits)))
-	}
-	e := d.Edits[i]
-	if e.stage != len(d.stages)-1 {
-		return nil, nil, draftError(i, errors.New("was made before a middleware that changed the messages; change those after it"))
-	}
-	return d.After, e.record, nil
-}
-
-// with returns the draft with other edits in its last view.
-func (d *DraftResult) with(i int, l edit.List, steps []journal.Step) (*DraftResult, error) {
-	last := len(d.stages) - 1
-	v := withList(d.stages[last], l)
-	v.turn.steps = remade(v, steps)
-	if added := v.edits(); len(added) > 0 {
-		before := asOpened(v)
-		err := v.session.Verify(&before.result, &v.result, added.Records(), v.session.terms(before.result.LeftOut), false)
-		if v.size.Counted >= before.size.Counted {
-			err = notShorter(before, v)
-		}
-		if err != nil {
-			return nil, draftError(i, err)
-		}
-	}
-	return newDraft(append(slices.Clone(d.stages[:last]), v), d.Events), nil
-}
+func (d *DraftResult) Without(i int) (*DraftResult, error) { return d.change(i, "", nil) }
 
 func draftError(i int, err error) error {
 	return &Error{Kind: Invalid, Op: "middleware", Err: fmt.Errorf("draft: edit %d: %w", i, err)}
