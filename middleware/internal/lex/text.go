@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -129,25 +128,19 @@ func (t *Text) Raw(from, to int) string {
 	return t.Folded[t.Tokens[from].From:t.Tokens[to-1].To()]
 }
 
-// findNames adds names, paths and links: runs of tokens without a space or bracket.
+// findNames adds names, paths and links: what [NameAt] finds and [ShapeOf] takes for one, and flags such as --force.
 func (t *Text) findNames() {
-	joins := func(t *Token) bool {
-		return t.Kind == Word || t.Kind == Digits && isDigit(t.Raw[0]) || t.Is(`./\:-#@~$+%`)
-	}
 	for i := 0; i < len(t.Tokens); {
-		from, to := i, i
-		for to < len(t.Tokens) && (to == from || t.Tokens[to].Glued) && joins(&t.Tokens[to]) {
-			to++
+		at := t.Tokens[i].From
+		from, end, next := NameAt(t.Folded, at)
+		if t.Folded[at] == '-' && t.Tokens[i].Kind == Word {
+			from, end, next = at, t.Tokens[i].To(), t.Tokens[i].To()
+			t.addName(Item{Kind: Name, Span: Span{from, end}}, from)
+		} else if from < end {
+			t.findName(from, t.withoutPlace(from, end))
 		}
-		i = max(to, i+1)
-		for to > from && t.Tokens[to-1].Is(`.:-#@~$+/\%`) {
-			to--
-		}
-		for from < to && t.Tokens[from].Is(":-+%") {
-			from++
-		}
-		if from < to && strings.Trim(t.Raw(from, to), "abcdefghijklmnopqrstuvwxyz") != "" {
-			t.findName(from, t.withoutPlace(from, to))
+		for i++; i < len(t.Tokens) && t.Tokens[i].From < next; {
+			i++
 		}
 	}
 }
@@ -155,12 +148,12 @@ func (t *Text) findNames() {
 var place = regexp.MustCompile(`^[^:]*[./][^:]*(:\d+(-\d+)?)+$`)
 
 // withoutPlace returns the end of main.go in main.go:42 or main.go:42-45, and adds the lines.
-func (t *Text) withoutPlace(from, to int) int {
-	if !place.MatchString(t.Raw(from, to)) {
-		return to
+func (t *Text) withoutPlace(from, end int) int {
+	if !place.MatchString(t.Folded[from:end]) {
+		return end
 	}
-	colon := from + slices.IndexFunc(t.Tokens[from:to], func(t Token) bool { return t.Is(":") })
-	for i := colon + 1; i < to; i++ {
+	colon := from + strings.IndexByte(t.Folded[from:], ':')
+	for i := t.TokenAt(colon); i < t.TokenAt(end); i++ {
 		if n := &t.Tokens[i]; n.Kind == Digits {
 			t.add(Item{Kind: Number, Span: Span{n.From, n.To()}, Value: Value{Literal: n.Text, Amount: n.Amount, Label: true}})
 			t.Named[i] = true
@@ -169,32 +162,46 @@ func (t *Text) withoutPlace(from, to int) int {
 	return colon
 }
 
-func (t *Text) findName(from, to int) {
-	raw := t.Raw(from, to)
-	it := Item{Kind: Name, Span: Span{t.Tokens[from].From, t.Tokens[to-1].To()}}
-	at, ok := it.From, true // where its words begin
-	switch before, _, isLink := strings.Cut(raw, "://"); {
-	case isLink:
+// findName adds a name if it looks like one of a program or a list.
+func (t *Text) findName(from, end int) {
+	raw := t.Folded[from:end]
+	it := Item{Kind: Name, Span: Span{from, end}}
+	switch ShapeOf(raw) {
+	case ShapeLink:
 		it.Kind = Link
-		at += len(before) + len("://")
-	case strings.ContainsAny(raw, `/\`):
-		it.Kind = Path
-		it.Weak, ok = isPath(raw)
+		if before, _, ok := strings.Cut(raw, "://"); ok {
+			from += len(before) + len("://")
+		}
+	case ShapePath:
+		it.Kind, it.Weak = Path, strings.IndexByte(`/\.~`, raw[0]) < 0 && !oddPart.MatchString(raw)
+	case ShapeID, ShapeSymbol:
+		toks := t.Tokens[t.TokenAt(from):t.TokenAt(end)]
+		isWord := func(t Token) bool { return t.Kind == Word }
+		isCount := len(toks) > 1 && (isDigit(raw[0]) && !strings.Contains(raw, ".") || counted.Has(toks[0].Text)) // 3-day, top-10
+		if isCount || !slices.ContainsFunc(toks, isWord) || known.Has(strings.ToLower(raw)) || isAmount(raw) {
+			return
+		}
 	default:
-		ok = isName(raw, t.Tokens[from:to])
-	}
-	if !ok {
 		return
 	}
-	it.Words, it.Open = t.WordsIn(at, it.To), strings.HasPrefix(t.Folded[it.To:], "...")
+	t.addName(it, from)
+}
+
+// addName adds a name whose words begin at from, and what an error says after its name.
+func (t *Text) addName(it Item, from int) {
+	it.Words, it.Open = t.WordsIn(from, it.To), strings.HasPrefix(t.Folded[it.To:], "...")
+	if len(it.Words) == 0 {
+		return
+	}
 	t.add(it)
-	for i := from; i < to; i++ {
+	last := t.TokenAt(it.To) - 1
+	for i := t.TokenAt(it.From); i <= last; i++ {
 		t.Named[i] = true
 	}
-	if low := strings.ToLower(raw); strings.HasSuffix(low, "error") || strings.HasSuffix(low, "exception") {
+	if low := strings.ToLower(t.Folded[it.From:it.To]); strings.HasSuffix(low, "error") || strings.HasSuffix(low, "exception") {
 		if said := strings.TrimRight(errorText.FindString(t.Folded[it.To:]), ".!"); said != "" {
 			end := it.To + len(said)
-			t.add(Item{Kind: Quotation, Span: Span{it.From, end}, Words: t.WordsIn(t.Tokens[to-1].From, end)})
+			t.add(Item{Kind: Quotation, Span: Span{it.From, end}, Words: t.WordsIn(t.Tokens[last].From, end)})
 		}
 	}
 }
@@ -202,45 +209,9 @@ func (t *Text) findName(from, to int) {
 var (
 	// What follows the name of an error is word for word.
 	errorText = regexp.MustCompile("^: ?[^,;()\\[\\]\"`。“”\\s]+( [^,;()\\[\\]\"`。“”\\s]+){0,11}")
-	// A part of a path that is no plain word.
-	oddPart  = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
-	longPart = regexp.MustCompile(`[^.]{2}`) // a file or a host, but not U.S
-	// A flag, underscores, capitals inside, digits after letters, errors of systems.
-	nameWord = regexp.MustCompile(`^-|[^\W_]_+[^\W_]|\p{Ll}\d*\p{Lu}|\pL\d|` +
-		`^(ECONN|ENO|EACC|EPERM|EADDR|EEXIST|EPIPE|ETIMED|EINVAL|EHOST|SIG)[A-Z0-9]+$`)
+	// A part of a path that is no plain word: if there is none, it may be no path.
+	oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
 )
-
-// isPath reports whether a run looks like a path. weak: only if its first part is known to be a folder.
-func isPath(raw string) (weak, ok bool) {
-	const short = 3 // /x
-	rooted := strings.ContainsAny(raw[:1], `/\.~`)
-	first := raw[:strings.IndexAny(raw, `/\`)]
-	ok = strings.ContainsFunc(raw, unicode.IsLetter) && !isAmount(first) && (!rooted || len(raw) > short)
-	return !rooted && !oddPart.MatchString(raw), ok
-}
-
-// isName reports whether a run looks like the name of something in a program or a list.
-func isName(raw string, toks []Token) bool {
-	raw = strings.TrimLeft(raw, "#~")
-	letters, named := false, false
-	for _, t := range toks {
-		letters = letters || t.Kind == Word
-		named = named || t.Kind == Word && nameWord.MatchString(t.Raw) && !known.Has(strings.ToLower(t.Raw))
-	}
-	if !letters || known.Has(strings.ToLower(raw)) || isAmount(raw) {
-		return false
-	}
-	digits := isDigit(raw[0])
-	switch {
-	case named && !digits, strings.Index(raw, "@") > 0, strings.Contains(raw, "::"):
-		return true
-	case strings.Contains(raw, "."):
-		return longPart.MatchString(raw)
-	case len(toks) == 1 || digits || strings.Contains(raw, ":"):
-		return digits && len(toks) == 1
-	}
-	return strings.ContainsAny(raw, "0123456789") && !counted.Has(toks[0].Text)
-}
 
 // findValues adds the numbers and dates that are not in a name.
 func (t *Text) findValues() {
