@@ -2,7 +2,7 @@ package lex
 
 import (
 	"math"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -197,94 +197,36 @@ func (v *Value) Precision() float64 {
 // MoneyOrDate returns the length of the amount of money or of the date that begins a text with more than its first word, in
 // bytes: 1,299 元, USD 250, 16 May 2024. word is the length of the first word. It returns 0 without one.
 func MoneyOrDate(text string, word int) (n int, isDate bool) {
-	const longest, tokens = 16, 12
-	if n = hanDay(text, word); n > 0 {
-		return n, true
-	}
-	if !goesOn(text[:word], text[word:]) {
+	const longest = 32 // bytes after the word
+	rest := strings.TrimPrefix(text[word:], " ")
+	if rest == "" || 'a' <= rest[0] && rest[0] <= 'z' || 'A' <= text[0] && text[0] <= 'Z' && !isDigit(rest[0]) { // as after most words
 		return 0, false
 	}
-	text = text[:min(len(text), word+longest)]
-	folded := Fold(text)
-	var buffer [tokens]Token
-	toks := Tokens(buffer[:0], folded)
-	v, ok := valueAt(toks, 0)
-	isDate = v.Date.Month > 0
-	if !ok || !isDate && !slices.ContainsFunc(v.Units, func(u Unit) bool { return u.Dimension == money }) {
+	m := moneyOrDate.FindStringSubmatchIndex(text[:min(len(text), word+longest)])
+	if m == nil || m[1] <= word {
 		return 0, false
 	}
-	n = toks[v.To-1].To()
-	for k := range text { // the length before folding
-		if len(folded) != len(text) && len(Fold(text[:k])) >= n {
-			n = k
-			break
-		}
-	}
-	if n <= word {
-		return 0, false
-	}
-	return n, isDate
+	return m[1], m[2] >= 0
 }
 
-// hanDay returns the length of a day such as 2026年3月15日 at the beginning of a text, or 0. word is the length of its digits.
-func hanDay(text string, word int) (n int) {
-	if word == 0 || !strings.HasPrefix(text[word:], "年") && !strings.HasPrefix(text[word:], "月") {
-		return 0
-	}
-	for _, unit := range [...]string{"年", "月", "日", "号"} {
-		if d := digitsAt(text, n); d > 0 && strings.HasPrefix(text[n+d:], unit) {
-			n += d + len(unit)
-		}
-	}
-	return n
-}
-
-// goesOn reports whether an amount of money or a date may begin with a word and continue after it.
-func goesOn(word, rest string) bool {
-	if rest == "" {
-		return false
-	}
-	if word != "" && 'a' <= word[0] && word[0] <= 'z' {
-		return false
-	}
-	c, size := ClassAt(rest, 0)
-	if word == "" {
-		return c == Currency
-	}
-	first, _ := ClassAt(word, 0)
-	if first != Digit {
-		return first == Upper && (c == Blank || c == Digit) && capital[word] != 0
-	}
-	if rest[0] == ',' { // 299,50 EUR
-		return digitsAt(rest, 1) == 2 && len(rest) > 3 && rest[3] == ' '
-	}
-	if rest[0] == ' ' && len(rest) > 1 {
-		rest = rest[1:]
-		c, size = ClassAt(rest, 0)
-	}
-	switch {
-	case c == Wide, c == Letter:
-		return strings.Contains(joinsNumber, rest[:size])
-	case c == Upper, c.InWord() && size > 1:
-		next := rest[:RunEnd(rest, 0)]
-		return currencies.Has(next) || capital[next] == aCurrency || capital[next] == aMonth && len(word) <= len("31st")
-	}
-	return c == Currency || c == Digit && isGroup(rest)
-}
-
-const aMonth, aCurrency = 1, 2
-
-// capital has the names of months, such as May, and the codes of currencies, such as USD.
-var capital = func() map[string]int {
-	all := map[string]int{}
+// moneyOrDate matches amounts of money, and dates as its first group.
+var moneyOrDate = func() *regexp.Regexp {
+	var months, codes, names []string
 	for _, w := range lists["month"].Words {
-		all[strings.ToUpper(w[:1])+w[1:]] = aMonth
+		months = append(months, strings.ToUpper(w[:1])+w[1:])
 	}
 	for _, w := range currencies.Words {
-		all[strings.ToUpper(w)] = aCurrency
+		if w[0] < utf8.RuneSelf && w != "$" {
+			codes = append(codes, strings.ToUpper(w))
+		} else {
+			names = append(names, regexp.QuoteMeta(w))
+		}
 	}
-	return all
+	const number, day, year = `\p{Nd}+(?:[., ]\p{Nd}{3})*(?:[.,]\p{Nd}{1,2})?`, `\d\d?(?:st|nd|rd|th)?`, `\d{4}`
+	month, code, name := "(?:"+strings.Join(months, "|")+")", "(?:"+strings.Join(codes, "|")+")", "(?:"+strings.Join(names, "|")+")"
+	re := regexp.MustCompile(`^(?:(` + day + ` ` + month + `\b(?:,? ` + year + `\b)?|` + month + ` ` + day + `\b(?:,? ` + year + `\b)?|` +
+		month + ` ` + year + `\b|(?:\d+年)?\d+月(?:\d+[日号])?|` + year + `年)|` +
+		number + ` ?(?:[` + hanUnits + `]*` + name + `|` + code + `\b)|(?:` + name + `|` + code + `\b) ?` + number + `)`)
+	re.Longest()
+	return re
 }()
-
-// joinsNumber has the Chinese characters that continue an amount of money or a date after a number.
-var joinsNumber = strings.Join(currencies.Words, "") + hanUnits + "年月"
