@@ -56,11 +56,7 @@ func (s *Source) Check(body string) (found []Finding) {
 		if sentence[0] == '#' || strings.HasPrefix(sentence, "**") || strings.HasSuffix(heading, ":") || strings.HasSuffix(heading, "：") {
 			planned = plans.MatchString(heading)
 		}
-		var items []string
-		for piece := range pieces(sentence) {
-			items = append(items, s.unsupported(piece, planned)...)
-		}
-		if items != nil {
+		if items := s.unsupported(sentence, planned); items != nil {
 			found = append(found, Finding{from, from + len(sentence), items})
 		}
 		from += len(sentence)
@@ -72,9 +68,9 @@ func (s *Source) Check(body string) (found []Finding) {
 var plans = regexp.MustCompile(`(?i)^\W*(\d+\W+)?(` + alternatives("plan") + `)([^a-z/._-]|$)`)
 
 // unsupported returns the claims of a sentence that the source does not support.
-func (s *Source) unsupported(piece string, planned bool) (items []string) {
+func (s *Source) unsupported(said string, planned bool) (items []string) {
 	const most = 12 // numbers that give others
-	sen := read(piece)
+	sen := read(said)
 	planned = planned || plans.MatchString(sen.Folded)
 	var given []float64
 	for _, v := range lex.Values(sen.Tokens) {

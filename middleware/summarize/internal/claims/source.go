@@ -2,14 +2,12 @@ package claims
 
 import (
 	"index/suffixarray"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
@@ -35,7 +33,6 @@ type Source struct {
 	assents    bool             // the user has agreed to something
 	wide       bool             // statements are in Chinese
 	asked      statement        // the newest text of the assistant, while the source is built
-	seen       map[string]bool  // lines of results, while the source is built
 	toks       []lex.Token
 }
 
@@ -51,7 +48,6 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 	s := &Source{
 		digits: map[string]bool{}, amounts: map[string][]float64{}, dates: map[lex.Day]bool{},
 		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
-		seen: map[string]bool{},
 	}
 	answers := s.addRuns(covered, view)
 	texts := map[string]bool{}
@@ -79,7 +75,7 @@ func SourceOf(covered, view []message.Message, earlier []string, others ...strin
 	for _, all := range s.amounts {
 		slices.Sort(all)
 	}
-	s.words, s.seen = suffixarray.New(s.stream), nil
+	s.words = suffixarray.New(s.stream)
 	return s
 }
 
@@ -146,7 +142,7 @@ func (s *Source) addText(t string, by role) {
 		s.note(t, by)
 	case called:
 	case shown:
-		t = s.unseen(t)
+		s.digits[strconv.Itoa(strings.Count(strings.TrimSuffix(t, "\n"), "\n")+1)] = true // who counts its lines is right
 	}
 	all := []string{t}
 	if plain := strings.ReplaceAll(lex.Unescape(t), `\\`, `\`); plain != t {
@@ -154,43 +150,9 @@ func (s *Source) addText(t string, by role) {
 	}
 	for _, t := range all {
 		s.stream = append(s.stream, 0, 1, 0) // nothing begins in one text and ends in another
-		for piece := range pieces(t) {
-			s.toks = lex.Tokens(s.toks[:0], lex.Fold(piece))
+		for line := range strings.Lines(t) {
+			s.toks = lex.Tokens(s.toks[:0], lex.Fold(line))
 			s.add(s.toks, by)
-		}
-	}
-}
-
-// unseen returns the lines of a result that are not in those before.
-func (s *Source) unseen(t string) string {
-	const least = 8 // bytes
-	var b strings.Builder
-	n := 0
-	for line := range strings.Lines(t) {
-		n++
-		if len(line) < least || !s.seen[line] {
-			s.seen[line] = true
-			b.WriteString(line)
-		}
-	}
-	s.digits[strconv.Itoa(n)] = true // who counts them is right
-	return b.String()
-}
-
-// pieces yields a text in pieces that end with a line, or in a long line with a word.
-func pieces(body string) iter.Seq[string] {
-	const most = 8 << 10
-	return func(yield func(string) bool) {
-		for rest := body; rest != ""; {
-			piece := shorten.Head(rest, most)
-			if k := strings.LastIndexByte(piece, '\n') + 1; k > 0 {
-				piece = piece[:k]
-			} else if k := strings.LastIndexAny(piece, " ,;，。"); k > 0 && len(piece) < len(rest) {
-				piece = piece[:k]
-			}
-			if rest = rest[len(piece):]; !yield(piece) {
-				return
-			}
 		}
 	}
 }

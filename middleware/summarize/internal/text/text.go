@@ -77,28 +77,12 @@ var roundBrackets = strings.NewReplacer("[", "(", "]", ")", "【", "(", "】", "
 
 // oneLine removes what is not visible and writes white space as single spaces.
 func oneLine(text string) string {
-	if isPlain(text) {
-		return text
-	}
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || isVisible(r) {
 			return r // an invalid byte is U+FFFD here
 		}
 		return -1
 	}, text)), " ")
-}
-
-// isPlain reports whether a text is visible ASCII with single spaces between words.
-func isPlain(text string) bool {
-	before := byte(' ')
-	for i := range len(text) {
-		b := text[i]
-		if b < ' ' || b >= 0x7F || b == ' ' && before == ' ' {
-			return false
-		}
-		before = b
-	}
-	return before != ' ' || text == ""
 }
 
 // isVisible reports whether a character is shown. Joining marks, as of emoji and of
