@@ -35,9 +35,6 @@ const (
 	Failed    Reason = "failed"        // there is no answer: the model failed or took too long, or was stopped
 )
 
-// askedAgain are the reasons after which a model is asked once more, with what prompts say of them.
-var askedAgain = [...]Reason{Empty, CutOff, ToolCalls, NoSummary, Copied, Malformed, TooLong, Invented}
-
 // RejectedError is the error of an answer that is not accepted.
 type RejectedError struct {
 	Reason Reason

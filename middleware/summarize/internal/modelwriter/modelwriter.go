@@ -10,8 +10,8 @@
 // tool calls and results as text. Suffix: the model of the live conversation is asked by one more message at its end, so that the
 // provider's prompt cache holds the rest.
 //
-// After an answer that is not accepted, see [Reason], or an error that may pass, the model is asked again, with the reason; a long
-// record is then divided into parts. A record that does not fit the window is summarised in parts at once. Nothing is removed from
+// After an answer that is not accepted, see [Reason], or an error that may pass, the model is asked again, with the reason. A record
+// that does not fit the window is summarised in parts. Nothing is removed from
 // a record. No answer gets into an error in full, and no error into a summary.
 package modelwriter
 
@@ -189,7 +189,7 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 }
 
 // attempt asks about a part of the record until an answer is accepted. It returns smaller pieces instead if the part is too
-// long for one request, or was shown without success.
+// long for one request.
 func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier unit) (answer string, smaller []piece, err error) {
 	reserved := s.cutter.size(earlier)
 	for {
@@ -202,14 +202,6 @@ func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier un
 		}
 		if *t = t.again(err); t.failures > s.Writer.Retries || !passing(err) {
 			return "", nil, err
-		}
-		if t.after == Invented { // it was not too long
-			continue
-		}
-		if n := pieces[0].tokens; n >= 2*max(s.capacity.accepted, leastRoom) {
-			if pieces = s.cutter.pieces(pieces[0].units, n*3/5); len(pieces) > 1 {
-				return "", pieces, nil
-			}
 		}
 	}
 }

@@ -78,14 +78,8 @@ func atMost(n, limit int) int {
 
 // frame returns the tokens of the longest request that shows nothing.
 func (s *session) frame(accepted int) int {
-	most := 0
-	for _, notes := range []bool{false, true} {
-		for _, after := range askedAgain {
-			t := task{notes: notes, part: 1, parts: 1, earlier: !notes && s.Earlier != "", tokens: accepted, after: after}
-			most = max(most, s.Meter.Request(s.messages(t, "", "record"), nil))
-		}
-	}
-	return most
+	const reason = 64 // tokens of why it is asked again
+	return s.Meter.Request(s.messages(task{earlier: s.Earlier != "", tokens: accepted}, "", "record"), nil) + reason
 }
 
 // wanted returns the tokens that the author is asked to write: fewer than are accepted, since models count badly.
