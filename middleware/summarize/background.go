@@ -12,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
-	"github.com/laconic-go/laconic/store"
 )
 
 // advice is what is stored of a conversation when its soft threshold was reached: how it
@@ -111,21 +110,13 @@ func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) boo
 	return false
 }
 
-// prepared is a prepared summary, as the task of the pieces of a view that it is of.
-type prepared struct {
-	*task
-
-	handle store.Handle // in the summary, of what was folded then
-}
-
-// preparedOf returns the prepared summary of some of the pieces, if it is still valid,
+// preparedOf returns the task of a prepared summary of some of the pieces, if it is still valid,
 // or nil. Messages that were kept then may be folded with them now.
-func (e *editor) preparedOf(o *origins, all []piece) *prepared {
+func (e *editor) preparedOf(o *origins, all []piece) *task {
 	a := e.adviceOf(o.view)
 	if a == nil || !a.ended.Load() || a.result == nil {
 		return nil
 	}
-	then := a.job.key
 	outside := func(k int) bool {
 		_, found := slices.BinarySearchFunc(a.job.covers, k, func(c covered, k int) int { return cmp.Compare(c.at, k) })
 		return !found
@@ -140,17 +131,14 @@ func (e *editor) preparedOf(o *origins, all []piece) *prepared {
 		return nil
 	}
 	m := e.gather(o, block{pieces: pieces})
-	if m.key.last != then.last || m.key.covers != then.covers {
+	if m.key != a.job.key || !m.fits(a.result) { // its last line has the handle of what was folded then
 		return nil
 	}
-	return &prepared{&task{material: *m, estimate: m.size(a.result), ready: a.result}, then.handle}
+	return &task{material: *m, estimate: m.size(a.result), ready: a.result}
 }
 
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the trigger would still be met.
-func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepared) (*middleware.Plan, error) {
-	if p.key.handle != p.handle {
-		return nil, nil
-	}
+func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *task) (*middleware.Plan, error) {
 	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
 	after, err := v.Preview(layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
@@ -159,7 +147,7 @@ func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepar
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
 		return nil, nil //nolint:nilerr // likewise
 	}
-	passed, vetoes, err := e.decided(ctx, []*task{p.task})
+	passed, vetoes, err := e.decided(ctx, []*task{p})
 	switch {
 	case err != nil:
 		return nil, err
@@ -168,7 +156,7 @@ func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *prepar
 	case passed[0].key.asked != (Decision{}):
 		return nil, nil
 	}
-	plan := e.planOf([]*task{p.task})
+	plan := e.planOf([]*task{p})
 	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.newlyCovered()), "message"))
 	return plan, nil
 }

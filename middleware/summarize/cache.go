@@ -101,12 +101,3 @@ func (c *cache) fly(
 	f.err, f.retry = err, err != nil && (background || bug || ctx.Err() != nil)
 	return p, err
 }
-
-// forget removes a product, unless another one has replaced it.
-func (c *cache) forget(k key, p *product) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if f := c.flights[k]; f != nil && f.product == p {
-		delete(c.flights, k)
-	}
-}

@@ -46,15 +46,15 @@ func (m *material) fits(p *product) bool { return m.size(p) < m.before }
 // make returns the product, which is made once for equal concurrent jobs.
 func (j job) make(ctx context.Context) (*product, error) {
 	p := j.ready
-	for p == nil || !j.fits(p) {
-		if p != nil { // what is folded has become shorter since
-			j.cache.forget(j.key, p)
+	if p == nil {
+		made, own, err := j.cache.do(ctx, j.key, j.background, j.produce)
+		switch {
+		case own || err != nil:
+			return made, err
+		case !j.fits(made): // what is folded has become shorter since
+			return j.produce(ctx)
 		}
-		var own bool
-		var err error
-		if p, own, err = j.cache.do(ctx, j.key, j.background, j.produce); own || err != nil {
-			return p, err
-		}
+		p = made
 	}
 	if !j.log.later {
 		p.log.tell(ctx, j.fold.View, true)
