@@ -195,81 +195,6 @@ func TestReseal(t *testing.T) {
 	})
 }
 
-// TestDamagedEntryHeals has a conversation whose newest entry is damaged. The process that takes over keeps the older
-// edits, says what it has left out, and writes; the next process finds all of that, without a word.
-func TestDamagedEntryHeals(t *testing.T) {
-	t.Parallel()
-	for name, damage := range map[string]func(t *testing.T, d *database, newest []byte){
-		"newest": func(t *testing.T, d *database, newest []byte) {
-			t.Helper()
-			d.damage(t, "laconic_entries", "rev = $1", newest)
-		},
-		"torn": func(t *testing.T, d *database, newest []byte) {
-			t.Helper()
-			_, err := d.open(t).ExecContext(t.Context(), "update laconic_entries set data = $1 where rev = $2", []byte{2}, newest)
-			require.NoError(t, err)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			eachDatabase(t, func(t *testing.T, d *database) {
-				var events []middleware.Event
-				history := []message.Message{message.User("Which log has an error?")}
-				grow := func() {
-					id := fmt.Sprint("call", len(history))
-					history = append(history, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}),
-						message.Result(id, "read", id+strings.Repeat(" ok", 2000)))
-				}
-				sent := func() []message.Message { // by a new process
-					e := d.engine(t, engine.Options{Limits: patient})
-					chain := middleware.With(middleware.Env{Journal: e.Journal(), Archive: e.Archive("s"), Scope: "s"},
-						contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 1}))
-					req, got, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
-					require.NoError(t, err)
-					events = got
-					return req.Messages
-				}
-				grow()
-				grow()
-				first := sent()
-				older := entriesOf(t, d)
-				grow()
-				sent()
-				var newest []byte
-				for rev := range entriesOf(t, d) {
-					if !older[rev] {
-						newest = []byte(rev)
-					}
-				}
-				damage(t, d, newest)
-				healed := sent()
-				require.NotEmpty(t, events)
-				require.Equal(t, middleware.Failed, events[0].Kind)
-				require.ErrorIs(t, events[0].Err, store.ErrDamaged)
-				require.ErrorContains(t, events[0].Err, "removed, with 0 that build on it")
-				require.Equal(t, first[:3], healed[:3], "the older edit is as it was")
-				require.Equal(t, middleware.Edited, events[len(events)-1].Kind, "and what the newest one did is done again")
-				require.Equal(t, healed, sent())
-				require.Empty(t, events, "it was written")
-			})
-		})
-	}
-}
-
-// entriesOf returns the revisions in a database.
-func entriesOf(t *testing.T, d *database) map[string]bool {
-	t.Helper()
-	revs := map[string]bool{}
-	err := each(func(scan func(...any) error) error {
-		var rev []byte
-		err := scan(&rev)
-		revs[string(rev)] = true
-		return err
-	})(d.open(t).QueryContext(t.Context(), "select rev from laconic_entries")) //nolint:rowserrcheck // each does
-	require.NoError(t, err)
-	return revs
-}
-
 // TestLostDatabase has a database that loses everything while a process uses it: the next call says so and names the
 // handles that lead nowhere, sends all again, plans anew, and what it writes is found by others.
 func TestLostDatabase(t *testing.T) {
@@ -316,19 +241,6 @@ for n in select relname from pg_class where relkind = 'r' and relnamespace = cur
   execute 'drop table ' || quote_ident(n) || ' cascade';
 end loop; end $$`)
 		}, "its tables are gone")
-	})
-	t.Run("postgres functions", func(t *testing.T) { // a copy of the tables alone has none
-		t.Parallel()
-		d := postgresDatabase(t)
-		e := d.engine(t, engine.Options{Limits: patient})
-		_, err := e.Journal().Put(t.Context(), "s", []journal.Write{{ID: message.ID{1}, Entry: rewrite(message.ID{}, "kept")}})
-		require.NoError(t, err)
-		d.exec(t, `drop function laconic_find, laconic_put`)
-		require.ErrorContains(t, e.Ping(t.Context()), "the database has lost everything")
-		require.NoError(t, e.Ping(t.Context()), "they are made anew")
-		found, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{{1}})
-		require.NoError(t, err)
-		require.Len(t, found.Entries, 1, "the rows are there")
 	})
 	t.Run("postgres rows", func(t *testing.T) {
 		t.Parallel()
@@ -389,18 +301,4 @@ func loses(t *testing.T, d *database, lose func(*testing.T, *database), why stri
 	require.NoError(t, err)
 	require.Empty(t, others)
 	require.Equal(t, sent, req.Messages[:len(sent)])
-}
-
-// TestFilesArePrivate has a database that others may read, and files next to it that they may not.
-func TestFilesArePrivate(t *testing.T) {
-	t.Parallel()
-	d := sqliteDatabase(t)
-	require.NoError(t, os.WriteFile(d.file, nil, 0o600))
-	require.NoError(t, os.Chmod(d.file, 0o644))
-	requireWorks(t, d.engine(t, engine.Options{Limits: patient}))
-	for _, end := range []string{"-wal", "-shm"} {
-		info, err := os.Stat(d.file + end)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode(), end)
-	}
 }

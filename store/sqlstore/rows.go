@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +15,25 @@ import (
 const maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
 
 const overhead = 200 // bytes of a row in addition to its data, as in the statements; see [engine.Usage]
+
+// tables is what both databases have in common. Its statements have parameters as SQLite has them, SCOPE for the ID of the
+// scope whose name is ?1, NOW for the time in milliseconds and LOCKED for a lock of rows; dialect makes those of the database
+// of them.
+type tables struct {
+	db      *sql.DB                                                    // reads
+	write   func(ctx context.Context, do func(tx *sql.Tx) error) error // makes a transaction
+	dialect *strings.Replacer
+}
+
+// run runs statements with the same arguments.
+func (t *tables) run(ctx context.Context, tx *sql.Tx, args []any, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := tx.ExecContext(ctx, t.dialect.Replace(statement), args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // each returns a function that scans all rows of a result.
 func each(do func(scan func(...any) error) error) func(*sql.Rows, error) error {
@@ -41,59 +58,147 @@ func (r row) row() engine.Row {
 	return engine.Row{Rev: id(r.rev), Base: id(r.base), Conversation: id(r.conversation), Data: r.data}
 }
 
-// scanChain returns the rows of a chain, and the revisions of all if one of them is to be
-// renewed.
-func scanChain(rows *sql.Rows, err error) (at int, chain []engine.Row, old []message.ID, _ error) {
+// renewEntries marks an entry and those that it builds on as used: ?1 is the name of the scope, ?2 the revision.
+const renewEntries = `update laconic_entries set used = NOW where scope = SCOPE and rev in (
+  with recursive chain(scope, rev, base) as (
+    select scope, rev, base from laconic_entries where scope = SCOPE and rev = ?2
+    union select e.scope, e.rev, e.base from chain c join laconic_entries e on e.scope = c.scope and e.rev = c.base
+  ) select rev from chain)`
+
+// renewContents marks the contents of a conversation as used: ?2 is the conversation, ?3 the TTL.
+const renewContents = `update laconic_contents set used = NOW
+where scope = SCOPE and handle in (select handle from laconic_links where scope = SCOPE and conversation = ?2)
+and used < NOW - cast(?3 as bigint) / 2 and used >= NOW - ?3`
+
+// found returns the rows of a find: an entry and those that it builds on. If one is to be renewed, all are, with the
+// contents of their conversation; in a database that is read-only they are not.
+func (t *tables) found(ctx context.Context, scope string, b engine.Bounds, rows *sql.Rows, err error) (int, []engine.Row, error) {
 	at, renew := -1, false
+	var chain []engine.Row
 	err = each(func(scan func(...any) error) error {
 		var r row
 		var stale bool
-		if err := scan(&at, &r.rev, &r.base, &r.conversation, &r.data, &stale); err != nil {
-			return err
-		}
+		err := scan(&at, &r.rev, &r.base, &r.conversation, &r.data, &stale)
 		chain, renew = append(chain, r.row()), renew || stale
-		return nil
+		return err
 	})(rows, err)
 	if err != nil {
-		return -1, nil, nil, err
+		return -1, nil, err
 	}
-	for i := range chain {
-		if renew {
-			old = append(old, chain[i].Rev)
-		}
+	if renew {
+		_ = t.write(ctx, func(tx *sql.Tx) error {
+			return errors.Join(t.run(ctx, tx, []any{[]byte(scope), chain[0].Rev[:]}, renewEntries),
+				t.run(ctx, tx, []any{[]byte(scope), chain[0].Conversation[:], millis(b.TTL)}, renewContents))
+		})
 	}
-	return at, chain, old, nil
+	return at, chain, nil
 }
 
-// scanRows returns entries.
-func scanRows(rows *sql.Rows, err error) ([]engine.Row, error) {
-	var all []engine.Row
+// Entries implements [engine.Backend].
+func (t *tables) Entries(ctx context.Context, scope string, conversation message.ID) (all []engine.Row, err error) {
 	err = each(func(scan func(...any) error) error {
 		var r row
-		if err := scan(&r.rev, &r.base, &r.conversation, &r.data); err != nil {
-			return err
-		}
+		err := scan(&r.rev, &r.base, &r.conversation, &r.data)
 		all = append(all, r.row())
-		return nil
-	})(rows, err)
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: entries: %w", err)
-	}
-	return all, nil
+		return err
+	})(t.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
+where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, //nolint:rowserrcheck // each does
+		[]byte(scope), conversation[:]))
+	return all, err
 }
 
-// scanContent returns a content, and whether it is to be renewed.
-func scanContent(handle string, r *sql.Row) (c engine.Content, stale bool, err error) {
-	c.Handle = strings.Clone(handle)
+// Get implements [engine.Backend].
+func (t *tables) Get(ctx context.Context, scope, handle string, b engine.Bounds) (engine.Content, error) {
+	c := engine.Content{Handle: strings.Clone(handle)}
 	var key []byte
-	switch err := r.Scan(&key, &c.Data, &stale); {
+	var stale bool
+	err := t.db.QueryRowContext(ctx, t.dialect.Replace(`select key, data, coalesce(used < NOW - cast(?3 as bigint) / 2, false) from laconic_contents
+where scope = SCOPE and handle = ?2 and (?3 is null or used >= NOW - ?3)`),
+		[]byte(scope), handle, millis(b.TTL)).Scan(&key, &c.Data, &stale)
+	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return engine.Content{}, false, store.ErrNotFound
+		return engine.Content{}, store.ErrNotFound
 	case err != nil:
-		return engine.Content{}, false, fmt.Errorf("sqlstore: get: %w", err)
+		return engine.Content{}, err
+	case stale:
+		_ = t.write(ctx, func(tx *sql.Tx) error {
+			return t.run(ctx, tx, []any{[]byte(scope), handle}, `update laconic_contents set used = NOW
+where scope = SCOPE and handle = ?2`)
+		})
 	}
 	copy(c.Key[:], key)
-	return c, stale, nil
+	return c, nil
+}
+
+// deletes remove a conversation, ?2. What is decided by links is locked before,
+// in another statement, so that what was added meanwhile is seen.
+var deletes = []string{
+	`delete from laconic_heads where scope = SCOPE and conversation = ?2`,
+	`delete from laconic_entries where scope = SCOPE and conversation = ?2`,
+	`select 1 from laconic_contents where scope = SCOPE
+and handle in (select handle from laconic_links where scope = SCOPE and conversation = ?2) order by handle LOCKED`,
+	`delete from laconic_contents where scope = SCOPE
+and handle in (select handle from laconic_links where scope = SCOPE and conversation = ?2)
+and not exists (select 1 from laconic_links l where l.scope = laconic_contents.scope and l.handle = laconic_contents.handle
+  and l.conversation <> ?2)`,
+	`delete from laconic_links where scope = SCOPE and conversation = ?2`,
+}
+
+// Delete implements [engine.Backend].
+func (t *tables) Delete(ctx context.Context, scope string, conversations ...message.ID) error {
+	return t.write(ctx, func(tx *sql.Tx) error {
+		if len(conversations) == 0 {
+			return t.run(ctx, tx, []any{[]byte(scope)}, `delete from laconic_scopes where name = ?1`)
+		}
+		for _, c := range conversations {
+			if err := t.run(ctx, tx, []any{[]byte(scope), c[:]}, deletes...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// List implements [engine.Backend].
+func (t *tables) List(ctx context.Context, scopes ...string) (all []engine.Usage, err error) {
+	scan := each(func(scan func(...any) error) error {
+		var u engine.Usage
+		var scope, conversation []byte
+		var used int64
+		err := scan(&scope, &conversation, &u.Entries, &u.Contents, &u.Bytes, &used)
+		u.Scope, u.Conversation, u.Used = string(scope), id(conversation), time.UnixMilli(used)
+		all = append(all, u)
+		return err
+	})
+	list := func(where string, args ...any) error {
+		return scan(t.db.QueryContext(ctx, `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes), max(used) from (
+  select scope, conversation, 1 as entries, 0 as contents, length(data) + 200 as bytes, used from laconic_entries
+  union all
+  select l.scope, conversation, 0, 1, length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
+) r join laconic_scopes s on s.id = r.scope `+where+`
+group by s.name, conversation order by s.name, max(used) desc, conversation`, args...)) //nolint:rowserrcheck // each does
+	}
+	if len(scopes) == 0 {
+		err = list("")
+	}
+	for _, scope := range scopes {
+		err = errors.Join(err, list(`where s.name = $1`, []byte(scope)))
+	}
+	return all, err
+}
+
+// Drop implements [engine.Backend].
+func (t *tables) Drop(ctx context.Context, scope string, rows []engine.Row) error {
+	return t.write(ctx, func(tx *sql.Tx) error {
+		for i := range rows {
+			err := t.run(ctx, tx, []any{[]byte(scope), rows[i].Rev[:], rows[i].Data},
+				`delete from laconic_entries where scope = SCOPE and rev = ?2 and data = ?3`)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // rewrites are the statements that read and write 100 rows of a table, after a scope and a key.
@@ -114,13 +219,11 @@ where (scope, handle) > ($1, $2) order by scope, handle limit 100`,
 	},
 }
 
-// rewriteRows implements what [engine.Backend] demands of Rewrite, a page in a transaction.
-func rewriteRows(
-	ctx context.Context, do func(context.Context, func(*sql.Tx) error) error, change func(string, []byte) ([]byte, error),
-) error {
+// Rewrite implements [engine.Backend], a page in a transaction.
+func (t *tables) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
 	for _, r := range rewrites {
 		for scope, key, n := int64(0), r.first, 1; n > 0; {
-			err := do(ctx, func(tx *sql.Tx) error {
+			err := t.write(ctx, func(tx *sql.Tx) error {
 				n = 0
 				var writes [][]any
 				err := each(func(scan func(...any) error) error {
@@ -131,72 +234,56 @@ func rewriteRows(
 					n++
 					data, err := change(string(name), was)
 					if data != nil {
-						writes = append(writes, []any{data, scope, key, was, len(data) - len(was)})
+						writes = append(writes, []any{data, scope, key, was})
 					}
 					return err
 				})(tx.QueryContext(ctx, r.page, scope, key)) //nolint:rowserrcheck // each does
-				return errors.Join(err, rewriteSome(ctx, tx, r.write, writes))
+				for i := 0; i < len(writes) && err == nil; i++ {
+					_, err = tx.ExecContext(ctx, r.write, writes[i]...)
+				}
+				return err
 			})
 			if err != nil {
-				return fmt.Errorf("sqlstore: rewrite: %w", err)
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// rewriteSome runs a statement for each row that still has its data: new data, scope, key, data, and the bytes it adds.
-func rewriteSome(ctx context.Context, tx *sql.Tx, statement string, writes [][]any) error {
-	for _, w := range writes {
-		r, err := tx.ExecContext(ctx, statement, w[:4]...)
-		if err != nil {
-			return err
-		}
-		if n, _ := r.RowsAffected(); n == 0 || w[4] == 0 { // the drivers always know
-			continue
-		}
-		if _, err := tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes + $1 where id = $2`, w[4], w[1]); err != nil {
-			return err
-		}
-	}
-	return nil
+// vacuums remove what was last used more than ?1 milliseconds ago. An entry is kept as long as one that is used builds on it.
+var vacuums = [...]string{
+	`with recursive kept as (
+  select b.scope, b.rev, b.base from laconic_entries e join laconic_entries b on b.scope = e.scope and b.rev = e.base
+  where e.used >= NOW - ?1 and b.used < NOW - ?1
+  union select b.scope, b.rev, b.base from kept k join laconic_entries b on b.scope = k.scope and b.rev = k.base where b.used < NOW - ?1
+) delete from laconic_entries where used < NOW - ?1
+and not exists (select 1 from kept k where k.scope = laconic_entries.scope and k.rev = laconic_entries.rev)`,
+	`delete from laconic_contents where used < NOW - ?1`,
 }
 
-// dropRows implements what [engine.Backend] demands of Drop, in a transaction.
-func dropRows(ctx context.Context, tx *sql.Tx, scope string, rows []engine.Row) error {
-	for i := range rows {
-		r, err := tx.ExecContext(ctx, `delete from laconic_entries where scope = (select id from laconic_scopes where name = $1)
-and rev = $2 and data = $3`, []byte(scope), rows[i].Rev[:], rows[i].Data)
-		if err == nil {
-			n, _ := r.RowsAffected() // the drivers always know
-			_, err = tx.ExecContext(ctx, `update laconic_scopes set bytes = bytes - $2 where name = $1`,
-				[]byte(scope), n*int64(len(rows[i].Data)+overhead))
-		}
-		if err != nil {
-			return fmt.Errorf("sqlstore: drop: %w", err)
-		}
+// expire removes what is too old.
+func (t *tables) expire(ctx context.Context, tx *sql.Tx, ttl time.Duration) (removed int, err error) {
+	if ttl == 0 {
+		return 0, nil
 	}
-	return nil
+	for _, statement := range vacuums {
+		r, err := tx.ExecContext(ctx, t.dialect.Replace(statement), millis(ttl))
+		if err != nil {
+			return removed, err
+		}
+		n, _ := r.RowsAffected() // the drivers always know
+		removed += int(n)
+	}
+	return removed, nil
 }
 
-// scanUsage returns what is kept; the time is in milliseconds.
-func scanUsage(rows *sql.Rows, err error) ([]engine.Usage, error) {
-	var all []engine.Usage
-	err = each(func(scan func(...any) error) error {
-		var u engine.Usage
-		var scope, conversation []byte
-		var used int64
-		if err := scan(&scope, &conversation, &u.Entries, &u.Contents, &u.Bytes, &used); err != nil {
-			return err
-		}
-		u.Scope, u.Conversation, u.Used = string(scope), id(conversation), time.UnixMilli(used)
-		all = append(all, u)
+// millis returns a time to live in milliseconds; nil: without end.
+func millis(ttl time.Duration) any {
+	if ttl == 0 {
 		return nil
-	})(rows, err)
-	if err != nil {
-		return nil, fmt.Errorf("sqlstore: list: %w", err)
 	}
-	return all, nil
+	return ttl.Milliseconds()
 }
 
 // id returns an ID as it is kept; what has another length is not one of ours.
@@ -212,7 +299,7 @@ func orNull(id message.ID) []byte {
 	if id.IsZero() {
 		return nil
 	}
-	return slices.Clone(id[:])
+	return id[:]
 }
 
 // idBytes returns the bytes of IDs.

@@ -3,30 +3,19 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schemas
+	_ "embed" // the tables
 	"fmt"
 )
 
-// schema is how tables are made. Each step makes the tables of its version from those of the
-// version before; the first one makes them from nothing. A step is never changed. It keeps
-// all that a program of the version before uses: that works with the tables, too.
-type schema struct {
-	steps     []string
-	functions string // are made again after the steps
-}
+// tablesVersion is the version of the tables that this package makes. It works with those of the next one, too, which keep
+// all that it uses.
+const tablesVersion = 1
 
 var (
-	//go:embed schema/postgres1.sql
-	postgres1 string
-	//go:embed schema/postgres2.sql
-	postgres2 string
-	//go:embed schema/postgres_functions.sql
-	postgresFunctions string
-	//go:embed schema/sqlite1.sql
-	sqlite1 string
-
-	postgresSchema = schema{[]string{postgres1, postgres2}, postgresFunctions}
-	sqliteSchema   = schema{[]string{sqlite1}, ""}
+	//go:embed schema/postgres.sql
+	postgresTables string
+	//go:embed schema/sqlite.sql
+	sqliteTables string
 )
 
 // queryer is a database or a transaction.
@@ -35,42 +24,30 @@ type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// version returns the version of the tables, which are there.
-func version(ctx context.Context, q queryer) (n int, err error) {
+// version returns the version of the tables; 0: there are none. there is a statement that says whether there are any.
+func version(ctx context.Context, q queryer, there string) (n int, err error) {
+	var is bool
+	if err := q.QueryRowContext(ctx, there).Scan(&is); err != nil || !is {
+		return 0, err
+	}
 	if err = q.QueryRowContext(ctx, `select max(version) from laconic_schema`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("read laconic_schema: %w", err)
 	}
-	if n < 1 {
-		return 0, fmt.Errorf("laconic_schema has version %d, want at least 1", n)
+	if n < 1 || n > tablesVersion+1 {
+		return 0, fmt.Errorf("the tables have version %d, this program knows versions %d and %d: use a newer program, or another database",
+			n, tablesVersion, tablesVersion+1)
 	}
 	return n, nil
 }
 
-// check returns an error if this program does not work with tables of a version.
-func (s schema) check(version int) error {
-	switch own := len(s.steps); {
-	case version > own+1:
-		return fmt.Errorf("the tables have version %d, this program knows versions %d and %d: use a newer program, or another database",
-			version, own, own+1)
-	case version < own:
-		return fmt.Errorf("the tables have version %d, this program needs version %d: open them once with the right to alter them",
-			version, own)
+// create makes tables unless they are there, in a transaction that nobody else can make at the same time.
+func create(ctx context.Context, tx *sql.Tx, there, tables string) error {
+	n, err := version(ctx, tx, there)
+	if err != nil || n > 0 {
+		return err
 	}
-	return nil
-}
-
-// upgrade makes the steps that tables of a version do not have, and the functions; 0: there are no tables.
-func (s schema) upgrade(ctx context.Context, q queryer, version int) error {
-	if version > len(s.steps) {
-		return nil
-	}
-	for _, statements := range append(s.steps[version:len(s.steps):len(s.steps)], s.functions,
-		fmt.Sprintf("update laconic_schema set version = %d", len(s.steps))) {
-		if _, err := q.ExecContext(ctx, statements); err != nil && s.check(version) != nil && version > 0 {
-			return fmt.Errorf("%w: %w", s.check(version), err)
-		} else if err != nil {
-			return fmt.Errorf("create tables: %w", err)
-		}
+	if _, err := tx.ExecContext(ctx, tables); err != nil {
+		return fmt.Errorf("create tables: %w", err)
 	}
 	return nil
 }

@@ -15,23 +15,6 @@ import (
 // ends are what the names of the files of a database end in.
 var ends = [...]string{"", "-wal", "-shm"}
 
-// know remembers which files are open. Those next to the database get the mode 0600, whatever it has itself.
-func (s *sqlite) know(readOnly bool) error {
-	if s.path == "" {
-		return nil
-	}
-	for i, end := range ends {
-		var err error
-		if s.files[i], err = os.Stat(s.path + end); err == nil && i > 0 && !readOnly {
-			err = os.Chmod(s.path+end, 0o600)
-		}
-		if err != nil && (i == 0 || !errors.Is(err, fs.ErrNotExist)) {
-			return err
-		}
-	}
-	return nil
-}
-
 // Lost reports whether the file was removed or replaced, cut to nothing, or damaged; see
 // [engine.Backend]. A damaged file gets another name with what is next to it, so that a new
 // one can be made; without the file, what is next to it is of no use.

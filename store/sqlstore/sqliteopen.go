@@ -42,7 +42,7 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
-	s := &sqlite{db: sql.OpenDB(connector), writer: sql.OpenDB(connector)}
+	s := newSQLite(sql.OpenDB(connector), sql.OpenDB(connector))
 	s.path, _, _ = strings.Cut(path, "?")
 	s.db.SetMaxOpenConns(readers)
 	s.db.SetMaxIdleConns(readers)
@@ -51,6 +51,12 @@ func openSQLite(ctx context.Context, path string) (engine.Backend, error) {
 		return nil, errors.Join(fmt.Errorf("sqlstore: open %s: %w", path, err), s.db.Close(), s.writer.Close())
 	}
 	return s, nil
+}
+
+func newSQLite(db, writer *sql.DB) *sqlite {
+	s := &sqlite{tables: tables{db: db, dialect: sqliteDialect}, writer: writer, shared: db == writer}
+	s.write = s.transaction
+	return s
 }
 
 // NewSQLite returns the backend of a database of SQLite, for [engine.New], through a driver of the caller's choice. Its
@@ -70,7 +76,7 @@ func NewSQLite(ctx context.Context, db *sql.DB) (engine.Backend, error) {
 				"_pragma=%s(1) in the name of the file", pragma, why, pragma)
 		}
 	}
-	s := &sqlite{db: db, writer: db, shared: true}
+	s := newSQLite(db, db)
 	if err := s.prepare(ctx, false); err != nil {
 		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
@@ -118,29 +124,28 @@ func sqliteName(path string) (name string, readOnly bool, err error) {
 	}.Encode(), chosen["mode"] == "ro", nil
 }
 
-// prepare brings the tables to the version of this package under a lock.
+const sqliteThere = `select count(*) > 0 from sqlite_schema where name = 'laconic_schema'`
+
+// prepare makes the tables if there are none.
 func (s *sqlite) prepare(ctx context.Context, readOnly bool) error {
 	if !readOnly {
 		if err := s.migrate(ctx); err != nil {
 			return err
 		}
 	}
-	there, err := s.version(ctx, s.db)
+	n, err := version(ctx, s.db, sqliteThere)
 	switch {
 	case err != nil:
 		return err
-	case there == 0:
+	case n == 0:
 		return errors.New("the file has no tables of laconic")
 	}
-	if err := sqliteSchema.check(there); err != nil {
-		return err
+	for i, end := range ends {
+		if s.files[i], err = os.Stat(s.path + end); err != nil {
+			s.files[i] = nil
+		}
 	}
-	if err := s.know(readOnly); err != nil {
-		return err
-	}
-	if s.find, err = s.db.PrepareContext(ctx, sqliteFind); err == nil {
-		s.get, err = s.db.PrepareContext(ctx, sqliteGet)
-	}
+	s.find, err = s.db.PrepareContext(ctx, sqliteDialect.Replace(sqliteFind))
 	return err
 }
 
@@ -171,31 +176,13 @@ func isBusy(err error) bool {
 }
 
 func (s *sqlite) tryMigrate(ctx context.Context) error {
-	if there, err := s.version(ctx, s.writer); err != nil || there >= len(sqliteSchema.steps) {
+	if n, err := version(ctx, s.writer, sqliteThere); err != nil || n > 0 {
 		return err
 	}
-	var mode string
-	if _, err := s.writer.ExecContext(ctx, sqliteIncremental); err != nil {
-		return err
-	}
-	if err := s.writer.QueryRowContext(ctx, `pragma journal_mode(wal)`).Scan(&mode); err != nil {
-		return err
-	}
-	return s.transaction(ctx, func(tx *sql.Tx) error {
-		there, err := s.version(ctx, tx)
-		if err != nil {
+	for _, pragma := range [...]string{sqliteIncremental, `pragma journal_mode(wal)`} {
+		if _, err := s.writer.ExecContext(ctx, pragma); err != nil {
 			return err
 		}
-		return sqliteSchema.upgrade(ctx, tx, there)
-	})
-}
-
-// version returns the version of the tables; 0: there are none.
-func (s *sqlite) version(ctx context.Context, q queryer) (int, error) {
-	var there bool
-	err := q.QueryRowContext(ctx, `select count(*) > 0 from sqlite_schema where name = 'laconic_schema'`).Scan(&there)
-	if err != nil || !there {
-		return 0, err
 	}
-	return version(ctx, q)
+	return s.transaction(ctx, func(tx *sql.Tx) error { return create(ctx, tx, sqliteThere, sqliteTables) })
 }

@@ -18,8 +18,7 @@
 //
 // PostgreSQL, 12 or later, is for the replicas of a service. The URL is that of libpq, with its
 // parameters, such as sslmode and search_path. A process makes at most 10 connections, or
-// as many as pool_max_conns of the URL allows. PgBouncer in transaction mode needs default_query_exec_mode=exec in the URL, which costs
-// nothing here.
+// as many as pool_max_conns of the URL allows.
 //
 // Both have the same tables, whose names begin with laconic_. They are created by the first
 // process that opens the database; a database whose tables are newer than the program is an

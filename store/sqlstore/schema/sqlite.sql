@@ -1,5 +1,4 @@
--- Step 1 of the tables in SQLite. Times are milliseconds since 1970. The comments of
--- postgres1.sql apply.
+-- The tables in SQLite. The comments of postgres.sql apply. Triggers count the bytes of a scope.
 
 create table laconic_schema (version integer not null);
 insert into laconic_schema values (1);
@@ -49,3 +48,23 @@ create table laconic_links (
   foreign key (scope, handle) references laconic_contents (scope, handle) on delete cascade
 ) without rowid;
 create index laconic_links_handle on laconic_links (scope, handle);
+
+create trigger laconic_entries_added after insert on laconic_entries begin
+  update laconic_scopes set bytes = bytes + length(new.data) + 200 where id = new.scope;
+end;
+create trigger laconic_entries_removed after delete on laconic_entries begin
+  update laconic_scopes set bytes = bytes - length(old.data) - 200 where id = old.scope;
+end;
+create trigger laconic_entries_changed after update of data on laconic_entries begin
+  update laconic_scopes set bytes = bytes + length(new.data) - length(old.data) where id = new.scope;
+end;
+
+create trigger laconic_contents_added after insert on laconic_contents begin
+  update laconic_scopes set bytes = bytes + length(new.data) + 200 where id = new.scope;
+end;
+create trigger laconic_contents_removed after delete on laconic_contents begin
+  update laconic_scopes set bytes = bytes - length(old.data) - 200 where id = old.scope;
+end;
+create trigger laconic_contents_changed after update of data on laconic_contents begin
+  update laconic_scopes set bytes = bytes + length(new.data) - length(old.data) where id = new.scope;
+end;
