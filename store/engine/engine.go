@@ -238,9 +238,9 @@ func whileOpen[T any](
 		return result, errClosed
 	}
 	defer e.running.RUnlock()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(e.end, func() { cancel(errClosed) })() //nolint:contextcheck // it is the context of the engine
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.end, cancel)() //nolint:contextcheck // it is the context of the engine
 	b := e.backend.Load()
 	if b == nil {
 		return result, e.notConnected()
@@ -251,7 +251,10 @@ func whileOpen[T any](
 	if result, err = do(ctx, *b); err != nil {
 		err = cmp.Or(e.renew(ctx, b, err), err)
 	}
-	if err != nil && context.Cause(ctx) == errClosed { //nolint:errorlint // it is set above
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // clients may have another one
+	}
+	if err != nil && e.end.Err() != nil {
 		err = errClosed
 	}
 	return result, err

@@ -32,7 +32,7 @@ func (b *backend) Delete(ctx context.Context, scope string, conversations ...mes
 				more, err = r.number(), r.err
 			}
 			if err != nil {
-				return named(ctx, "delete", err)
+				return err
 			}
 		}
 	}
@@ -40,42 +40,44 @@ func (b *backend) Delete(ctx context.Context, scope string, conversations ...mes
 		return nil
 	}
 	// What is in no index: keys that another version or a torn restore has left.
-	return named(ctx, "delete", b.scan(ctx, b.allOf(scope)+"*", func(keys []string) error {
+	return b.scan(ctx, b.allOf(scope)+"*", func(keys []string) error {
 		p := b.client.Pipeline() // they may be in several slots
 		for _, key := range keys {
 			p.Unlink(ctx, key)
 		}
 		_, err := p.Exec(ctx)
 		return err
-	}))
+	})
+}
+
+// eachNode makes a call for each server that takes writes, in a cluster at the same time.
+func (b *backend) eachNode(ctx context.Context, call func(ctx context.Context, c *redis.Client) error) error {
+	switch c := b.client.(type) {
+	case *redis.ClusterClient:
+		return c.ForEachMaster(ctx, call)
+	case *redis.Client:
+		return call(ctx, c)
+	}
+	return errors.New("unknown kind of client")
 }
 
 // scan gives all keys of a pattern to a function, in parts, and some of them repeatedly.
 func (b *backend) scan(ctx context.Context, pattern string, found func(keys []string) error) error {
 	var mu sync.Mutex // nodes of a cluster are scanned at the same time
-	node := func(ctx context.Context, c *redis.Client) error {
+	return b.eachNode(ctx, func(ctx context.Context, c *redis.Client) error {
 		for cursor := uint64(0); ; {
 			keys, next, err := c.Scan(ctx, cursor, pattern, 1000).Result()
 			if err != nil {
 				return err
 			}
-			if len(keys) > 0 {
-				mu.Lock()
-				err = found(keys)
-				mu.Unlock()
-			}
+			mu.Lock()
+			err = found(keys)
+			mu.Unlock()
 			if cursor = next; err != nil || cursor == 0 {
 				return err
 			}
 		}
-	}
-	switch c := b.client.(type) {
-	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, node)
-	case *redis.Client:
-		return node(ctx, c)
-	}
-	return errors.New("unknown kind of client")
+	})
 }
 
 // List implements [engine.Backend].
@@ -85,18 +87,16 @@ func (b *backend) List(ctx context.Context, scopes ...string) (all []engine.Usag
 		of[scope] = b.keys(scope)
 	}
 	if len(scopes) == 0 {
-		of, err = b.filled(ctx)
+		if of, err = b.filled(ctx); err != nil {
+			return nil, err
+		}
 	}
 	for scope, parts := range of {
+		some, err := b.list(ctx, scope, parts)
 		if err != nil {
-			break
+			return nil, err
 		}
-		var some []engine.Usage
-		some, err = b.list(ctx, scope, parts)
 		all = append(all, some...)
-	}
-	if err != nil {
-		return nil, named(ctx, "list", err)
 	}
 	slices.SortFunc(all, func(a, b engine.Usage) int {
 		return cmp.Or(strings.Compare(a.Scope, b.Scope), b.Used.Compare(a.Used), bytes.Compare(a.Conversation[:], b.Conversation[:]))
@@ -165,7 +165,7 @@ func (b *backend) Rewrite(ctx context.Context, change func(scope string, data []
 			}
 		}
 	}
-	return named(ctx, "rewrite", err)
+	return err
 }
 
 // rewriteMember rewrites a content, or the entries of a conversation.
@@ -204,7 +204,7 @@ func (b *backend) Vacuum(ctx context.Context, ttl time.Duration) (removed int, e
 	if err == nil {
 		err = b.rewrite(ctx)
 	}
-	return removed, named(ctx, "vacuum", err)
+	return removed, err
 }
 
 func (b *backend) vacuum(ctx context.Context, parts []string, ttl time.Duration) (removed int, err error) {
@@ -228,17 +228,15 @@ func (b *backend) vacuum(ctx context.Context, parts []string, ttl time.Duration)
 // rewrite has the servers write their append-only files again, without what was deleted, and
 // waits for the end. A server that refuses is not asked: hosted ones do it themselves.
 func (b *backend) rewrite(ctx context.Context) error {
-	node := func(ctx context.Context, c *redis.Client) error {
+	return b.eachNode(ctx, func(ctx context.Context, c *redis.Client) error {
 		info, err := c.Info(ctx, "persistence").Result()
 		if err != nil || !strings.Contains(info, "aof_enabled:1") || c.BgRewriteAOF(ctx).Err() != nil {
 			return ctx.Err()
 		}
-		for strings.Contains(info, "aof_enabled:1") {
-			if info, err = c.Info(ctx, "persistence").Result(); err != nil {
+		for {
+			info, err = c.Info(ctx, "persistence").Result()
+			if err != nil || !strings.Contains(info, "aof_rewrite_in_progress:1") && !strings.Contains(info, "aof_rewrite_scheduled:1") {
 				return err
-			}
-			if strings.Contains(info, "aof_rewrite_in_progress:0") && strings.Contains(info, "aof_rewrite_scheduled:0") {
-				break
 			}
 			select {
 			case <-ctx.Done():
@@ -246,13 +244,5 @@ func (b *backend) rewrite(ctx context.Context) error {
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
-		return nil
-	}
-	switch c := b.client.(type) {
-	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, node)
-	case *redis.Client:
-		return node(ctx, c)
-	}
-	return nil
+	})
 }

@@ -19,12 +19,12 @@ func (b *backend) Get(ctx context.Context, scope, handle string, bounds engine.B
 		err = fmt.Errorf("%s: %w", handle, store.ErrNotFound)
 	}
 	if err != nil {
-		return engine.Content{}, named(ctx, "get", err)
+		return engine.Content{}, err
 	}
 	r.bytes(c.Key[:])
 	c.Data = []byte(r.text())
 	if r.err != nil {
-		return engine.Content{}, named(ctx, "get", r.err)
+		return engine.Content{}, r.err
 	}
 	b.renew(ctx, scope, part, r, bounds)
 	return c, nil
@@ -64,5 +64,5 @@ func (b *backend) PutContents(
 		}
 		return err
 	})
-	return named(ctx, "put contents", err)
+	return err
 }

@@ -27,7 +27,7 @@ func (b *backend) Find(ctx context.Context, scope string, first message.ID, ids 
 	part := b.part(scope, first[:])
 	r, err := b.run(ctx, findScript, part, args...)
 	if err != nil || r.done() {
-		return -1, nil, named(ctx, "find", err)
+		return -1, nil, err
 	}
 	at = int(r.number())
 	conversation := r.id()
@@ -35,7 +35,7 @@ func (b *backend) Find(ctx context.Context, scope string, first message.ID, ids 
 		rows = append(rows, r.row(conversation))
 	}
 	if r.err != nil {
-		return -1, nil, named(ctx, "find", r.err)
+		return -1, nil, r.err
 	}
 	b.renew(ctx, scope, part, r, bounds)
 	return at, rows, nil
@@ -82,7 +82,7 @@ func (b *backend) Put(ctx context.Context, scope string, writes []engine.Write, 
 		}
 		return nil
 	})
-	return winner, named(ctx, "put", err)
+	return winner, err
 }
 
 // put stores rows of one part, which has left bytes.
@@ -135,7 +135,7 @@ func (b *backend) Drop(ctx context.Context, scope string, rows []engine.Row) err
 		calls = append(calls, partCall{part, args})
 	}
 	_, err := b.runAll(ctx, dropScript, calls)
-	return named(ctx, "drop", err)
+	return err
 }
 
 // Entries implements [engine.Backend].
@@ -152,7 +152,7 @@ func (b *backend) Entries(ctx context.Context, scope string, conversation messag
 		parts = append(parts, p.HGetAll(ctx, part+"c:"+string(conversation[:])))
 	}
 	if _, err := p.Exec(ctx); err != nil {
-		return nil, named(ctx, "entries", err)
+		return nil, err
 	}
 	for _, part := range parts {
 		for field, value := range part.Val() {
@@ -163,7 +163,7 @@ func (b *backend) Entries(ctx context.Context, scope string, conversation messag
 			r := reply{rest: []any{rev, value}}
 			row := r.row(conversation)
 			if r.err != nil {
-				return nil, named(ctx, "entries", r.err)
+				return nil, r.err
 			}
 			found = append(found, numbered{row, binary.BigEndian.Uint32([]byte(value[16:]))})
 		}

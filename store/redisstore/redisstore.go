@@ -262,14 +262,3 @@ func (b *backend) Close() error {
 	}
 	return nil
 }
-
-// named returns the error of a call with its name, and with that of a context that has ended.
-func named(ctx context.Context, what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	return fmt.Errorf("redisstore: %s: %w", what, err)
-}
