@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/laconic-go/laconic/message"
@@ -27,8 +26,7 @@ import (
 // its content replaces it. Links and files of other names or kinds are ignored.
 // For each conversation there is a file that lists the handles of its contents.
 //
-// Files have mode 0600, folders 0700. Put needs no memory in addition to its
-// argument, Get as much as the content.
+// Files have mode 0600, folders 0700.
 type Dir struct {
 	Store // its scope ""
 
@@ -128,89 +126,43 @@ func (s *dirScope) put(ctx context.Context, conversation message.ID, contents []
 	if err := s.disk.list(s.folder, conversation.String(), once); err != nil {
 		return err
 	}
-	var wrote atomic.Bool
-	err := parallel(ctx, len(once), func(ctx context.Context, i int) error {
-		if once[i].alone() {
-			return nil
-		}
-		w, err := s.write(ctx, once[i])
-		if w {
-			wrote.Store(true)
-		}
-		return err
-	})
-	if wrote.Load() {
-		err = errors.Join(err, s.disk.syncFolder(s.folder))
-	}
-	return err
-}
-
-// parallel calls do for 0 to n-1, at most eight at the same time. It stops at the first error
-// and returns it.
-func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		wg    sync.WaitGroup
-		next  atomic.Int64
-		once  sync.Once
-		first error
-	)
-	for range min(8, n) {
+	var wg sync.WaitGroup
+	errs := make([]error, len(once))
+	limit := make(chan struct{}, 8) // writes at the same time
+	for i, n := range once {
+		limit <- struct{}{}
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				if err := do(ctx, i); err != nil {
-					once.Do(func() { first = err })
-					cancel()
-					return
-				}
+			if !n.alone() {
+				errs[i] = s.write(ctx, n)
 			}
+			<-limit
 		})
 	}
 	wg.Wait()
-	return first
+	return errors.Join(append(errs, s.disk.syncFolder(s.folder))...)
 }
 
-// write writes the file of a content unless it is there, and reports whether it did.
+// write writes the file of a content unless it is there.
 // Another process may write in between: the same content, or one of the same 52 bits of
 // hash in the same moment.
-func (s *dirScope) write(ctx context.Context, n *Named) (bool, error) {
-	there, err := s.has(ctx, n)
-	if there || err != nil {
-		return false, err
-	}
-	temp, err := s.disk.temp(ctx, s.folder+"."+n.Handle.String(), header(n.Content.Type), n.Content.Data)
-	if err != nil {
-		return false, err
-	}
-	if err := s.disk.rename(temp, s.pathOf(n.Handle)); err != nil {
-		_ = s.disk.remove(temp)
-		return false, err
-	}
-	return true, nil
-}
-
-// has reports whether the file of a content is there and undamaged.
-func (s *dirScope) has(ctx context.Context, n *Named) (bool, error) {
-	file, size, err := s.disk.open(s.pathOf(n.Handle))
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer file.Close() //nolint:errcheck // it was only read
-	if same, err := hasContent(ctx, file, size, n.Content); same || err != nil {
-		return same, err
-	}
-	switch _, err := s.read(ctx, n.Handle); {
+func (s *dirScope) write(ctx context.Context, n *Named) error {
+	switch c, err := s.read(ctx, n.Handle); {
+	case err == nil && c == n.Content:
+		return nil
 	case err == nil:
-		return false, conflict(n.Handle)
-	case errors.Is(err, ErrDamaged), errors.Is(err, ErrNotFound):
-		return false, nil
-	default:
-		return false, err
+		return conflict(n.Handle)
+	case !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNotFound):
+		return err
 	}
+	temp, err := s.disk.temp(s.folder+"."+n.Handle.String(), header(n.Content.Type), n.Content.Data)
+	if err != nil {
+		return err
+	}
+	err = s.disk.step("rename", func() error { return s.disk.root.Rename(temp, s.pathOf(n.Handle)) })
+	if err != nil {
+		_ = s.disk.remove(temp)
+	}
+	return err
 }
 
 // Get implements [Store].
@@ -227,18 +179,19 @@ func (s *dirScope) read(ctx context.Context, h Handle) (Content, error) {
 	if h.IsZero() {
 		return Content{}, ErrNotFound
 	}
-	name := s.pathOf(h)
-	file, size, err := s.disk.open(name)
+	if err := ctx.Err(); err != nil {
+		return Content{}, err
+	}
+	text, err := s.disk.read(s.pathOf(h))
 	if err != nil {
 		return Content{}, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	c, err := readFile(ctx, file, size)
+	c, err := parse(text)
 	if err == nil && s.Handle(c.Hash()) != h {
 		err = fmt.Errorf("%w: it has another hash", ErrDamaged)
 	}
 	if err != nil {
-		return Content{}, fmt.Errorf("%s: %w", name, err)
+		return Content{}, fmt.Errorf("%s: %w", s.pathOf(h), err)
 	}
 	return c, nil
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/inside"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store"
 )
@@ -79,9 +78,6 @@ func TestDirFiles(t *testing.T) {
 	}))
 }
 
-// Earlier versions gave the second of two contents with the same handle a longer
-// handle. Such files are no longer read. They count towards the limit, the others
-// are read as before.
 func TestOpenDirErrors(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
@@ -92,20 +88,6 @@ func TestOpenDirErrors(t *testing.T) {
 	require.ErrorContains(t, err, "store: open: mkdir "+file)
 	_, err = store.OpenDir(filepath.Join(file, "below"))
 	require.ErrorContains(t, err, "store: open: mkdir "+file)
-}
-
-func TestDirIsSharedAndLasts(t *testing.T) {
-	t.Parallel()
-	path := t.TempDir()
-	a, b := openDir(t, path), openDir(t, path)
-	h := put(t, a.Scope("s"), twin)
-	require.Equal(t, h, put(t, b.Scope("s"), twin))
-	for _, d := range []*store.Dir{a, b, openDir(t, path)} {
-		got, err := d.Scope("s").Get(t.Context(), h)
-		require.NoError(t, err)
-		require.Equal(t, twin, got)
-	}
-	fileOf(t, path)
 }
 
 // A file that is not what was put is an error, and put again it is whole again.
@@ -237,29 +219,4 @@ func TestStrangeFiles(t *testing.T) {
 		require.Len(t, files(t, outside), 1, "nothing was removed outside")
 		require.Equal(t, h, put(t, d, twin), "the link has gone")
 	})
-}
-
-// A hundred megabytes go in without a copy and come out with one.
-func TestHugeContent(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
-	if testing.Short() {
-		t.Skip("100 MB")
-	}
-	size := soak.Of(100<<20, 5)
-	d := openDir(t, t.TempDir())
-	c := store.Content{Type: "application/x-tar", Data: strings.Repeat("0123456789abcdef\x00\xff\n", size/19+1)[:size]}
-	allocated := func(f func()) int {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		return int(after.TotalAlloc - before.TotalAlloc)
-	}
-	var h store.Handle
-	require.Less(t, allocated(func() { h = put(t, d, c) }), 4<<20, "to put it takes no copy")
-	require.Less(t, allocated(func() { require.Equal(t, h, put(t, d, c)) }), 4<<20, "nor does putting it again")
-	require.Less(t, allocated(func() {
-		got, err := d.Get(t.Context(), h)
-		require.NoError(t, err)
-		same(t, c, got)
-	}), size+4<<20, "to get it takes one")
 }

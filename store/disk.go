@@ -1,12 +1,9 @@
 package store
 
 import (
-	"bufio"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"regexp"
@@ -19,7 +16,6 @@ import (
 const (
 	tempFolder = "tmp"
 	tempAge    = time.Hour // a temporary file that was not written to for this long was left by a killed process
-	chunk      = 256 << 10 // bytes read or written at once
 )
 
 // disk is a folder and the steps that change it. No name leads out of the folder:
@@ -41,29 +37,28 @@ func (d *disk) step(name string, do func() error) error {
 	return do()
 }
 
-// open opens a regular file and returns its size. Links, folders and pipes are
-// ErrNotFound.
-func (d *disk) open(name string) (*os.File, int64, error) {
+// read returns what is in a regular file. Links, folders and pipes are ErrNotFound.
+func (d *disk) read(name string) (string, error) {
 	info, err := d.root.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, 0, ErrNotFound
-	}
-	var f *os.File
-	if err == nil {
-		f, err = d.root.Open(name)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, 0, ErrNotFound
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return "", ErrNotFound
 	}
 	if err != nil {
-		return nil, 0, err
+		return "", err
 	}
-	return f, info.Size(), nil
+	if info.Size() > int64(maxContent+maxHeader) {
+		return "", fmt.Errorf("%w: %s is larger than any content", ErrDamaged, name)
+	}
+	data, err := d.root.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) { // it was removed meanwhile
+		err = ErrNotFound
+	}
+	return string(data), err
 }
 
 // temp writes a temporary file and syncs it to disk. Its name contains that of the file.
 // After an error no file is left.
-func (d *disk) temp(ctx context.Context, of, head, data string) (string, error) {
+func (d *disk) temp(of, head, data string) (string, error) {
 	if _, err := d.mkdir(tempFolder); err != nil {
 		return "", err
 	}
@@ -76,35 +71,20 @@ func (d *disk) temp(ctx context.Context, of, head, data string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(d.fill(ctx, f, head, data), f.Close()); err != nil {
+	err = d.step("write", func() error {
+		_, err := f.WriteString(head)
+		if err == nil {
+			_, err = f.WriteString(data)
+		}
+		return err
+	})
+	if err == nil {
+		err = d.step("sync", f.Sync)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		_ = d.remove(name)
-		return "", err
 	}
-	return name, nil
-}
-
-func (d *disk) fill(ctx context.Context, f *os.File, head, data string) error {
-	for text := head; text != ""; {
-		piece := text[:min(chunk, len(text))]
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := d.step("write", func() error {
-			_, err := f.WriteString(piece)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if text = text[len(piece):]; text == "" {
-			text, data = data, ""
-		}
-	}
-	return d.step("sync", f.Sync)
-}
-
-func (d *disk) rename(from, to string) error {
-	return d.step("rename", func() error { return d.root.Rename(from, to) })
+	return name, err
 }
 
 // list adds the handles of contents to the list of a conversation in a folder, and syncs
@@ -129,59 +109,36 @@ func (d *disk) list(folder, conversation string, contents []*Named) error {
 	if err != nil {
 		return err
 	}
-	if err := d.appendTo(name, text.String()); err != nil {
-		return err
-	}
-	if len(listed) == 0 {
-		if err := d.syncFolder(folder); err != nil {
-			return err
-		}
-	}
-	if made {
-		return d.syncFolder(".")
-	}
-	return nil
-}
-
-// appendTo appends to a regular file, and creates it if it does not exist.
-func (d *disk) appendTo(name, text string) error {
-	flags := os.O_WRONLY | os.O_APPEND
-	info, err := d.root.Lstat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		flags |= os.O_CREATE
-	case err != nil:
-		return err
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no regular file", name)
-	}
-	return d.step("list", func() error {
-		f, err := d.root.OpenFile(name, flags, 0o600)
+	err = d.step("list", func() error {
+		f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		if err != nil {
 			return err
 		}
-		_, err = f.WriteString(text)
+		_, err = f.WriteString(text.String())
 		return errors.Join(err, f.Sync(), f.Close())
 	})
+	if err == nil && len(listed) == 0 {
+		err = d.syncFolder(folder)
+	}
+	if err == nil && made {
+		err = d.syncFolder(".")
+	}
+	return err
 }
 
 // listed returns the handles in a list.
 func (d *disk) listed(name string) (map[Handle]bool, error) {
-	f, _, err := d.open(name)
+	text, err := d.read(name)
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(f)
 	handles := map[Handle]bool{}
-	for line := range strings.SplitSeq(string(text), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if h, err := ParseHandle(line); err == nil {
 			handles[h] = true
 		}
 	}
-	return handles, errors.Join(err, f.Close())
+	return handles, err
 }
 
 // mkdir creates a folder unless it exists, and reports whether it created it.
@@ -243,73 +200,13 @@ const maxHeader = len(magic) + 4*maxType + 3
 
 func header(contentType string) string { return magic + strconv.Quote(contentType) + "\n" }
 
-// readHeader reads the first line and returns the type in it.
-func readHeader(r *bufio.Reader) (string, error) {
-	line, err := r.ReadSlice('\n')
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return "", err
+// parse returns the content in a file.
+func parse(text string) (Content, error) {
+	first, _, _ := strings.Cut(text, "\n")
+	contentType, err := strconv.Unquote(strings.TrimPrefix(first, magic))
+	data, ok := strings.CutPrefix(text, header(contentType))
+	if err != nil || !ok {
+		return Content{}, fmt.Errorf("%w: the file does not begin with the header of this version", ErrDamaged)
 	}
-	quoted, ok := strings.CutPrefix(strings.TrimSuffix(string(line), "\n"), magic)
-	contentType, err := strconv.Unquote(quoted)
-	if !ok || err != nil || header(contentType) != string(line) {
-		return "", fmt.Errorf("%w: the file does not begin with the header of this version", ErrDamaged)
-	}
-	return contentType, nil
-}
-
-// readFile reads the content in a file of size bytes.
-func readFile(ctx context.Context, f io.Reader, size int64) (Content, error) {
-	r := bufio.NewReaderSize(f, maxHeader)
-	contentType, err := readHeader(r)
-	if err != nil {
-		return Content{}, err
-	}
-	size -= int64(len(header(contentType)))
-	if size > maxContent {
-		return Content{}, fmt.Errorf("%w: the file is larger than any content", ErrDamaged)
-	}
-	var data strings.Builder
-	data.Grow(int(size))
-	err = inChunks(ctx, r, size, func(b []byte) bool { data.Write(b); return true })
-	return Content{Type: contentType, Data: data.String()}, err
-}
-
-// hasContent reports whether a file of size bytes is that of a content.
-func hasContent(ctx context.Context, f io.Reader, size int64, c Content) (bool, error) {
-	rest := header(c.Type)
-	if size != int64(len(rest)+len(c.Data)) {
-		return false, nil
-	}
-	next := c.Data
-	err := inChunks(ctx, f, size, func(b []byte) bool {
-		for len(b) > 0 {
-			if rest == "" {
-				rest, next = next, ""
-			}
-			n := min(len(b), len(rest))
-			if n == 0 || string(b[:n]) != rest[:n] {
-				return false
-			}
-			b, rest = b[n:], rest[n:]
-		}
-		return true
-	})
-	return err == nil && rest == "" && next == "", err
-}
-
-// inChunks reads all of r, about size bytes, and passes it to do until that returns false.
-func inChunks(ctx context.Context, r io.Reader, size int64, do func([]byte) bool) error {
-	buf := make([]byte, min(size+1, chunk))
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, err := r.Read(buf)
-		if !do(buf[:n]) || errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return Content{Type: contentType, Data: data}, nil
 }

@@ -39,14 +39,6 @@ func TestHandlesAreAlwaysTheSame(t *testing.T) {
 	}
 }
 
-func TestHandleOf(t *testing.T) {
-	t.Parallel()
-	h := store.HandleOf("", twin)
-	require.Regexp(t, "^[a-z]{12}$", h.String())
-	require.NotEqual(t, h, store.HandleOf("a", twin), "another scope is another handle")
-	require.NotEqual(t, h, store.HandleOf("", store.Content{Type: "text/plain", Data: twin.Data}), "another type is another handle")
-}
-
 func TestParseHandle(t *testing.T) {
 	t.Parallel()
 	h, err := store.ParseHandle("rwpamjydgitc")

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"bytes"
+	"container/list"
 	"context"
 	"fmt"
 	"slices"
@@ -32,8 +32,7 @@ func NewMemory(limit int) *Memory {
 	if limit == 0 {
 		limit = defaultMemory
 	}
-	in := &memory{limit: limit, kept: map[place]*item{}}
-	in.recent.prev, in.recent.next = &in.recent, &in.recent
+	in := &memory{limit: limit, kept: map[place]*list.Element{}, recent: list.New()}
 	return &Memory{Store: in.scope(""), in: in}
 }
 
@@ -45,13 +44,14 @@ func (m *Memory) Scope(name string) Store { return m.in.scope(name) }
 func (m *Memory) Delete(_ context.Context, scope string, conversations ...message.ID) error {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
-	for p, it := range m.in.kept {
+	for p, el := range m.in.kept {
 		if p.scope != scope {
 			continue
 		}
+		it := itemIn(el)
 		left := slices.DeleteFunc(slices.Clone(it.owners), func(id message.ID) bool { return slices.Contains(conversations, id) })
 		if len(conversations) == 0 || len(left) == 0 {
-			m.in.remove(it)
+			m.in.remove(el)
 			continue
 		}
 		m.in.bytes -= it.size()
@@ -94,12 +94,12 @@ func (s *memoryScope) Get(ctx context.Context, h Handle) (Content, error) {
 	}
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
-	it := s.in.kept[place{s.name, h}]
-	if it == nil {
+	el := s.in.kept[place{s.name, h}]
+	if el == nil {
 		return Content{}, fmt.Errorf("store: get %s: %w", h, ErrNotFound)
 	}
-	s.in.touch(it)
-	return it.content, nil
+	s.in.recent.MoveToFront(el)
+	return itemIn(el).content, nil
 }
 
 // memory is what all scopes of a Memory have in common.
@@ -108,9 +108,9 @@ type memory struct {
 
 	mu     sync.Mutex
 	bytes  int
-	kept   map[place]*item
-	recent item // head of a ring: next is the newest, prev the oldest
-	puts   int  // how often put was called
+	kept   map[place]*list.Element // of *item
+	recent *list.List              // the newest comes first
+	puts   int                     // how often put was called
 }
 
 func (m *memory) scope(name string) *memoryScope {
@@ -123,13 +123,17 @@ type place struct {
 	handle Handle
 }
 
-// item is a content, as an element of a ring.
+// item is a content.
 type item struct {
-	place      place
-	content    Content
-	owners     []message.ID // the conversations that it belongs to, sorted; may be shared by items while it is one
-	put        int          // the last put that it was in
-	prev, next *item
+	place   place
+	content Content
+	owners  []message.ID // the conversations that it belongs to
+	put     int          // the last put that it was in
+}
+
+func itemIn(el *list.Element) *item {
+	it, _ := el.Value.(*item) // the list has only these
+	return it
 }
 
 // put keeps contents, all of them or none.
@@ -138,30 +142,29 @@ func (m *memory) put(scope string, conversation message.ID, contents []Named) er
 	defer m.mu.Unlock()
 	m.puts++
 	size := 0 // of the contents, each once
-	var added []*item
+	var added []*list.Element
 	var err error
-	owners := []message.ID{conversation}
 	for i := range contents {
 		p := place{scope, contents[i].Handle}
-		it := m.kept[p]
+		el := m.kept[p]
 		switch {
-		case contents[i].alone():
-			if it != nil {
-				m.own(it, conversation)
-			}
+		case el == nil && contents[i].alone():
 			continue
-		case it == nil:
-			it = &item{place: p, content: contents[i].Content, owners: owners}
-			m.kept[p] = it
-			it.insert(&m.recent)
-			m.bytes += it.size()
-			added = append(added, it)
-		case it.content != contents[i].Content:
+		case el == nil:
+			el = m.recent.PushFront(&item{place: p, content: contents[i].Content, owners: []message.ID{conversation}})
+			m.kept[p] = el
+			m.bytes += itemIn(el).size()
+			added = append(added, el)
+		case contents[i].alone():
+			m.own(itemIn(el), conversation)
+			continue
+		case itemIn(el).content != contents[i].Content:
 			err = conflict(p.handle)
 		default:
-			m.touch(it)
-			m.own(it, conversation)
+			m.recent.MoveToFront(el)
+			m.own(itemIn(el), conversation)
 		}
+		it := itemIn(el)
 		if it.put != m.puts {
 			it.put = m.puts
 			size += it.size()
@@ -171,45 +174,30 @@ func (m *memory) put(scope string, conversation message.ID, contents []Named) er
 		err = fmt.Errorf("content too large: %d bytes, and this memory keeps %d", size, m.limit)
 	}
 	if err != nil {
-		for _, it := range added {
-			m.remove(it)
+		for _, el := range added {
+			m.remove(el)
 		}
 		return err
 	}
 	for m.bytes > m.limit {
-		m.remove(m.recent.prev)
+		m.remove(m.recent.Back())
 	}
 	return nil
 }
 
 // own adds an owner to an item.
 func (m *memory) own(it *item, conversation message.ID) {
-	at, there := slices.BinarySearchFunc(it.owners, conversation, func(a, b message.ID) int { return bytes.Compare(a[:], b[:]) })
-	if there {
-		return
+	if !slices.Contains(it.owners, conversation) {
+		m.bytes -= it.size()
+		it.owners = append(it.owners, conversation)
+		m.bytes += it.size()
 	}
-	m.bytes -= it.size()
-	it.owners = slices.Insert(it.owners, at, conversation)
-	m.bytes += it.size()
 }
 
-// touch makes an item the newest.
-func (m *memory) touch(it *item) {
-	it.unlink()
-	it.insert(&m.recent)
-}
-
-func (m *memory) remove(it *item) {
-	it.unlink()
-	delete(m.kept, it.place)
-	m.bytes -= it.size()
-}
-
-func (it *item) unlink() { it.prev.next, it.next.prev = it.next, it.prev }
-
-func (it *item) insert(after *item) {
-	it.prev, it.next = after, after.next
-	it.prev.next, it.next.prev = it, it
+func (m *memory) remove(el *list.Element) {
+	m.recent.Remove(el)
+	delete(m.kept, itemIn(el).place)
+	m.bytes -= itemIn(el).size()
 }
 
 // size returns about how many bytes an item takes.
