@@ -35,6 +35,10 @@ import (
 // all that was kept is lost: a file was removed, or tables. The engine opens the URL again,
 // closes this backend, and returns the error.
 //
+// A backend may have a method Interrupted(err error) bool, which is called after a call that failed. If a
+// server has ended a connection that worked before, it is true, and the engine makes the call once more:
+// all calls may be repeated.
+//
 // # Round trips
 //
 // Find, Put, Get and PutContents make one round trip to the database each, whatever the
@@ -103,6 +107,9 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 
 // lossy is a [Backend] that knows when it has lost everything; see there.
 type lossy interface{ Lost(err error) error }
+
+// interrupted is a [Backend] that knows when a call has lost its connection; see there.
+type interrupted interface{ Interrupted(err error) bool }
 
 // Bounds limits how long and how much a backend keeps.
 type Bounds struct {

@@ -248,7 +248,11 @@ func whileOpen[T any](
 	if err := e.renew(ctx, b, nil); err != nil {
 		return result, err
 	}
-	if result, err = do(ctx, *b); err != nil {
+	result, err = do(ctx, *b)
+	if i, ok := (*b).(interrupted); ok && err != nil && ctx.Err() == nil && i.Interrupted(err) {
+		result, err = do(ctx, *b)
+	}
+	if err != nil {
 		err = cmp.Or(e.renew(ctx, b, err), err)
 	}
 	if err != nil && ctx.Err() != nil {

@@ -25,6 +25,8 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
@@ -255,26 +257,29 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	d, ctl := cluster(t)
 	b := d.backend(t).(*postgres)
-	put(t, b, 1, 0, entryRow(11, 0, 1), engine.Bounds{})
-	for n := range byte(2) {
+	e, err := engine.New(b, engine.Options{})
+	require.NoError(t, err)
+	first := rewrite(message.ID{}, "first")
+	_, err = e.Journal().Put(t.Context(), "s", []journal.Write{{ID: first.Rev, Entry: first}})
+	require.NoError(t, err)
+	for n := range 2 {
 		fillPool(t, b)
 		ctl("restart", "-m", "immediate")
 		var all sync.WaitGroup
 		errs := make([]error, 3*connections)
 		for i := range connections {
-			all.Go(func() { _, _, errs[3*i] = b.Find(t.Context(), "s", message.ID{}, []message.ID{{1}}, engine.Bounds{}) })
+			next := rewrite(first.Rev, fmt.Sprint(n, i))
+			all.Go(func() { _, errs[3*i] = e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{first.Rev}) })
 			all.Go(func() {
-				w := engine.Write{ID: message.ID{2, byte(i), n}, Row: entryRow(100+byte(i), 11, 1)}
-				_, errs[3*i+1] = b.Put(t.Context(), "s", []engine.Write{w}, engine.Bounds{})
+				_, errs[3*i+1] = e.Journal().Put(t.Context(), "s", []journal.Write{{ID: next.Rev, Entry: next}})
 			})
-			all.Go(func() {
-				errs[3*i+2] = b.PutContents(t.Context(), "s", message.ID{1}, []engine.Content{content(byte(i))}, engine.Bounds{})
-			})
+			all.Go(func() { _, errs[3*i+2] = store.Keep(t.Context(), e.Archive("s"), store.Content{Data: fmt.Sprint(i)}) })
 		}
 		all.Wait()
 		require.Equal(t, make([]error, 3*connections), errs, "crash %d", n+1)
-		_, revs := find(t, b, engine.Bounds{}, 1)
-		require.Equal(t, []byte{11}, revs)
+		found, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{first.Rev})
+		require.NoError(t, err)
+		require.Equal(t, []journal.Entry{first}, found.Entries)
 	}
 }
 
@@ -283,12 +288,13 @@ func TestCrash(t *testing.T) {
 func TestKilledBackend(t *testing.T) {
 	t.Parallel()
 	d := postgresDatabase(t)
-	p := d.backend(t).(*postgres)
-	put(t, p, 1, 0, entryRow(11, 0, 1), engine.Bounds{})
+	e, err := engine.New(d.backend(t), engine.Options{})
+	require.NoError(t, err)
 	tx := d.lock(t)
+	en := rewrite(message.ID{}, "text")
 	errs := make(chan error)
 	go func() {
-		_, err := p.Put(t.Context(), "s", []engine.Write{{ID: message.ID{2}, Row: entryRow(12, 11, 1)}}, engine.Bounds{})
+		_, err := e.Journal().Put(t.Context(), "s", []journal.Write{{ID: en.Rev, Entry: en}})
 		errs <- err
 	}()
 	const waiting = `select l.pid::text from pg_locks l where not granted
@@ -300,6 +306,7 @@ and relation = (select oid from pg_class where relname = 'laconic_entries' and r
 		10*time.Second, 5*time.Millisecond, "it waits again, in another process of the server")
 	require.NoError(t, tx.Rollback())
 	require.NoError(t, <-errs)
-	_, revs := find(t, p, engine.Bounds{}, 1, 2)
-	require.Equal(t, []byte{12, 11}, revs)
+	found, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{en.Rev})
+	require.NoError(t, err)
+	require.Equal(t, []journal.Entry{en}, found.Entries)
 }

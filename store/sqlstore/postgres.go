@@ -3,10 +3,15 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
+	"net"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,7 +32,11 @@ const (
 
 // postgres is the [engine.Backend] of a PostgreSQL server. Functions in the schema do what
 // takes several statements, so that each call is one round trip.
-type postgres struct{ tables }
+type postgres struct {
+	tables
+
+	interrupted atomic.Pointer[time.Time] // when a call has lost its connection; nil: never
+}
 
 var postgresDialect = strings.NewReplacer("?", "$", "NOW", "laconic_now()", "LOCKED", "for update",
 	"SCOPE", "(select id from laconic_scopes where name = $1)")
@@ -54,32 +63,29 @@ func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postg
 		config.ConnectTimeout = dialTimeout
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // prepared statements gain nothing, and PgBouncer may lose them
-	db := stdlib.OpenDB(*config)
-	db.SetMaxOpenConns(most)
-	db.SetMaxIdleConns(most)
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	return newPostgres(ctx, db)
+	p := &postgres{}
+	p.db = stdlib.OpenDB(*config, stdlib.OptionShouldPing(p.doubtful))
+	p.db.SetMaxOpenConns(most)
+	p.db.SetMaxIdleConns(most)
+	p.db.SetConnMaxIdleTime(5 * time.Minute)
+	return p, p.begin(ctx)
 }
 
 // NewPostgres returns the backend of a pool, for [engine.New]: connections, TLS, changing passwords of clouds and tracing
 // are those of the pool. It creates the tables if they are missing, in the first schema of the connections' search_path.
 // Close leaves the pool open.
 func NewPostgres(ctx context.Context, pool *pgxpool.Pool) (engine.Backend, error) {
-	p, err := newPostgres(ctx, stdlib.OpenDBFromPool(pool))
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	p := &postgres{tables: tables{db: stdlib.OpenDBFromPool(pool)}}
+	return p, p.begin(ctx)
 }
 
-// newPostgres makes the tables under a lock. If they are there, no right to create any is needed. It reads the catalog as a
+// begin makes the tables under a lock. If they are there, no right to create any is needed. It reads the catalog as a
 // table, since the server looks up names in a cache that may be older than the lock.
-func newPostgres(ctx context.Context, db *sql.DB) (*postgres, error) {
+func (p *postgres) begin(ctx context.Context) error {
 	const there = `select count(*) > 0 from pg_catalog.pg_class
 where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespace`
-	p := &postgres{tables{db: db, dialect: postgresDialect}}
-	p.write = p.transaction
-	n, err := version(ctx, db, there)
+	p.dialect, p.write = postgresDialect, p.transaction
+	n, err := version(ctx, p.db, there)
 	if err == nil && n == 0 {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
 			const lock = 0x6c61636f6e6963 // "laconic"
@@ -90,9 +96,32 @@ where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespa
 		})
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlstore: %w", err), db.Close())
+		return errors.Join(fmt.Errorf("sqlstore: %w", err), p.db.Close())
 	}
-	return p, nil
+	return nil
+}
+
+// doubtful reports whether a connection may have ended, since it was idle for long or since before another one was lost.
+// It is asked for an answer before it is used then.
+func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
+	last := p.interrupted.Load()
+	return c.IdleDuration > time.Second || last != nil && c.IdleDuration >= time.Since(*last)
+}
+
+// Interrupted reports whether a connection has ended that worked before; see [engine.Backend].
+func (p *postgres) Interrupted(err error) bool {
+	ended, isAnswer := errors.AsType[*pgconn.PgError](err)
+	_, isNew := errors.AsType[*pgconn.ConnectError](err)
+	_, isNet := errors.AsType[*net.OpError](err)
+	switch {
+	case isAnswer && !slices.Contains([]string{"57P01", "57P02", "57P05"}, ended.Code), isNew: // an administrator, a crash, idle for long
+		return false
+	case !isAnswer && !isNet && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, driver.ErrBadConn):
+		return false
+	}
+	now := time.Now()
+	p.interrupted.Store(&now)
+	return true
 }
 
 // Lost reports whether the tables are missing; see [engine.Backend].
