@@ -3,17 +3,70 @@ package middleware
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/archived"
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
+
+// Archive returns the contents under which the chain's archive will keep parts that an edit removes from message i, for
+// [Edit.Archive], and the handle that leads to all of them, for the placeholder; see docs/archive.md and
+// [store.Placeholder]. Nothing is put before the edit is made. If the chain has no archive, the handle is zero and
+// there are no contents. It panics if a part is nil or of an unknown type.
+//
+// A handle is a hash of the content, so an editor should call Archive only for what it is going to remove.
+func (v *View) Archive(i int, parts ...message.Part) (store.Handle, []store.Named) {
+	archive := v.Env().Archive
+	if archive == nil {
+		return store.Handle{}, nil
+	}
+	if n, ok := v.hashed(i, parts); ok {
+		n.Handle = archive.Handle(n.Hash)
+		if !n.Handle.IsZero() {
+			return n.Handle, []store.Named{n}
+		}
+	}
+	return lastHandle(store.Internals(inside.Key{}).Name(archive, message.Message{Parts: parts}))
+}
+
+// hashed returns a text as a content without a handle, if it is that of the first tool result of
+// message i in the history: the ID of the message has been made of its hash.
+func (v *View) hashed(i int, parts []message.Part) (n store.Named, ok bool) {
+	at := v.span(i).First
+	if len(parts) != 1 || at < 0 {
+		return n, false
+	}
+	switch p := parts[0].(type) {
+	case message.Text:
+		n.Content.Data, ok = p.Text, true
+	case message.ToolResult:
+		n.Content.Data, ok = p.Text, p.Content == nil
+	case message.Thinking, message.ToolCall, message.Media, message.Opaque:
+	}
+	for first := range v.session.Body[at].Results() {
+		n.Hash = v.session.track.Hashes[at]
+		return n, ok && n.Content.Data == first.Text
+	}
+	return n, false
+}
+
+// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the runs, as the caller has
+// them; see [View.Archive]. Messages that were folded before are represented by the messages of that fold if the last
+// text of these ends in a handle, as [store.Placeholder] writes it, and by the originals otherwise. The handles of
+// all earlier folds come first, so one handle leads to everything in two steps.
+func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
+	archive := v.Env().Archive
+	if archive == nil {
+		return store.Handle{}, nil
+	}
+	return lastHandle(store.Internals(inside.Key{}).Name(archive, originals(v, runs)...))
+}
 
 // originals returns the messages in some runs of a view as the caller has them; see [View.ArchiveRuns].
 func originals(v *View, runs []message.Run) []message.Message {
@@ -51,24 +104,6 @@ func originals(v *View, runs []message.Run) []message.Message {
 	return out
 }
 
-// earlierHandles returns the handles that lead to what the folds among some edits have
-// removed, and to what the folds before them have removed, oldest first.
-func earlierHandles(edits []*journal.Record) []string {
-	var all []string
-	for _, e := range edits {
-		all = append(all, e.Earlier...)
-		if h := handleOf(e); !h.IsZero() {
-			all = append(all, h.String())
-		}
-	}
-	seen := make(map[string]bool, len(all))
-	return slices.DeleteFunc(all, func(h string) bool {
-		again := seen[h]
-		seen[h] = true
-		return again
-	})
-}
-
 // listed returns the beginning of an archived content: the handles of all that was removed
 // before it. With it a model has to follow no chain from note to note.
 func listed(handles []string) string {
@@ -80,54 +115,11 @@ func listed(handles []string) string {
 	return b.String()
 }
 
-// handleOf returns the handle of what a fold has removed, or zero: it ends the last text of its
-// last message, where [store.Placeholder] puts it. Any other handle may be in what the fold
-// repeats, such as a tool result, and may be forged.
-func handleOf(fold *journal.Record) store.Handle {
-	if len(fold.Messages) == 0 {
-		return store.Handle{}
-	}
-	parts := fold.Messages[len(fold.Messages)-1].Parts
-	for _, p := range slices.Backward(parts) {
-		if t, ok := p.(message.Text); ok {
-			named := archived.In(t.Text)
-			if n := len(named); n > 0 && strings.HasSuffix(t.Text, " "+named[n-1].String()+"]") {
-				return named[n-1]
-			}
-			break
-		}
-	}
-	return store.Handle{}
-}
-
 func lastHandle(contents []store.Named, err error) (store.Handle, []store.Named) {
 	if err != nil {
 		panic("middleware: " + err.Error())
 	}
 	return contents[len(contents)-1].Handle, contents
-}
-
-// archivePlan puts what the plan removes into the archive. In a dry run it is put when the draft is committed.
-func archivePlan(ctx context.Context, p *proposal) error {
-	var contents []store.Named
-	for i := range p.plan.Edits {
-		contents = append(contents, p.plan.Edits[i].Archive...)
-	}
-	switch {
-	case len(contents) == 0:
-		return nil
-	case p.before.Env().Archive == nil:
-		return errors.New("the plan archives contents, but there is no archive")
-	case slices.ContainsFunc(contents, func(n store.Named) bool { return n.Handle.IsZero() }):
-		return errors.New("the plan archives a content without a handle, want those that View.Archive returns")
-	case p.before.req.dry != nil:
-		p.after.turn.removed = append(slices.Clip(p.before.turn.removed), contents...)
-		return nil
-	}
-	if err := putAll(ctx, p.before, contents); err != nil {
-		return fmt.Errorf("archive what is removed: %w", err)
-	}
-	return nil
 }
 
 // putAll puts contents for the conversation of a view, all of them in one call.

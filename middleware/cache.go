@@ -107,8 +107,3 @@ func priced(e report.Economics, v *View) report.Economics {
 	}
 	return e
 }
-
-// together returns the economics of both edits together.
-func together(e, o report.Economics, v *View) report.Economics {
-	return priced(report.Economics{Freed: e.Freed + o.Freed, Rewritten: e.Rewritten + o.Rewritten}, v)
-}

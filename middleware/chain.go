@@ -11,11 +11,41 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
+	"github.com/laconic-go/laconic/middleware/internal/edit"
+	"github.com/laconic-go/laconic/middleware/internal/entries"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
 )
+
+// With is [Chain] with an Env. If chains are nested, the Env of the outer one holds, and that of an inner one fills the fields
+// that the outer one leaves at zero; but none is filled once an editing middleware has run. An event of kind [Misconfigured]
+// names the fields that an inner one sets differently. With panics with "middleware: With: …" if Protect has an empty name.
+func With(env Env, mws ...Middleware) Middleware {
+	if err := validateTools(env.Protect); err != nil {
+		panic("middleware: With: " + err.Error())
+	}
+	if len(mws) == 0 {
+		return func(next Model) Model { return next }
+	}
+	if i := slices.IndexFunc(mws, func(mw Middleware) bool { return mw == nil }); i >= 0 {
+		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
+	}
+	mws = slices.Clone(mws)
+	mws[0] = named("middleware.With", map[string][]string{"Protect": env.Protect}, mws[0])
+	c := newChain(env)
+	return func(next Model) Model { return c.wrap(next, mws...) }
+}
+
+// validateTools returns an error for an empty name in a list of protected tools, which
+// would protect each result that does not name its tool.
+func validateTools(protect []string) error {
+	if i := slices.Index(protect, ""); i >= 0 {
+		return fmt.Errorf("the entry Protect[%d] is empty, want the name of a tool", i)
+	}
+	return nil
+}
 
 // chain is what the layers of one [With] share. It is safe for concurrent use.
 type chain struct {
@@ -38,6 +68,22 @@ type chain struct {
 	filling   sync.Mutex                 // guards inner
 	inner     map[*chain]*chain          // by chains inside of it: itself with what they fill
 	watcher   func() *chain              // sizes requests for observers that no editor has seen; it edits and remembers nothing
+}
+
+// besides returns the names of the fields that this Env sets to other values than another one has.
+func (e Env) besides(other Env) (names []string) {
+	a, b := reflect.ValueOf(e), reflect.ValueOf(other)
+	for i := range a.NumField() {
+		x, y := a.Field(i), b.Field(i)
+		same := x.Comparable() && y.Comparable() && x.Equal(y)
+		if k := x.Kind(); k == reflect.Func || k == reflect.Slice {
+			same = x.Pointer() == y.Pointer()
+		}
+		if !x.IsZero() && !same {
+			names = append(names, "Env."+a.Type().Field(i).Name)
+		}
+	}
+	return names
 }
 
 // newChain returns a chain with an Env, of which zero fields get their defaults.
@@ -155,4 +201,54 @@ func (c *chain) reportCounter(ctx context.Context, req *Request) {
 		Kind: Failed, By: "middleware", Reason: "counter", Err: *failed,
 		Why: "the call continues with an estimate for each text that was not counted",
 	})
+}
+
+// dryRun is carried by the request of a dry run and collects the views that would be
+// remembered. It never changes. It is nil in a real call.
+type dryRun struct {
+	outer *dryRun // the dry run that contains this one; nil: none
+	views []*View // one for each history that editors have worked on
+}
+
+// add returns the dry run with a view that would be remembered now.
+func (d *dryRun) add(v *View) *dryRun {
+	if d == nil {
+		return nil
+	}
+	views := slices.Clone(d.views)
+	if n := len(views); n > 0 && sameSlice(views[n-1].session.IDs, v.session.IDs) {
+		views = views[:n-1]
+	}
+	return &dryRun{outer: d.outer, views: append(views, v)}
+}
+
+// fork returns a chain that replaces another one: it knows what that one knows, and what would have been
+// remembered in this dry run, and what it does has no effect outside of it.
+func (d *dryRun) fork(c *chain) *chain {
+	for _, v := range slices.Backward(d.views) {
+		if f := v.session.chain; f.origin == c {
+			return forkChain(f, c)
+		}
+	}
+	if d.outer != nil {
+		c = d.outer.fork(c)
+	}
+	return forkChain(c, c)
+}
+
+func forkChain(c, origin *chain) *chain {
+	f := &chain{
+		env: c.env, given: c.given, hasEnv: c.hasEnv, meter: c.meter, encoding: c.encoding,
+		defaultCounter: c.defaultCounter, estimates: c.estimates, uncounted: c.uncounted,
+		origin: origin,
+	}
+	f.env.Journal = &entries.Overlay{Below: c.env.Journal, Top: journal.NewMemory(0)}
+	c.windows.Fork(&f.windows)
+	c.prompts.Fork(&f.prompts)
+	c.histories.Fork(&f.histories, func(st state) state {
+		st.conversation = st.conversation.fork()
+		st.result = edit.Result{}
+		return st
+	})
+	return f
 }

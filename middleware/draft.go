@@ -132,7 +132,7 @@ func newDraft(runs []*View, events []Event) *DraftResult {
 	for n, v := range runs {
 		v = detached(v)
 		d.stages = append(d.stages, v)
-		for _, it := range v.edits() {
+		for _, it := range v.list.Minus(v.session.opened.State.list) {
 			d.Edits = append(d.Edits, draftEdit(v, n, it, events))
 		}
 	}
@@ -231,7 +231,7 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 		step.After = v.size.Tokens
 	}
 	v.turn.steps = steps
-	if added := v.edits(); len(added) > 0 {
+	if added := v.list.Minus(v.session.opened.State.list); len(added) > 0 {
 		err := s.Verify(&before.result, &v.result, added.Records(), s.terms(before.result.LeftOut), false)
 		if v.size.Counted >= before.size.Counted {
 			err = notShorter(before, &v)

@@ -54,15 +54,6 @@ func (o Options) Validate() error {
 	return nil
 }
 
-// validateTools returns an error for an empty name in a list of protected tools, which
-// would protect each result that does not name its tool.
-func validateTools(protect []string) error {
-	if i := slices.Index(protect, ""); i >= 0 {
-		return fmt.Errorf("the entry Protect[%d] is empty, want the name of a tool", i)
-	}
-	return nil
-}
-
 // Editing makes an editor a [Middleware]. In each call it applies the remembered edits, asks the trigger, lets the
 // editor plan, verifies the plan, applies and reports it. The name is used in events, in the journal and in
 // [Request.Force]. Editing panics with "middleware: Editing: …" if the name is empty, the editor is nil or the

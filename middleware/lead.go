@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/internal/client"
 	"github.com/laconic-go/laconic/message"
@@ -53,7 +52,7 @@ func (o *outgoing) reportLead(ctx context.Context, lost int) {
 	if o.now.leads < calls || !v.session.track.State.conversation.once(o.req, "lead") {
 		return
 	}
-	before, now := differingPart(textOf(was.lead), textOf(o.now.lead))
+	before, now := differingWord(textOf(was.lead), textOf(o.now.lead))
 	why := fmt.Sprintf("the system prompt changes in each call, now from %q to %q, so %d tokens of the call before cannot be read "+
 		"from the provider's cache", before, now, lost)
 	if l := v.loss(v.result.LeftOut, nil); v.session.thinking.rule == edit.ThinkingBound && l.Answers > 0 {
@@ -79,34 +78,23 @@ func textOf(lead []message.Message) string {
 	return b.String()
 }
 
-// differingPart returns whole words, at most 40 bytes, in which two texts differ first.
-func differingPart(a, b string) (inA, inB string) {
+// differingWord returns the first word, at most 40 bytes of it, in which two texts differ.
+func differingWord(a, b string) (inA, inB string) {
 	const most = 40
 	first := 0
 	for first < min(len(a), len(b)) && a[first] == b[first] {
 		first++
 	}
 	first = strings.LastIndexAny(a[:first], " \n") + 1
-	a, b = a[first:], b[first:]
-	same := 0
-	for same < min(len(a), len(b)) && a[len(a)-1-same] == b[len(b)-1-same] {
-		same++
-	}
-	if k := strings.IndexAny(a[len(a)-same:], " \n"); k >= 0 { // from the end of a word on
-		same -= k
-	} else {
-		same = 0
-	}
-	cut := func(s string) string {
-		s = s[:len(s)-same]
-		if len(s) <= most {
-			return s
+	word := func(s string) string {
+		s = s[first:]
+		if k := strings.IndexAny(s, " \n"); k >= 0 {
+			s = s[:k]
 		}
-		n := most
-		for !utf8.RuneStart(s[n]) {
-			n--
+		if len(s) > most {
+			s = strings.ToValidUTF8(s[:most], "") + "…"
 		}
-		return s[:n] + "…"
+		return s
 	}
-	return cut(a), cut(b)
+	return word(a), word(b)
 }

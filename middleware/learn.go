@@ -127,16 +127,6 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 	}
 }
 
-// reportOf returns the prompt of a usage. Some providers report cached tokens that are not part of the input.
-func reportOf(u message.Usage) calibrate.Prompt {
-	cached := u.CacheRead + u.CacheWrite
-	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
-	if cached > u.Input {
-		p.Charged = p.WithCache
-	}
-	return p
-}
-
 // learnPrompt remembers what the model was sent, and what the provider has charged for it.
 func (o *outgoing) learnPrompt(p calibrate.Prompt) {
 	ids := o.view.session.IDs
@@ -177,7 +167,9 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 			why += ", which cannot be right"
 		}
 		window, scope = limit.Guess, "for this conversation"
-		s.track.State.conversation.limit(window)
+		guess := &s.track.State.conversation.guess
+		guess.CompareAndSwap(nil, new(calibrate.Windows))
+		guess.Load().Guess("", window)
 	}
 	s.chain.report(ctx, v.req, Event{
 		Kind: Notice, By: "middleware", Before: sent, After: sent,
@@ -210,11 +202,12 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if p := s.charges(i); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
+		if foreign && s.Body[i].Usage != nil && other.Since <= i && i <= st.intact && !sent(i-1) {
+			p := s.charges(i)
 			p.At = i
 			p.Counted = other.Counted
 			p.Since = other.Since
-			if !st.tokens.LearnForeign(p, s.model.priors, source) {
+			if p.Charged > 0 && !st.tokens.LearnForeign(p, s.model.priors, source) {
 				return false
 			}
 		}
@@ -228,7 +221,12 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 		if !sent(i) || i+1 < st.tokens.At {
 			continue
 		}
-		if p := s.charged(i, prompts[i-from]); p.Charged > 0 {
+		p := prompts[i-from]
+		if p.Charged == 0 { // its answer may have the usage
+			u := s.charges(i + 1)
+			p.Charged, p.WithCache = u.Charged, u.WithCache
+		}
+		if p.Charged > 0 {
 			s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source))
 		}
 	}
@@ -241,15 +239,6 @@ func (s *session) unsent() calibrate.Prompt {
 	for _, it := range s.track.State.list {
 		p.Since = max(p.Since, it.HistoryLen)
 		p.Counted -= s.Freed(it)
-	}
-	return p
-}
-
-// charged returns the prompt that ends with message i of the body; its answer may have the usage.
-func (s *session) charged(i int, p calibrate.Prompt) calibrate.Prompt {
-	if p.Charged == 0 {
-		u := s.charges(i + 1)
-		p.Charged, p.WithCache = u.Charged, u.WithCache
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/models"
@@ -229,4 +230,14 @@ func firstID(ids []message.ID) string {
 		return ""
 	}
 	return ids[0].String()
+}
+
+// reportOf returns the prompt of a usage. Some providers report cached tokens that are not part of the input.
+func reportOf(u message.Usage) calibrate.Prompt {
+	cached := u.CacheRead + u.CacheWrite
+	p := calibrate.Prompt{Charged: u.Input, WithCache: u.Input + cached}
+	if cached > u.Input {
+		p.Charged = p.WithCache
+	}
+	return p
 }

@@ -3,10 +3,7 @@ package middleware
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
-	"reflect"
-	"slices"
 	"time"
 
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -69,41 +66,6 @@ type Env struct {
 	Breakpoints   bool             // set message.Hints.Breakpoint for the model, in place of those of the caller; see the package
 	Suggested     bool             // no event reports that an outer chain has other values: this Env only fills what it leaves out
 	Explain       bool             // each call reports, by an event of kind NotMet, why an editor edits nothing: its trigger, with numbers
-}
-
-// besides returns the names of the fields that this Env sets to other values than another one has.
-func (e Env) besides(other Env) (names []string) {
-	a, b := reflect.ValueOf(e), reflect.ValueOf(other)
-	for i := range a.NumField() {
-		x, y := a.Field(i), b.Field(i)
-		same := x.Comparable() && y.Comparable() && x.Equal(y)
-		if k := x.Kind(); k == reflect.Func || k == reflect.Slice {
-			same = x.Pointer() == y.Pointer()
-		}
-		if !x.IsZero() && !same {
-			names = append(names, "Env."+a.Type().Field(i).Name)
-		}
-	}
-	return names
-}
-
-// With is [Chain] with an Env. If chains are nested, the Env of the outer one holds, and that of an inner one fills the fields
-// that the outer one leaves at zero; but none is filled once an editing middleware has run. An event of kind [Misconfigured]
-// names the fields that an inner one sets differently. With panics with "middleware: With: …" if Protect has an empty name.
-func With(env Env, mws ...Middleware) Middleware {
-	if err := validateTools(env.Protect); err != nil {
-		panic("middleware: With: " + err.Error())
-	}
-	if len(mws) == 0 {
-		return func(next Model) Model { return next }
-	}
-	if i := slices.IndexFunc(mws, func(mw Middleware) bool { return mw == nil }); i >= 0 {
-		panic(fmt.Sprintf("middleware: Chain: argument %d of %d is a nil Middleware", i+1, len(mws)))
-	}
-	mws = slices.Clone(mws)
-	mws[0] = named("middleware.With", map[string][]string{"Protect": env.Protect}, mws[0])
-	c := newChain(env)
-	return func(next Model) Model { return c.wrap(next, mws...) }
 }
 
 // Delta is a piece of an answer: more of its text, of its thinking, or of a tool call.

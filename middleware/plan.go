@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -357,4 +359,42 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 func cover(r *journal.Record, inside []*journal.Record) {
 	r.Earlier = earlierHandles(inside)
 	r.Covered = edit.Undoable(inside)
+}
+
+// earlierHandles returns the handles that lead to what the folds among some edits have
+// removed, and to what the folds before them have removed, oldest first.
+func earlierHandles(edits []*journal.Record) []string {
+	var all []string
+	for _, e := range edits {
+		all = append(all, e.Earlier...)
+		if h := handleOf(e); !h.IsZero() {
+			all = append(all, h.String())
+		}
+	}
+	seen := make(map[string]bool, len(all))
+	return slices.DeleteFunc(all, func(h string) bool {
+		again := seen[h]
+		seen[h] = true
+		return again
+	})
+}
+
+// handleOf returns the handle of what a fold has removed, or zero: it ends the last text of its
+// last message, where [store.Placeholder] puts it. Any other handle may be in what the fold
+// repeats, such as a tool result, and may be forged.
+func handleOf(fold *journal.Record) store.Handle {
+	if len(fold.Messages) == 0 {
+		return store.Handle{}
+	}
+	parts := fold.Messages[len(fold.Messages)-1].Parts
+	for _, p := range slices.Backward(parts) {
+		if t, ok := p.(message.Text); ok {
+			named := archived.In(t.Text)
+			if n := len(named); n > 0 && strings.HasSuffix(t.Text, " "+named[n-1].String()+"]") {
+				return named[n-1]
+			}
+			break
+		}
+	}
+	return store.Handle{}
 }

@@ -83,13 +83,6 @@ func (s *sent) common(o *sent, lead int) int {
 // those that continue it share one.
 type lastSent struct{ atomic.Pointer[sent] }
 
-// fork returns what a branch of the history begins with.
-func (l *lastSent) fork() *lastSent {
-	f := new(lastSent)
-	f.Store(l.Load())
-	return f
-}
-
 // report notes that an event has reported, before the request is sent, what changes from a position on.
 func (l *lastSent) report(position int) {
 	if was := l.Load(); was != nil && position < was.reported {

@@ -12,6 +12,8 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/store"
 )
 
 // conversation is what a chain remembers of a conversation in addition to its edits. The
@@ -59,12 +61,6 @@ func (c *conversation) once(req *Request, event string) bool {
 	return req.observers != nil && c.store(reported{event}, true) == nil
 }
 
-// limit remembers a guess of the window.
-func (c *conversation) limit(window int) {
-	c.guess.CompareAndSwap(nil, new(calibrate.Windows))
-	c.guess.Load().Guess("", window)
-}
-
 // fork returns a conversation that starts with the values of this one. It has all events again.
 func (c *conversation) fork() *conversation {
 	c.mu.Lock()
@@ -90,6 +86,23 @@ func (c *conversation) fork() *conversation {
 type progress struct {
 	turn     message.ID // of the message before the newest question: hosts insert text into the question that differs from call to call
 	failures int
+}
+
+// turn is the log of a call up to a view: what editors have done, and what is to be written of it. It is a value: each layer
+// passes a new one on, since a layer may make a call twice.
+type turn struct {
+	reported  int               // first position of the history whose change an event has reported
+	steps     []journal.Step    // that have led from what the journal has to the edits of the view
+	attempts  []attempt         // of editors
+	economics report.Economics  // of the edits that were reported
+	removed   []store.Named     // in a dry run: what its edits remove
+	thinking  *journal.Thinking // what the journal is to have of the thinking in the request; nil: what it has
+}
+
+// changed returns the log if an event reports, or has reported, what changes from a position on.
+func (t turn) changed(position int) turn {
+	t.reported = min(t.reported, position)
+	return t
 }
 
 // attempt is how an editor succeeded in this call. It takes effect when edits are remembered.

@@ -141,6 +141,29 @@ func (p *proposal) complete(ctx context.Context) {
 	}
 }
 
+// archivePlan puts what the plan removes into the archive. In a dry run it is put when the draft is committed.
+func archivePlan(ctx context.Context, p *proposal) error {
+	var contents []store.Named
+	for i := range p.plan.Edits {
+		contents = append(contents, p.plan.Edits[i].Archive...)
+	}
+	switch {
+	case len(contents) == 0:
+		return nil
+	case p.before.Env().Archive == nil:
+		return errors.New("the plan archives contents, but there is no archive")
+	case slices.ContainsFunc(contents, func(n store.Named) bool { return n.Handle.IsZero() }):
+		return errors.New("the plan archives a content without a handle, want those that View.Archive returns")
+	case p.before.req.dry != nil:
+		p.after.turn.removed = append(slices.Clip(p.before.turn.removed), contents...)
+		return nil
+	}
+	if err := putAll(ctx, p.before, contents); err != nil {
+		return fmt.Errorf("archive what is removed: %w", err)
+	}
+	return nil
+}
+
 // build makes the messages of folds that are not made yet, and checks again.
 func (p *proposal) build(ctx context.Context) {
 	plan, removed := *p.plan, p.after.turn.removed
@@ -222,7 +245,10 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 			why += "; " + loss.String() + " cannot be sent behind it"
 		}
 		made := economics(v, p.after, p.plan.First)
-		p.after.turn.economics = together(v.turn.economics, made, v)
+		sum := v.turn.economics
+		sum.Freed += made.Freed
+		sum.Rewritten += made.Rewritten
+		p.after.turn.economics = priced(sum, v)
 		l.report(ctx, v, Event{
 			Kind: Edited, Why: why, Edits: p.records, Before: v.size.Tokens, After: p.after.size.Tokens,
 			First: v.Span(p.plan.First).First, Calls: p.plan.Calls, Thinking: loss, Economics: &made, Detail: p.plan.Detail,
@@ -303,6 +329,6 @@ func (p *proposal) tried(v *View, failure string) *View {
 		now.failures = 0
 	}
 	w := *v
-	w.turn = v.turn.tried(attempt{layer: p.layer, view: v, failure: failure, progress: now})
+	w.turn.attempts = append(slices.Clip(v.turn.attempts), attempt{layer: p.layer, view: v, failure: failure, progress: now})
 	return &w
 }

@@ -32,16 +32,14 @@ func remember(ctx context.Context, v *View) (*View, error) {
 			Kind: Failed, By: "middleware", Reason: "journal", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})
-		st := v.session.track.State
-		st.list = v.list
-		st.pending = &entries.Stored{All: v.list, Entry: journal.Entry{Thinking: v.turn.thinking}, Steps: v.turn.steps}
+		st, want := v.session.track.State, v.toWrite()
+		st.list, st.pending = v.list, &want
 		w = publish(v, st)
 	}
 	if !w.list.Equal(v.list) {
-		before, s := v.session.opened.State.list, w.session
-		first := s.reportTaken(ctx, v.req, before, w.list,
+		w.session.reportTaken(ctx, v.req, v.session.opened.State.list, w.list,
 			"another call or process has changed the edits of this conversation first; its edits are used, others come in the next call")
-		w.turn = w.turn.changed(first)
+		w.turn = w.turn.changed(w.session.reported)
 	}
 	if len(w.turn.attempts) > 0 {
 		w = noteProgress(ctx, w)
@@ -49,14 +47,21 @@ func remember(ctx context.Context, v *View) (*View, error) {
 	return w, nil
 }
 
+// toWrite returns what the journal is to have of the view.
+func (v *View) toWrite() entries.Stored {
+	return entries.Stored{All: v.list, Entry: journal.Entry{Thinking: v.turn.thinking}, Steps: v.turn.steps}
+}
+
 // publish makes a state of the history the newest, and returns the view with it.
 func publish(v *View, st state) *View {
 	w, s := *v, *v.session
-	st.once = holdsOnce(st.list)
 	st.keep(v.result)
 	s.track = s.track.With(st)
 	s.chain.histories.Publish(s.track)
-	w.session, w.turn = &s, v.turn.written(v.req.dry != nil)
+	w.session, w.turn.thinking = &s, nil
+	if v.req.dry == nil { // else they are written by a commit
+		w.turn.steps = nil
+	}
 	return &w
 }
 
@@ -76,7 +81,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 	if s.chain.env.HistoryIsView {
 		more = writeView(v)
 	}
-	known, l, err := s.log.Write(ctx, s.track.State.Known, v.list, v.turn.thinking, v.turn.steps, more)
+	known, l, err := s.log.Write(ctx, s.track.State.Known, v.toWrite(), more)
 	if known.Skipped != nil {
 		s.reportSkipped(ctx, v.req, &known)
 	}

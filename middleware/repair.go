@@ -6,14 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
-
-// within is what package message gives to packages of this module only.
-var within = message.Internals(inside.Key{})
 
 // Repairing makes a repairer, which has the last word on what a model is sent, a [Middleware]. It is called where the
 // chain ends, after all editing middlewares, at any place of Repairing among them; several are called in the order of the

@@ -6,9 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/report"
 )
+
+// within is what package message gives to packages of this module only.
+var within = message.Internals(inside.Key{})
 
 // Request is what a model is asked. Callees must not modify it. To change something, copy
 // the struct and pass the copy on:

@@ -52,7 +52,6 @@ type state struct {
 
 	wholeCount, question, window int    // as they were when list was found to hold
 	rule                         string // the same
-	once                         bool   // an edit of the list holds for this history only
 
 	tokens     calibrate.Tokens
 	model      string // of the last call
@@ -67,7 +66,7 @@ type state struct {
 
 func newState() state {
 	return state{
-		Known: entries.Unknown(), intact: unchanged, head: new(atomic.Pointer[head]), judged: new(atomic.Pointer[judged]),
+		Known: entries.Known{Stored: entries.None}, intact: unchanged, head: new(atomic.Pointer[head]), judged: new(atomic.Pointer[judged]),
 		last: new(lastSent), conversation: new(conversation),
 	}
 }
@@ -83,7 +82,9 @@ func (st *state) known() edit.List {
 // follow adapts the state of an earlier call to the changes of its history.
 func (st *state) follow(ch history.Change) {
 	if ch.Copied {
-		st.last = st.last.fork()
+		sent := st.last.Load()
+		st.last = new(lastSent)
+		st.last.Store(sent)
 	}
 	if !ch.Grown || ch.Noted { // reports are removed, or may be new; otherwise none is read twice
 		st.tokens.KeepFirst(ch.Common)
@@ -106,6 +107,14 @@ func (st *state) follow(ch history.Change) {
 			}
 		}
 	}
+}
+
+// unsaved reports whether the journal has other edits than the view, or is to have them in another place.
+func (v *View) unsaved() bool {
+	s := v.session
+	st := &s.track.State
+	edited := len(v.list)+len(st.list) > 0 && !v.list.Equal(st.list)
+	return edited || st.pending != nil || s.log.Shared && s.log.Borrows(st.Known)
 }
 
 // open makes the first view of a request: the history with all edits that are remembered for it and hold.
@@ -234,15 +243,15 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if sameRecords(st.list, known) {
 		st.list = known
 	} else {
-		st.result, st.once = edit.Result{}, holdsOnce(st.list)
+		st.result = edit.Result{}
 	}
 	switch {
 	case repinned && n > 0 && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		s.reported = s.reportTaken(ctx, req, known, st.list, "a person has pinned messages, or taken pins back")
+		s.reportTaken(ctx, req, known, st.list, "a person has pinned messages, or taken pins back")
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
 	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		s.reported = s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
+		s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
 	}
 	return nil
 }
@@ -303,9 +312,9 @@ func (s *session) stillHold(l edit.List, ch history.Change) bool {
 	case s.WholeCount != st.wholeCount: // a message was pinned
 	case s.budget.Window != st.window: // an edit may be for a smaller window
 	case s.thinking.rule != st.rule: // thinking that was left out may have to stay
-	case st.once: // an edit was for one request only
 	case s.LastUser != st.question && s.LastUser <= edit.Last(l[len(l)-1].Record): // the newest question is another one, and may be edited
 	case edit.LateResult(s.Body[ch.Common:]): // a fold may cover the call of a new result
+	case slices.ContainsFunc(l, func(it edit.Item) bool { return it.Once }): // it was for one request only
 	default:
 		return true
 	}
@@ -318,45 +327,38 @@ func sameRecords(a, b edit.List) bool {
 	return slices.EqualFunc(a, b, func(x, y edit.Item) bool { return x.Record == y.Record })
 }
 
-func holdsOnce(l edit.List) bool {
-	return slices.ContainsFunc(l, func(it edit.Item) bool { return it.Once })
-}
-
 // reportOthers reports edits that held before and were made for other requests, or else those
 // that did not hold before.
 func (s *session) reportOthers(ctx context.Context, req *Request, before edit.List, grown bool) {
 	now, ended := s.track.State.list, s.Ended(before, s.budget.Window)
-	e := Event{Kind: Notice, By: "middleware", First: len(s.Lead) + before.Differs(now)}
 	switch {
 	case len(ended) > 0:
 		why := "for one request only"
 		if w := ended[0].Window; 0 < w && w < s.budget.Window {
 			why = fmt.Sprintf("for a window of %d tokens, and it has %d now", w, s.budget.Window)
 		}
-		e.Edits = ended.Records()
-		e.Why = fmt.Sprintf("edits of %s were made %s, so what they had replaced is sent again", ended[0].Middleware, why)
+		s.reportChange(ctx, req, ended, before.Differs(now),
+			fmt.Sprintf("edits of %s were made %s, so what they had replaced is sent again", ended[0].Middleware, why))
 	case grown && !before.Covers(now):
-		e.Edits = slices.DeleteFunc(slices.Clone(now), before.Has).Records()
-		e.Why = "remembered edits hold again that did not hold in the call before, where the window was larger or where they " +
-			"would have changed the newest question, the newest round or a pinned message; what was sent before is not sent again"
-	default:
-		return
+		s.reportChange(ctx, req, now.Minus(before), before.Differs(now),
+			"remembered edits hold again that did not hold in the call before, where the window was larger or where they "+
+				"would have changed the newest question, the newest round or a pinned message; what was sent before is not sent again")
 	}
-	s.reported = e.First - len(s.Lead)
-	s.chain.report(ctx, req, e)
 }
 
-// reportTaken reports edits that another call or process has made, and returns the first position that they change.
-func (s *session) reportTaken(ctx context.Context, req *Request, before, now edit.List, why string) int {
-	first, edits := before.Differs(now), slices.DeleteFunc(slices.Clone(now), before.Has)
+// reportTaken reports edits that another call or process has made.
+func (s *session) reportTaken(ctx context.Context, req *Request, before, now edit.List, why string) {
+	edits := now.Minus(before)
 	if len(edits) == 0 {
-		edits = slices.DeleteFunc(slices.Clone(before), now.Has)
+		edits = before.Minus(now)
 	}
-	s.chain.report(ctx, req, Event{
-		Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first,
-		Why: why,
-	})
-	return first
+	s.reportChange(ctx, req, edits, before.Differs(now), why)
+}
+
+// reportChange reports edits that begin or end without an edit of this call, which change what is sent from a position on.
+func (s *session) reportChange(ctx context.Context, req *Request, edits edit.List, first int, why string) {
+	s.reported = first
+	s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first, Why: why})
 }
 
 // result returns the history with the edits that hold. It reuses that of the last call.

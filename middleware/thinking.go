@@ -51,17 +51,6 @@ func (s *session) terms(leftOut edit.Positions) edit.Terms {
 	return edit.Terms{Window: s.budget.Window, Calls: s.thinking.rule == edit.ThinkingCalls, LeftOut: leftOut}
 }
 
-// thinkingRule returns what the model demands of thinking: of a model that is not known, what its provider has answered.
-func (s *session) thinkingRule(remembered bool) string {
-	if s.model.Thinking != edit.ThinkingFree || s.model.Name != "" && s.model.Provider != "" {
-		return s.model.Thinking
-	}
-	if _, binding := s.chain.binding.Load(s.model.name); binding || remembered {
-		return edit.ThinkingBound
-	}
-	return edit.ThinkingFree
-}
-
 // recallThinking sets what is left out of the thinking by what the journal has.
 func (s *session) recallThinking(found entries.Known) {
 	st, t := &s.track.State, &s.thinking
@@ -71,7 +60,12 @@ func (s *session) recallThinking(found entries.Known) {
 	} else if p != nil && (known == nil || known.Len != at+1 || known.Len <= p.Entry.Thinking.Len) {
 		at, known = p.Entry.Thinking.Len-1, p.Entry.Thinking
 	}
-	t.at, t.rule = at, s.thinkingRule(known != nil || found.Entry.Thinking != nil)
+	t.at, t.rule = at, s.model.Thinking
+	if t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "") { // of such a model, what its provider has answered
+		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil || found.Entry.Thinking != nil {
+			t.rule = edit.ThinkingBound
+		}
+	}
 	switch t.rule {
 	case edit.ThinkingRefused:
 		t.leftOut = edit.Positions{{Last: math.MaxInt32}}
@@ -254,3 +248,22 @@ func (v *View) leavingOut(p edit.Positions) *View {
 }
 
 func hasThinking(m message.Message) bool { return slices.ContainsFunc(m.Parts, edit.IsThinking) }
+
+// head returns the hash of the leading system messages, without the lines of the client, and of the tools of a request, whose
+// order does not matter. That of the call before is used again if they are the same.
+func (s *session) head(sent *View) message.ID {
+	lead, tools := withoutClientLines(sent.result.Messages[:message.Leading(sent.result.Messages)]), sent.req.Tools
+	if h := s.track.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
+		return h.sum
+	}
+	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools), sum: bound.Head(lead, tools)}
+	s.track.State.head.Store(h)
+	return h.sum
+}
+
+// head is what is before all messages of a request, and its hash.
+type head struct {
+	lead  []message.Message
+	tools []message.ToolDef
+	sum   message.ID
+}

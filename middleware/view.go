@@ -7,13 +7,11 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -347,59 +345,6 @@ func (v *View) Repeated(name string) bool {
 	}
 	here := s.track.State.At == len(s.Body)-1 || s.track.State.pending != nil // else they were made for another history of this length
 	return here && slices.ContainsFunc(s.track.State.list, func(it edit.Item) bool { return it.HistoryLen == len(s.Body) })
-}
-
-// Archive returns the contents under which the chain's archive will keep parts that an edit removes from message i, for
-// [Edit.Archive], and the handle that leads to all of them, for the placeholder; see docs/archive.md and
-// [store.Placeholder]. Nothing is put before the edit is made. If the chain has no archive, the handle is zero and
-// there are no contents. It panics if a part is nil or of an unknown type.
-//
-// A handle is a hash of the content, so an editor should call Archive only for what it is going to remove.
-func (v *View) Archive(i int, parts ...message.Part) (store.Handle, []store.Named) {
-	archive := v.Env().Archive
-	if archive == nil {
-		return store.Handle{}, nil
-	}
-	if n, ok := v.hashed(i, parts); ok {
-		n.Handle = archive.Handle(n.Hash)
-		if !n.Handle.IsZero() {
-			return n.Handle, []store.Named{n}
-		}
-	}
-	return lastHandle(store.Internals(inside.Key{}).Name(archive, message.Message{Parts: parts}))
-}
-
-// hashed returns a text as a content without a handle, if it is that of the first tool result of
-// message i in the history: the ID of the message has been made of its hash.
-func (v *View) hashed(i int, parts []message.Part) (n store.Named, ok bool) {
-	at := v.span(i).First
-	if len(parts) != 1 || at < 0 {
-		return n, false
-	}
-	switch p := parts[0].(type) {
-	case message.Text:
-		n.Content.Data, ok = p.Text, true
-	case message.ToolResult:
-		n.Content.Data, ok = p.Text, p.Content == nil
-	case message.Thinking, message.ToolCall, message.Media, message.Opaque:
-	}
-	for first := range v.session.Body[at].Results() {
-		n.Hash = v.session.track.Hashes[at]
-		return n, ok && n.Content.Data == first.Text
-	}
-	return n, false
-}
-
-// ArchiveRuns is [View.Archive] for the messages that a fold covers, in the order of the runs, as the caller has
-// them; see [View.Archive]. Messages that were folded before are represented by the messages of that fold if the last
-// text of these ends in a handle, as [store.Placeholder] writes it, and by the originals otherwise. The handles of
-// all earlier folds come first, so one handle leads to everything in two steps.
-func (v *View) ArchiveRuns(runs []message.Run) (store.Handle, []store.Named) {
-	archive := v.Env().Archive
-	if archive == nil {
-		return store.Handle{}, nil
-	}
-	return lastHandle(store.Internals(inside.Key{}).Name(archive, originals(v, runs)...))
 }
 
 // Shared returns how many first messages this view and an earlier one of the same chain

@@ -139,22 +139,3 @@ func withoutThinkingOf(msgs []message.Message, v *View, p edit.Positions) []mess
 	}
 	return msgs
 }
-
-// head returns the hash of the leading system messages, without the lines of the client, and of the tools of a request, whose
-// order does not matter. That of the call before is used again if they are the same.
-func (s *session) head(sent *View) message.ID {
-	lead, tools := withoutClientLines(sent.result.Messages[:message.Leading(sent.result.Messages)]), sent.req.Tools
-	if h := s.track.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
-		return h.sum
-	}
-	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools), sum: bound.Head(lead, tools)}
-	s.track.State.head.Store(h)
-	return h.sum
-}
-
-// head is what is before all messages of a request, and its hash.
-type head struct {
-	lead  []message.Message
-	tools []message.ToolDef
-	sum   message.ID
-}

@@ -176,6 +176,9 @@ func (l List) Reuse(base List) List {
 // Has reports whether the list has an equal edit.
 func (l List) Has(it Item) bool { return l.find(it, len(l)) >= 0 }
 
+// Minus returns the edits that another list does not have.
+func (l List) Minus(o List) List { return slices.DeleteFunc(slices.Clone(l), o.Has) }
+
 // find returns the index of the equal edit, or -1. It is fast if guess is that index.
 func (l List) find(it Item, guess int) int {
 	if guess < len(l) && l[guess].Record == it.Record {

@@ -56,7 +56,7 @@ func (l Log) Borrows(k Known) bool {
 	return l.Shared && k.At >= 0 && k.At < len(l.IDs)-1 && k.Entry.Conversation != l.Name
 }
 
-// Known is what is known of the journal for one history.
+// Known is what is known of the journal for one history; before the first read, it has [None].
 type Known struct {
 	Stored // the newest entry
 
@@ -65,9 +65,6 @@ type Known struct {
 
 	tried bool // the journal was asked
 }
-
-// Unknown is what is known before the first read.
-func Unknown() Known { return Known{Stored: None} }
 
 // Cut forgets what is not known of a history that has only some first messages in common.
 func (k *Known) Cut(common int) {
@@ -232,18 +229,16 @@ func caught(what string, err *error) { //nolint:gocritic // a deferred function 
 	}
 }
 
-// Write writes a list of edits under the newest ID, on top of what is known, and those before
-// the newest question under the ID of the message before it: questions are edited, and hosts
-// insert text into them that is missing in the next turn. more are written with them. It returns
-// what is known then, which is the work of another writer if that was first, and the list with
-// the records of the journal in place of equal ones.
-func (l Log) Write(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []journal.Step, more []journal.Write,
-) (Known, edit.List, error) {
-	at := len(l.IDs) - 1
+// Write writes edits, the thinking of their entry and the steps that lead to them from what is known, under the newest ID, and the
+// edits before the newest question under the ID of the message before it: questions are edited, and hosts insert text into them that
+// is missing in the next turn. more are written with them. It returns what is known then, which is the work of another writer if
+// that was first, and the list with the records of the journal in place of equal ones.
+func (l Log) Write(ctx context.Context, known Known, want Stored, more []journal.Write) (Known, edit.List, error) {
+	at, made := len(l.IDs)-1, want.Steps
 	for range tries {
-		all = all.Reuse(known.All)
-		writes, err := l.batch(ctx, known, all, thinking, named(made, known.Entry.Rev))
+		want.All = want.All.Reuse(known.All)
+		want.Steps = named(made, known.Entry.Rev)
+		writes, err := l.batch(ctx, known, want)
 		if err == nil {
 			err = ctx.Err()
 		}
@@ -251,16 +246,16 @@ func (l Log) Write(
 			return known, nil, err
 		}
 		if len(writes) == 0 {
-			return known, all, nil
+			return known, want.All, nil
 		}
 		winner, err := l.put(ctx, append(writes, more...))
 		if err != nil {
 			return known, nil, err
 		}
 		if winner.Rev == writes[0].Entry.Rev {
-			known.Stored = known.with(writes[0].Entry, all)
+			known.Stored = known.with(writes[0].Entry, want.All)
 			known.At = at
-			return known, all, nil
+			return known, want.All, nil
 		}
 		before, from := known.Stored, at
 		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
@@ -274,10 +269,10 @@ func (l Log) Write(
 		known.Skipped = errors.Join(known.Skipped, broken)
 		same := theirs.At == known.At && theirs.Entry.Rev == known.Entry.Rev
 		known.Stored = theirs
-		if !same && !all.Equal(theirs.All) {
-			return known, all, nil
+		if !same && !want.All.Equal(theirs.All) {
+			return known, want.All, nil
 		}
-		thinking = again(thinking, theirs.Entry.Thinking)
+		want.Entry.Thinking = again(want.Entry.Thinking, theirs.Entry.Thinking)
 	}
 	return known, nil, ErrFirst
 }
@@ -307,13 +302,11 @@ func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (St
 	return theirs, broken, err
 }
 
-// batch returns the writes for a list of edits, as a change to what is known. The edits before the newest question are under the ID
+// batch returns the writes of [Log.Write], as a change to what is known. The edits before the newest question are under the ID
 // before it, too, so that a fork there has them. What is there is read: another fork may have written it.
-func (l Log) batch(
-	ctx context.Context, known Known, all edit.List, thinking *journal.Thinking, made []journal.Step,
-) ([]journal.Write, error) {
+func (l Log) batch(ctx context.Context, known Known, want Stored) ([]journal.Write, error) {
 	at := len(l.IDs) - 1
-	main, ok := l.on(known.Stored, at, all, thinking, made)
+	main, ok := l.on(known.Stored, at, want)
 	if !ok {
 		return nil, nil
 	}
@@ -325,7 +318,7 @@ func (l Log) batch(
 	if question < 0 {
 		return writes, nil
 	}
-	some := l.Before(question, all)
+	some := l.Before(question, want.All)
 	if len(some) == 0 {
 		return writes, nil
 	}
@@ -338,12 +331,13 @@ func (l Log) batch(
 		}
 	}
 	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}
-	same := early.At == known.At && some[len(some)-1].Record == all[len(all)-1].Record // then it is the same entry
+	same := early.At == known.At && some[len(some)-1].Record == want.All[len(want.All)-1].Record // then it is the same entry
 	switch {
 	case same && early.At == question:
 		w.Over = early.Entry.Rev
 	case !same:
-		w, ok = l.on(early, question, some.Reuse(early.All), thinking, made)
+		want.All = some.Reuse(early.All)
+		w, ok = l.on(early, question, want)
 		if !ok {
 			return writes, nil
 		}
@@ -351,15 +345,16 @@ func (l Log) batch(
 	return append(writes, w), nil
 }
 
-// on returns the write of a list at a position, as an entry on top of a base. ok is false if
-// the base has it already. An entry of another conversation is no base.
-func (l Log) on(base Stored, at int, all edit.List, thinking *journal.Thinking, made []journal.Step) (w journal.Write, ok bool) {
-	delta, ok := all.Without(base.All)
+// on returns the write at a position, as an entry on top of a base. ok is false if the base has all of it already. An entry of another
+// conversation is no base.
+func (l Log) on(base Stored, at int, want Stored) (w journal.Write, ok bool) {
+	delta, ok := want.All.Without(base.All)
+	thinking := want.Entry.Thinking
 	own := base.Entry.Conversation == l.Name
 	if ok && len(delta) == 0 && (own || base.At == at) && (thinking == nil || thinking.Equal(base.Entry.Thinking)) {
 		return journal.Write{}, false
 	}
-	e := journal.Entry{Edits: all.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, made)}
+	e := journal.Entry{Edits: want.All.Records(), Thinking: thinking, Conversation: l.Name, Steps: upTo(at, want.Steps)}
 	_, dry := l.Journal.(*Overlay)
 	if ok && own && base.At >= 0 && base.Entry.Depth+1 < journal.MaxDepth && !dry {
 		e.Base = base.Entry.Rev

@@ -43,11 +43,11 @@ func rewrites(l entries.Log, n int) edit.List {
 func TestReadWhatWasWritten(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
-	known := entries.Unknown()
+	known := entries.Known{Stored: entries.None}
 	for n := 1; n <= 3*journal.MaxDepth; n++ {
 		l := of(memory, n)
 		var err error
-		known, _, err = l.Write(t.Context(), known, rewrites(l, n), nil, nil, nil)
+		known, _, err = l.Write(t.Context(), known, entries.Stored{All: rewrites(l, n)}, nil)
 		require.NoError(t, err)
 		fresh, _, err := l.Read(t.Context(), l.IDs, entries.None, 0)
 		require.NoError(t, err)
@@ -64,16 +64,16 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 		for _, others := range []int{0, 2} { // edits that another process has written since
 			memory := journal.NewMemory(0)
 			before := of(memory, 3)
-			known, _, err := before.Write(t.Context(), entries.Unknown(), rewrites(before, 2), nil, nil, nil)
+			known, _, err := before.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(before, 2)}, nil)
 			require.NoError(t, err)
 			require.NoError(t, memory.Delete(t.Context(), ""))
 			if others > 0 {
-				_, _, err = before.Write(t.Context(), entries.Unknown(), rewrites(before, others), nil, nil, nil)
+				_, _, err = before.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(before, others)}, nil)
 				require.NoError(t, err)
 			}
 
 			l := of(memory, n)
-			known, all, err := l.Write(t.Context(), known, rewrites(l, 3), nil, nil, nil)
+			known, all, err := l.Write(t.Context(), known, entries.Stored{All: rewrites(l, 3)}, nil)
 			require.NoError(t, err, name)
 			require.Len(t, all, 3, name)
 			fresh, _, err := l.Read(t.Context(), l.IDs, entries.None, 0)
@@ -86,10 +86,10 @@ func TestWriteOnABaseThatHasExpired(t *testing.T) {
 func TestWriteAfterAnotherWriter(t *testing.T) {
 	t.Parallel()
 	l := of(journal.NewMemory(0), 4)
-	theirs, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 3), nil, nil, nil)
+	theirs, _, err := l.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(l, 3)}, nil)
 	require.NoError(t, err)
 	for _, mine := range []int{2, 4} {
-		got, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, mine), nil, nil, nil)
+		got, _, err := l.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(l, mine)}, nil)
 		require.NoError(t, err)
 		require.True(t, got.All.Equal(theirs.All), "a history has the edits of the first writer, if the other has fewer and if it has more")
 	}
@@ -127,10 +127,10 @@ func TestBrokenJournals(t *testing.T) {
 	t.Parallel()
 	memory := journal.NewMemory(0)
 	l := of(memory, 2)
-	good, _, err := l.Write(t.Context(), entries.Unknown(), rewrites(l, 2), nil, nil, nil)
+	good, _, err := l.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(l, 2)}, nil)
 	require.NoError(t, err)
 	longer := of(memory, 3)
-	_, _, err = longer.Write(t.Context(), good, rewrites(longer, 3), nil, nil, nil)
+	_, _, err = longer.Write(t.Context(), good, entries.Stored{All: rewrites(longer, 3)}, nil)
 	require.NoError(t, err)
 
 	longer.Journal = broken{Journal: memory, damaged: longer.IDs[2]}
@@ -150,6 +150,6 @@ func TestBrokenJournals(t *testing.T) {
 	require.ErrorContains(t, err, "read journal: journal panicked: no disk")
 
 	longer.Journal = broken{Journal: journal.NewMemory(0), refuses: true}
-	_, _, err = longer.Write(t.Context(), entries.Unknown(), rewrites(longer, 3), nil, nil, nil)
+	_, _, err = longer.Write(t.Context(), entries.Known{Stored: entries.None}, entries.Stored{All: rewrites(longer, 3)}, nil)
 	require.ErrorContains(t, err, "write journal: another writer was first 4 times")
 }
