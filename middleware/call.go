@@ -45,29 +45,12 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 		panic("middleware: Chain: the model is nil, want a Model")
 	}
 	last := c.leave(next)
+	past := onView(nil, func(_ context.Context, v *View, _ *Request) (*View, error) { return v, nil })(last)
 	next = last
 	for _, mw := range slices.Backward(mws) {
 		next = mw(next)
 	}
-	return c.enter(c.orPast(next, last))
-}
-
-// orPast returns a model that takes the way past the middlewares of a chain where a request asks for it.
-func (c *chain) orPast(through, last Model) Model {
-	past := onView(nil, func(_ context.Context, v *View, _ *Request) (*View, error) { return v, nil })(last)
-	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
-		if !req.Past {
-			return through(ctx, req, emit)
-		}
-		c.filling.Lock()
-		if len(c.inner) == 1 && req.chain == c { // the chain that it fills has the journal
-			for _, filled := range c.inner {
-				req.chain = filled
-			}
-		}
-		c.filling.Unlock()
-		return past(ctx, req, emit)
-	}
+	return c.enter(next, past)
 }
 
 // enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain
@@ -77,7 +60,9 @@ func (c *chain) orPast(through, last Model) Model {
 // The Env of this chain holds if there is no other chain, or if the request leaves the layers of another chain, or if
 // the chain around it has no Env and no editor of that chain has run yet. Otherwise it fills what the Env of the chain around
 // it leaves out, if no editor has run yet.
-func (c *chain) enter(next Model) Model {
+//
+// past is the way of requests that go past the layers.
+func (c *chain) enter(next, past Model) Model {
 	return func(ctx context.Context, req *Request, emit Emit) (*Response, error) {
 		if req == nil {
 			panic("middleware: the request is nil, want a *Request")
@@ -107,7 +92,17 @@ func (c *chain) enter(next Model) Model {
 		case c.hasEnv && req.chain != c:
 			c.fill(ctx, r)
 		}
-		return next(ctx, r, emit)
+		if !r.Past {
+			return next(ctx, r, emit)
+		}
+		c.filling.Lock()
+		if len(c.inner) == 1 && r.chain == c { // the chain that it fills has the journal
+			for _, filled := range c.inner {
+				r.chain = filled
+			}
+		}
+		c.filling.Unlock()
+		return past(ctx, r, emit)
 	}
 }
 
@@ -163,7 +158,7 @@ func onView(protect []string, step func(ctx context.Context, v *View, out *Reque
 			}
 			return next(ctx, &out, emit)
 		}
-		alone = own.enter(inChain)
+		alone = own.enter(inChain, inChain)
 		return inChain
 	}
 }
