@@ -76,7 +76,8 @@ func recordsUpTo(at int, records []*journal.Record) []*journal.Record {
 // latest returns the steps that an entry without a base has: the last ones, the last edits and which of them are undone, and
 // those that hold a middleware off. What was taken back and cannot be made again is left out.
 func (l Log) latest(steps []journal.Step) []journal.Step {
-	question, again := l.Question(), redoable(steps)
+	question := l.Question()
+	_, again := taken(steps)
 	out := make([]journal.Step, 0, keptSteps+1)
 	edits, decided := 0, map[message.ID]bool{} // edits of which a newer step says whether they are undone
 	for i, s := range slices.Backward(steps) {
@@ -111,39 +112,29 @@ func (l Log) Question() message.ID {
 	return l.IDs[l.LastUser]
 }
 
-// redoable returns the indexes of the steps whose edits can be made again, the newest first: there is no edit after them.
-func redoable(steps []journal.Step) (out []int) {
-	var made []message.ID // again
-	for i, s := range slices.Backward(steps) {
+// taken returns the edits that are not in force, and the indexes of the steps that have taken back what can be made again, oldest
+// first: there is no edit after them.
+func taken(steps []journal.Step) (undone map[message.ID]bool, again []int) {
+	undone = map[message.ID]bool{}
+	for i, s := range steps {
 		switch s.Kind {
 		case StepEdit:
-			return out
-		case StepRedo:
-			made = append(made, s.Of)
+			again = nil
 		case StepUndo:
-			if k := slices.Index(made, s.Of); k >= 0 {
-				made = slices.Delete(made, k, k+1)
-				continue
-			}
-			out = append(out, i)
+			undone[s.Of] = true
+			again = append(again, i)
+		case StepRedo:
+			delete(undone, s.Of)
+			again = slices.DeleteFunc(again, func(k int) bool { return steps[k].Of == s.Of })
 		case StepPin, StepUnpin:
 		}
 	}
-	return out
+	return undone, again
 }
 
 // Undone returns the edits that are not in force.
 func (s Stored) Undone() map[message.ID]bool {
-	undone := map[message.ID]bool{}
-	for _, step := range s.Steps {
-		switch step.Kind {
-		case StepUndo:
-			undone[step.Of] = true
-		case StepRedo:
-			delete(undone, step.Of)
-		case StepEdit, StepPin, StepUnpin:
-		}
-	}
+	undone, _ := taken(s.Steps)
 	return undone
 }
 
@@ -187,8 +178,8 @@ func (s Stored) Undoable() *journal.Step {
 
 // Redoable returns the newest step that has taken an edit back which can be made again, or nil.
 func (s Stored) Redoable() *journal.Step {
-	if again := redoable(s.Steps); len(again) > 0 {
-		return &s.Steps[again[0]]
+	if _, again := taken(s.Steps); len(again) > 0 {
+		return &s.Steps[again[len(again)-1]]
 	}
 	return nil
 }
