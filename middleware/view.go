@@ -288,10 +288,11 @@ func (v *View) ProtectedPart(i int, part message.Part) Protection {
 	case message.Text, message.Thinking, message.Media, message.Opaque:
 	}
 	if name != "" && !p.Tool {
-		from := v.span(at)
-		rewritten := from.Record == nil || from.Record.Kind == journal.Rewrite
-		p.Plan = s.Plan >= 0 && from.First == s.Plan && rewritten && edit.Plans(name)
 		p.Tool = v.protectsTool(name)
+		if s.Plan >= 0 && edit.Plans(name) {
+			from := v.span(at)
+			p.Plan = from.First == s.Plan && (from.Record == nil || from.Record.Kind == journal.Rewrite)
+		}
 	}
 	p.Whole = p.Tool || p.Plan
 	return p
