@@ -250,7 +250,7 @@ func replace(step *journal.Step, was, now *journal.Record) {
 	for _, r := range step.Records {
 		again := now == nil && was.Kind == journal.Rewrite && r.Kind == journal.Rewrite && slices.Equal(r.Runs, was.Runs)
 		switch {
-		case r != was && !again:
+		case !edit.Equal(r, was) && !again:
 			records = append(records, r)
 			continue
 		case now != nil:

@@ -185,7 +185,7 @@ func (l List) find(it Item, guess int) int {
 		return guess
 	}
 	k := l.From(it.last)
-	if k == len(l) || l[k].last != it.last || !equal(l[k].Record, it.Record) {
+	if k == len(l) || l[k].last != it.last || !Equal(l[k].Record, it.Record) {
 		return -1
 	}
 	return k
@@ -200,7 +200,7 @@ func (l List) From(position int) int {
 // Equal reports whether both lists have the same edits.
 func (l List) Equal(o List) bool {
 	return len(l) == len(o) && (len(l) == 0 || &l[0] == &o[0] ||
-		slices.EqualFunc(l, o, func(a, b Item) bool { return equal(a.Record, b.Record) }))
+		slices.EqualFunc(l, o, func(a, b Item) bool { return Equal(a.Record, b.Record) }))
 }
 
 // Covers reports whether each edit of the other list is in this one, or inside a
@@ -218,7 +218,7 @@ func (l List) Covers(other List) bool {
 // has, or [math.MaxInt] if there is no such edit.
 func (l List) Differs(o List) int {
 	k := 0
-	for k < min(len(l), len(o)) && equal(l[k].Record, o[k].Record) {
+	for k < min(len(l), len(o)) && Equal(l[k].Record, o[k].Record) {
 		k++
 	}
 	first := math.MaxInt
@@ -232,9 +232,9 @@ func (l List) Differs(o List) int {
 	return first
 }
 
-// equal reports whether two records are the same edit, which holds for the same histories. It ignores Covered, and
+// Equal reports whether two records are the same edit, which holds for the same histories. It ignores Covered, and
 // HistoryLen if the edit does not depend on it.
-func equal(r, o *journal.Record) bool {
+func Equal(r, o *journal.Record) bool {
 	return r == o || r.Middleware == o.Middleware && r.Kind == o.Kind && r.ID == o.ID && slices.Equal(r.Runs, o.Runs) &&
 		r.Window == o.Window && r.Once == o.Once && (r.HistoryLen == o.HistoryLen || !dated(r)) &&
 		slices.Equal(r.Parts, o.Parts) && slices.EqualFunc(r.Messages, o.Messages, message.Message.Equal)
