@@ -1,8 +1,6 @@
 package eino
 
 import (
-	"errors"
-	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -60,43 +58,6 @@ func TestPropertyNotice(t *testing.T) {
 	})
 }
 
-func TestPropertyEdit(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		f := anyForeign(t)
-		before := clone(f)
-		m, err := codec{}.Import(f, nil)
-		require.NoError(t, err)
-		now := m
-		now.Parts = slices.Clone(m.Parts)
-		for range rapid.IntRange(1, 3).Draw(t, "edits") {
-			at := rapid.IntRange(0, max(0, len(now.Parts)-1)).Draw(t, "at")
-			switch {
-			case len(now.Parts) == 0 || rapid.IntRange(0, 4).Draw(t, "insert") == 0:
-				now.Parts = slices.Insert(now.Parts, at, anyPart(t, m.Role))
-			case rapid.Bool().Draw(t, "delete"):
-				now.Parts = slices.Delete(now.Parts, at, at+1)
-			default:
-				now.Parts[at] = reword1(now.Parts[at], pick(t, words...))
-			}
-		}
-		out, err := codec{}.Export(&now, &origin{Foreign: f, Message: &m, Edited: true})
-		require.Equal(t, before, f, "what comes in is not written to")
-		if err != nil {
-			return
-		}
-		back, err := codec{}.Import(out, nil)
-		require.NoError(t, err)
-		require.True(t, back.Equal(now), "want %+v\ngot  %+v", now, back)
-		require.Equal(t, f.ResponseMeta, out.ResponseMeta)
-		ours := func(key string, _ any) bool { return key == ErrorKey || slices.Contains(thinkingKeys, key) }
-		had, has := maps.Clone(f.Extra), maps.Clone(out.Extra)
-		maps.DeleteFunc(had, ours)
-		maps.DeleteFunc(has, ours)
-		require.True(t, len(had)+len(has) == 0 || reflectEqual(had, has), "Extra rides along: %v, want %v", has, had)
-	})
-}
-
 // TestPropertyClear does what editors do most: a result gets another text, or
 // the arguments of its call do. That never fails.
 func TestPropertyClear(t *testing.T) {
@@ -128,19 +89,6 @@ func TestPropertyClear(t *testing.T) {
 		}
 	})
 }
-
-func reflectEqual(a, b any) bool { return requireEqual(a, b) == nil }
-
-func requireEqual(a, b any) error {
-	var failed errT
-	require.Equal(&failed, a, b)
-	return failed.err
-}
-
-type errT struct{ err error }
-
-func (e *errT) Errorf(string, ...any) { e.err = errors.New("not equal") }
-func (e *errT) FailNow()              {}
 
 // reword1 changes what a part says, and not which part it is.
 func reword1(p message.Part, to string) message.Part {

@@ -61,63 +61,6 @@ func TestToolRecalls(t *testing.T) {
 	require.Len(t, inner.options[0].Tools, 2, "the model knows both tools")
 }
 
-// An agent of eino asks for compactions: one too early, and one that is made in the next call.
-func TestToolCompacts(t *testing.T) {
-	t.Parallel()
-	ctx := t.Context()
-	at := trigger.Tokens(window)
-	tool1, asked := agent.Compact(at, "contextedit")
-	compact, err := eino.Tool(tool1)
-	require.NoError(t, err)
-	const note = "Keep: page 3 has \"step 14\"."
-	read := reader(pages)
-	inner := newFake(func(ctx context.Context, in []*schema.Message) ([]*schema.Message, error) {
-		before := 0
-		for _, m := range in {
-			if m.ToolName == "compact" {
-				before++
-			}
-		}
-		if before == 0 && len(in) > 4 || before == 1 && len(in) > 20 {
-			return []*schema.Message{schema.AssistantMessage("", []schema.ToolCall{{
-				ID: fmt.Sprint("ask", before), Type: "function",
-				Function: schema.FunctionCall{Name: "compact", Arguments: fmt.Sprintf(`{"keep":%q}`, note)},
-			}})}, nil
-		}
-		if before == 2 {
-			return []*schema.Message{say("done")}, nil
-		}
-		return read(ctx, slices.DeleteFunc(slices.Clone(in), func(m *schema.Message) bool {
-			return m.ToolName == "compact" || len(m.ToolCalls) > 0 && m.ToolCalls[0].Function.Name == "compact"
-		}))
-	})
-	a, err := react.NewAgent(ctx, &react.AgentConfig{
-		ToolCallingModel: eino.Wrap(inner, asked, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100 * window), Keep: 2})),
-		ToolsConfig:      compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t), compact}},
-		MaxStep:          4 * pages,
-	})
-	require.NoError(t, err)
-	_, err = a.Generate(ctx, []*schema.Message{schema.UserMessage("Why?")})
-	require.NoError(t, err)
-	last, answers, cleared := inner.asked[len(inner.asked)-1], []string(nil), 0
-	for _, m := range last {
-		if m.ToolName == "compact" {
-			answers = append(answers, m.Content)
-		}
-		if m.Content == "[cleared]" {
-			cleared++
-		}
-	}
-	require.Regexp(t, `^\[not yet: \d{3} tokens are in the context; a compaction is made from 1500 on`, answers[0])
-	require.Regexp(t, `^\[asked for: the older part is shortened before your next answer \(\d+ tokens are in the context, \d+ % of where it is made without asking\); what you wrote to keep stays as it is\]$`, answers[1])
-	require.Greater(t, cleared, 5)
-	for _, in := range inner.asked[:len(inner.asked)-1] {
-		for _, m := range in {
-			require.NotEqual(t, "[cleared]", m.Content, "nothing is cleared before")
-		}
-	}
-}
-
 // fixed is a tool that always answers the same.
 type fixed struct {
 	def   message.ToolDef
