@@ -140,54 +140,6 @@ func TestUntouchedGoesOutAsItCame(t *testing.T) {
 	})
 }
 
-func TestEditedIsACopy(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		c := codec{}
-		f := anyForeign().Draw(t, "message")
-		m, err := c.Import(f, nil)
-		require.NoError(t, err)
-		was, err := json.Marshal(f.Parts)
-		require.NoError(t, err)
-		now := m
-		now.Parts = append([]message.Part(nil), m.Parts...)
-		touched := make([]bool, len(now.Parts))
-		for i, p := range now.Parts {
-			if !rapid.Bool().Draw(t, "edit") {
-				continue
-			}
-			touched[i] = true
-			switch p := p.(type) {
-			case message.Text:
-				p.Text += " edited"
-				now.Parts[i] = p
-			case message.ToolCall:
-				p.Arguments = `{"edited":true}`
-				now.Parts[i] = p
-			case message.ToolResult:
-				p.Text += " edited"
-				now.Parts[i] = p
-			case message.Thinking, message.Media, message.Opaque:
-				touched[i] = false
-			}
-		}
-		out, err := c.Export(&now, &foreign.Origin[llms.MessageContent]{Foreign: f, Message: &m, Edited: true})
-		require.NoError(t, err)
-		again, err := c.Import(out, nil)
-		require.NoError(t, err)
-		require.True(t, again.Equal(now), "it says what the edit made of it: %v, want %v", again, now)
-		for i := range f.Parts {
-			if !touched[i] && !isRestored(f.Parts[i], m.Parts[i]) {
-				require.Equal(t, f.Parts[i], out.Parts[i], "part %d was not edited", i)
-			}
-			require.IsType(t, f.Parts[i], out.Parts[i], "marks around a part stay")
-		}
-		after, err := json.Marshal(f.Parts)
-		require.NoError(t, err)
-		require.Equal(t, was, after, "what comes in is not written to")
-	})
-}
-
 func TestEditsThatAddAndRemove(t *testing.T) {
 	t.Parallel()
 	image := llms.ImageURLContent{URL: "u", Detail: "low"}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/laconic-go/laconic/agent/langchaingo"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -122,18 +120,6 @@ func answering(change func(*middleware.Response)) middleware.Middleware {
 			return resp, err
 		}
 	}
-}
-
-// written is a view as bytes, for comparison of beginnings.
-func written(t *testing.T, msgs []llms.MessageContent) string {
-	t.Helper()
-	ours, err := langchaingo.Import(msgs)
-	require.NoError(t, err)
-	var b strings.Builder
-	for _, m := range ours {
-		b.Write(message.Internals(inside.Key{}).AppendContent(nil, &m))
-	}
-	return b.String()
 }
 
 func mustImport(t *testing.T, msgs []llms.MessageContent) []message.Message {

@@ -99,62 +99,6 @@ func TestToolRecalls(t *testing.T) {
 	}
 }
 
-// An agent of langchaingo asks for compactions: one too early, and one that is made in the next call.
-func TestToolCompacts(t *testing.T) {
-	t.Parallel()
-	for _, note := range []string{" \"keep step 14\"\n", `{"keep":"keep step 14"}`} {
-		own, asked := agent.Compact(trigger.Tokens(1000))
-		compact, err := langchaingo.Tool(own)
-		require.NoError(t, err)
-		inner := &model{}
-		cleared := func(view []message.Message) (n int) {
-			for _, m := range view {
-				for r := range m.Results() {
-					if r.Text == "[cleared]" {
-						n++
-					}
-				}
-			}
-			return n
-		}
-		inner.answer = func(_ context.Context, msgs []llms.MessageContent, _ *llms.CallOptions) (*llms.ContentResponse, error) {
-			view := mustImport(t, msgs)
-			times := map[string]int{}
-			for _, m := range view {
-				for r := range m.Results() {
-					times[r.Name]++
-				}
-			}
-			id := fmt.Sprint("call_", len(view))
-			switch asked := times["compact"]; {
-			case asked == 0, asked == 1 && times["read_page"] == 4:
-				return calls(id, "compact", fmt.Sprintf(`{"__arg1":%q}`, note)), nil
-			case asked == 2:
-				return says("done"), nil
-			}
-			require.Zero(t, cleared(view), "nothing is cleared before")
-			return calls(id, "read_page", fmt.Sprintf(`{"__arg1": "page \"%d\""}`, times["read_page"]+1)), nil
-		}
-		llm := langchaingo.Wrap(inner, asked, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100_000), Keep: 1}))
-		executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{99}, compact}), agents.WithMaxIterations(20))
-		_, err = chains.Run(t.Context(), executor, "Who broke the build?")
-		require.NoError(t, err)
-
-		view := mustImport(t, inner.last().msgs)
-		require.Equal(t, 3, cleared(view))
-		var answers []string
-		for _, m := range view {
-			for r := range m.Results() {
-				if r.Name == "compact" {
-					answers = append(answers, r.Text)
-				}
-			}
-		}
-		require.Regexp(t, `^\[not yet: \d{2,3} tokens are in the context; a compaction is made from 500 on`, answers[0])
-		require.Regexp(t, `^\[asked for: the older part is shortened before your next answer \(\d+ tokens are in the context, \d+ % of where it is made without asking\); what you wrote to keep stays as it is\]$`, answers[1])
-	}
-}
-
 // fixed is a tool that always answers the same, and remembers what it was asked.
 type fixed struct {
 	def   message.ToolDef
