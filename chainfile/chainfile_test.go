@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -229,15 +228,6 @@ func TestRequest(t *testing.T) {
 			require.Equal(t, before, c.req, "the caller's request stays as it was")
 		})
 	}
-}
-
-func TestConformance(t *testing.T) {
-	t.Parallel()
-	middlewaretest.Suite{New: func() middleware.Middleware {
-		f, err := chainfile.Parse("c", []byte("window: 2000\nchain: [{use: contextedit, trigger: [{fraction: 0.5}, {rounds: 4}], keep: 2}]"))
-		require.NoError(t, err)
-		return f.With(middleware.Env{})
-	}}.Test(t)
 }
 
 func TestLoad(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,70 +15,10 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/microcompact"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
-
-// bulky is a conversation of seven rounds with something of each length. The
-// newest result is large.
-func bulky() []message.Message {
-	msgs := []message.Message{message.User("Why?")}
-	for i := range 7 {
-		tool := []string{"read", "search"}[i%2]
-		id := fmt.Sprintf("c%d", i)
-		msgs = append(msgs,
-			message.Assistant(message.Text{Text: strings.Repeat("I look. ", 10+20*i)},
-				message.ToolCall{ID: id, Name: tool, Arguments: fmt.Sprintf(`{"path":"a","text":%q}`, strings.Repeat("y", 80+40*i))}),
-			message.Result(id, tool, strings.Repeat("z ", 60+30*i)+fmt.Sprint("W-100", i)))
-	}
-	return append(msgs, message.Assistant(message.ToolCall{ID: "large", Name: "read", Arguments: "{}"}),
-		message.Result("large", "read", strings.Repeat("a line of the log\n", 600)))
-}
-
-// TestMicrocompactOptions compares each key with the option that it stands for.
-func TestMicrocompactOptions(t *testing.T) {
-	t.Parallel()
-	seen := map[string]string{}
-	for entry, want := range map[string]microcompact.Options{
-		"keep_rounds: 4":                   {},
-		"keep_rounds: 2":                   {KeepRounds: 2},
-		"keep_rounds: none":                {KeepRounds: -1},
-		"limit: 150":                       {Limit: microcompact.Limits{Results: 150}},
-		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
-		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},
-		"limit: {results: off, text: 100}": {Limit: microcompact.Limits{Results: -1, Text: 100}},
-		"limit: {results: 200, arguments: 200, text: 200}": {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
-		"protect: [search]":                   {Protect: []string{"search"}},
-		"batch: {results: 9}":                 {Batch: microcompact.Batch{Results: 9}},
-		"batch: {tokens: 30}, keep_rounds: 5": {KeepRounds: 5, Batch: microcompact.Batch{Tokens: 30}},
-		"digest: 40":                          {Digest: 40},
-		"fresh_share: off":                    {FreshShare: -1},
-		"fresh_share: 0.3":                    {FreshShare: 0.3},
-		"fresh_tokens: 1100":                  {FreshTokens: 1100},
-		"trigger: {tokens: 100000}":           {Trigger: trigger.Tokens(100_000)},
-		"min_calls: 3, limit: 100":            {MinCalls: 3, Limit: microcompact.Limits{Results: 100}},
-		"strict: true, limit: 250":            {Strict: true, Limit: microcompact.Limits{Results: 250}},
-	} {
-		f, err := chainfile.Parse("c", []byte("chain: [{use: microcompact, "+entry+"}]"))
-		require.NoError(t, err, entry)
-		req := &middleware.Request{Messages: bulky(), Budget: &middleware.Budget{Window: 6000}}
-		got, gotEvents, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
-		require.NoError(t, err, entry)
-		want, wantEvents, err := middleware.Apply(t.Context(), microcompact.New(want), req)
-		require.NoError(t, err)
-		require.Len(t, gotEvents, len(wantEvents), entry)
-		require.Equal(t, want.Messages, got.Messages, entry)
-		view := fmt.Sprint(got.Messages)
-		if was, ok := seen[view]; ok && !strings.Contains(entry+was, "batch") && !strings.Contains(entry+was, "trigger") {
-			require.Fail(t, "this does not show that the key has an effect", "%s gives the same view as %s", entry, was)
-		}
-		seen[view] = entry
-	}
-}
 
 func TestMicrocompactErrors(t *testing.T) {
 	t.Parallel()
@@ -103,58 +42,6 @@ func TestMicrocompactErrors(t *testing.T) {
 	} {
 		_, err := chainfile.Parse("c", []byte(use+text))
 		require.EqualError(t, err, want, "%s", text)
-	}
-}
-
-// TestTrimOptions compares each key with the option that it stands for, in two calls.
-func TestTrimOptions(t *testing.T) {
-	t.Parallel()
-	low := trigger.Messages(1)
-	for entry, want := range map[string]trim.Options{
-		"": {},
-		"strategy: hybrid, trigger: {messages: 1}": {Trigger: low},
-		"strategy: middle, trigger: {messages: 1}": {Trigger: low, Strategy: "middle"},
-		"strategy: oldest, trigger: {messages: 1}": {Trigger: low, Strategy: "oldest"},
-		"preserve_end: 9, for: anthropic/claude-sonnet-5-5, threshold: 0.5, warning: 0.4": {
-			Strategy: "oldest", Warning: 0.4, Threshold: 0.5, PreserveStart: 5, PreserveEnd: 9, MinMessages: 4,
-		},
-		"warning: 0.3":                                                                     {Warning: 0.3},
-		"threshold: 0.5":                                                                   {Threshold: 0.5},
-		"threshold: 0.5, target: 0.2":                                                      {Threshold: 0.5, Target: 0.2},
-		"target_tokens: 500, threshold: 0.5":                                               {TargetTokens: 500, Threshold: 0.5},
-		"trigger: {messages: 1}, preserve_start: none":                                     {Trigger: low, PreserveStart: -1},
-		"trigger: {messages: 1}, preserve_start: 9":                                        {Trigger: low, PreserveStart: 9},
-		"target_tokens: 9, trigger: {messages: 1}":                                         {TargetTokens: 9, Trigger: low},
-		"trigger: {messages: 1}, target_tokens: 9, preserve_end: none":                     {TargetTokens: 9, Trigger: low, PreserveEnd: -1},
-		"trigger: {messages: 1}, target_tokens: 9, preserve_end: 12":                       {TargetTokens: 9, Trigger: low, PreserveEnd: 12},
-		"trigger: {messages: 1}, target_tokens: 9, min_messages: 20":                       {TargetTokens: 9, Trigger: low, MinMessages: 20},
-		"trigger: {messages: 1}, target_tokens: 9, min_messages: none, preserve_end: none": {TargetTokens: 9, Trigger: low, MinMessages: -1, PreserveEnd: -1},
-		"trigger: {messages: 1}, note: '[gone]'":                                           {Trigger: low, Note: "[gone]"},
-		"trigger: {messages: 1}, efficiency_only: true":                                    {Trigger: low, EfficiencyOnly: true},
-		"trigger: {messages: 1}, interval: 1h":                                             {Trigger: trigger.Messages(1), Interval: time.Hour},
-		"trigger: {messages: 1}, min_calls: 9":                                             {Trigger: trigger.Messages(1), MinCalls: 9},
-		"trigger: {messages: 1}":                                                           {Trigger: trigger.Messages(1)},
-		"trigger: {reclaims: 9}, strict: true, target_tokens: 1, strategy: oldest":         {Trigger: trigger.Reclaims(9), Strict: true, TargetTokens: 1, Strategy: "oldest"},
-	} {
-		t.Run(entry, func(t *testing.T) {
-			t.Parallel()
-			f, err := chainfile.Parse("c", []byte("chain: [{use: trim, "+entry+"}]"))
-			require.NoError(t, err)
-			got, want := f.With(middleware.Env{}), trim.New(want)
-			h := conversation()
-			for _, n := range []int{len(h) - 4, len(h)} {
-				req := &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 2500}}
-				g, gotEvents, err := middleware.Apply(t.Context(), got, req)
-				require.NoError(t, err)
-				w, wantEvents, err := middleware.Apply(t.Context(), want, req)
-				require.NoError(t, err)
-				require.Equal(t, w.Messages, g.Messages)
-				require.Len(t, gotEvents, len(wantEvents))
-				for i := range gotEvents {
-					require.Equal(t, wantEvents[i].String(), gotEvents[i].String())
-				}
-			}
-		})
 	}
 }
 

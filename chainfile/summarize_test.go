@@ -24,7 +24,7 @@ import (
 // TestSummarizeOptions compares each key with the option that it stands for.
 func TestSummarizeOptions(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]summarize.Options{
+	reads(t, summarizeKeys, map[string]summarize.Options{
 		"reserve: 4000":             {Reserve: 4000},
 		"keep: none":                {Keep: -1},
 		"keep_rounds: 1":            {KeepRounds: 1},
@@ -51,23 +51,15 @@ func TestSummarizeOptions(t *testing.T) {
 			Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "a", Description: "b", Many: true}}},
 		},
 		`strategy: {since: "2026-01-31T08:00:00Z"}`: {Strategy: summarize.Strategy{Since: time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)}},
-	} {
-		var got summarize.Options
-		read(t, text, summarizeKeys(&got))
-		require.Equal(t, want, got, "%s", text)
-	}
-	for text, want := range map[string]summarize.Ask{
+	})
+	reads(t, func(a *summarize.Ask) []key { return writerKeys(nil, a)[1:] }, map[string]summarize.Ask{
 		"model: gpt-5-mini":         {Model: "gpt-5-mini"},
 		"task: List what was done.": {Task: "List what was done."},
 		"sections: [Done, Open]":    {Sections: []string{"Done", "Open"}},
 		"sections: []":              {Sections: []string{}},
 		"retries: none":             {Retries: -1},
 		"pass_params: true":         {PassParams: true},
-	} {
-		var got summarize.Ask
-		read(t, text, writerKeys(nil, &got)[1:])
-		require.Equal(t, want, got, "%s", text)
-	}
+	})
 }
 
 func TestSummarizeErrors(t *testing.T) {
@@ -128,9 +120,9 @@ func TestSummarizer(t *testing.T) {
 }
 
 // TestFitOptions compares each key with the option that it stands for.
-func TestFitOptions(t *testing.T) {
+func TestOptionsOfOthers(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]fit.Options{
+	reads(t, fitKeys, map[string]fit.Options{
 		"rules: [anthropic]":                       {Rules: message.Anthropic},
 		"rules: [mistral]":                         {Rules: message.Mistral},
 		"rules: [openai, bedrock, prefill]":        {Rules: message.OpenAI | message.Bedrock | message.Prefill},
@@ -142,9 +134,55 @@ func TestFitOptions(t *testing.T) {
 		"placeholder: '-'":                         {Placeholder: "-"},
 		"note: some is missing":                    {Note: "some is missing"},
 		"no_retry: true":                           {NoRetry: true},
-	} {
-		var got fit.Options
-		read(t, text, fitKeys(&got))
+	})
+	reads(t, trimKeys, map[string]trim.Options{
+		"strategy: middle":      {Strategy: "middle"},
+		"warning: 0.3":          {Warning: 0.3},
+		"threshold: 0.5":        {Threshold: 0.5},
+		"target: 0.2":           {Target: 0.2},
+		"target_tokens: 500":    {TargetTokens: 500},
+		"preserve_start: none":  {PreserveStart: -1},
+		"preserve_end: 12":      {PreserveEnd: 12},
+		"min_messages: none":    {MinMessages: -1},
+		"note: '[gone]'":        {Note: "[gone]"},
+		"efficiency_only: true": {EfficiencyOnly: true},
+		"interval: 1h":          {Interval: time.Hour},
+		"min_calls: 9":          {MinCalls: 9},
+		"strict: true":          {Strict: true},
+		"{preserve_end: 9, for: anthropic/claude-sonnet-5-5, threshold: 0.5, warning: 0.4}": {
+			Strategy: "oldest", Warning: 0.4, Threshold: 0.5, PreserveStart: 5, PreserveEnd: 9, MinMessages: 4,
+		},
+	})
+	reads(t, microcompactKeys, map[string]microcompact.Options{
+		"keep_rounds: none":                {KeepRounds: -1},
+		"limit: 150":                       {Limit: microcompact.Limits{Results: 150}},
+		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
+		"limit: {results: off, text: 100}": {Limit: microcompact.Limits{Results: -1, Text: 100}},
+		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},
+		"protect: [search]":                {Protect: []string{"search"}},
+		"batch: {results: 9}":              {Batch: microcompact.Batch{Results: 9}},
+		"batch: {tokens: 30}":              {Batch: microcompact.Batch{Tokens: 30}},
+		"digest: 40":                       {Digest: 40},
+		"fresh_share: off":                 {FreshShare: -1},
+		"fresh_share: 0.3":                 {FreshShare: 0.3},
+		"fresh_tokens: 1100":               {FreshTokens: 1100},
+		"min_calls: 3":                     {MinCalls: 3},
+		"strict: true":                     {Strict: true},
+	})
+	var trims trim.Options
+	read(t, "trigger: {messages: 1}", trimKeys(&trims))
+	require.NotNil(t, trims.Trigger)
+	var shortens microcompact.Options
+	read(t, "trigger: {messages: 1}", microcompactKeys(&shortens))
+	require.NotNil(t, shortens.Trigger)
+}
+
+// reads checks which options each text gives.
+func reads[T any](t *testing.T, keys func(*T) []key, rows map[string]T) {
+	t.Helper()
+	for text, want := range rows {
+		var got T
+		read(t, text, keys(&got))
 		require.Equal(t, want, got, "%s", text)
 	}
 }
