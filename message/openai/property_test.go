@@ -135,54 +135,6 @@ func TestReadAndWrite(t *testing.T) {
 	})
 }
 
-// TestEditOneThing edits one text, and compares all that is not that text.
-func TestEditOneThing(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		m, err := openai.CheckMessage([]byte(wire{t}.message()))
-		require.NoError(t, err)
-		says := m.Message()
-		if len(says.Parts) == 0 {
-			return
-		}
-		const mark = "the edit"
-		i := rapid.IntRange(0, len(says.Parts)-1).Draw(t, "part")
-		now := says
-		now.Parts = slices.Clone(says.Parts)
-		switch p := now.Parts[i].(type) {
-		case message.Text:
-			p.Text = mark
-			now.Parts[i] = p
-		case message.Thinking:
-			p.Text = mark
-			now.Parts[i] = p
-		case message.ToolCall:
-			p.Arguments = mark
-			now.Parts[i] = p
-		case message.ToolResult:
-			if p.Content != nil {
-				return
-			}
-			p.Text = mark
-			now.Parts[i] = p
-		case message.Media, message.Opaque:
-			return
-		}
-		e, err := m.With(now)
-		require.NoError(t, err)
-		require.True(t, now.Equal(e.Message()))
-		if len(says.Parts) == 1 && (says.Role == message.RoleTool) && !strings.Contains(m.String(), `"text"`) {
-			return // a result without content gets some
-		}
-		before, after, found := strings.Cut(e.String(), `"`+mark+`"`)
-		require.True(t, found)
-		require.True(t, strings.HasPrefix(m.String(), before), "what stands before is as it was:\n%s\n%s", m, e)
-		require.True(t, strings.HasSuffix(m.String(), after), "what stands behind is as it was:\n%s\n%s", m, e)
-		was := strings.TrimSuffix(strings.TrimPrefix(m.String(), before), after)
-		require.True(t, json.Valid([]byte(was)) && strings.HasPrefix(was, `"`), "in place of a text: %s", was)
-	})
-}
-
 // flat returns the texts of a message together, and the parts that are none: several texts may be one.
 func flat(m message.Message) (text string, rest []message.Part) {
 	for _, p := range m.Parts {
