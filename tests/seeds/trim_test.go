@@ -307,21 +307,27 @@ func TestAFor(t *testing.T) {
 	options := func(s string, warning, threshold float64, start, end, least int) trim.Options {
 		return trim.Options{Strategy: s, Warning: warning, Threshold: threshold, PreserveStart: start, PreserveEnd: end, MinMessages: least}
 	}
+	others := options("hybrid", 0.8, 0.9, 4, 5, 4)
 	for _, row := range []struct {
 		want   trim.Options
 		models string
 	}{
-		{options("hybrid", 0.85, 0.9, 6, 6, 4), "gpt-4 gpt-4o gpt-4.1-mini"},
-		{options("middle", 0.9, 0.95, 8, 8, 4), "o1 o1-mini o1-pro"},
-		{options("oldest", 0.85, 0.92, 5, 7, 4), "claude-3-5-sonnet-20241022 claude-sonnet-4-5"},
-		{options("middle", 0.9, 0.95, 10, 10, 4), "gemini-1.5-pro gemini-1.5-flash gemini-1.5-pro-002 gemini-1.5-flash-8b"},
-		{options("hybrid", 0.7, 0.8, 3, 4, 3), "ollama/llama3.1 lmstudio/gemma"},
-		{options("hybrid", 0.8, 0.9, 4, 5, 4), "o3 gpt-5 gpt-3.5-turbo gemini-2.5-pro deepseek-chat unknown"},
+		{options("hybrid", 0.85, 0.9, 6, 6, 4), "gpt-4 gpt-4o gpt-4.1-mini GPT-4o-mini gpt-4o-2024-08-06 openai/gpt-4-turbo ft:gpt-4o-mini:acme::a1b2 " +
+			"openai:gpt-4-of-tomorrow openrouter/openai/gpt-4-of-tomorrow"},
+		{options("middle", 0.9, 0.95, 8, 8, 4), "o1 o1-mini o1-pro openai/o1-preview"},
+		{options("oldest", 0.85, 0.92, 5, 7, 4), "claude-3-5-sonnet-20241022 claude-sonnet-4-5 us.anthropic.claude-sonnet-4-5-20250929-v1:0 " +
+			"anthropic/claude-of-tomorrow anthropic/claude-3.7-sonnet:thinking"},
+		{options("middle", 0.9, 0.95, 10, 10, 4), "gemini-1.5-pro gemini-1.5-flash gemini-1.5-pro-002 gemini-1.5-flash-8b models/gemini-1.5-flash google/gemini-1.5-of-tomorrow"},
+		{options("hybrid", 0.7, 0.8, 3, 4, 3), "ollama/llama3.1 ollama:qwen3:8b Ollama_Chat/gpt-4o lmstudio/gemma lm-studio/a/b"},
+		{others, "o3 o4-mini gpt-5 gpt-3.5-turbo gemini-2.5-pro google/gemini-of-tomorrow deepseek-chat gpt-4-of-tomorrow claude ollama unknown /"},
 	} {
 		for model := range strings.FieldsSeq(row.models) {
 			require.Equal(t, row.want, trim.For(model), model)
 		}
+		require.NoError(t, row.want.Validate())
 	}
+	require.Equal(t, trim.For("ollama/llama3.1"), trim.For("LM Studio/x"))
+	require.Equal(t, others, trim.For(""))
 	// The window comes from the table, by the same names.
 	for model, window := range map[string]int{"gpt-4": 8_192, "gemini-1.5-pro-002": 2_097_152, "gemini-1.5-flash": 1_048_576} {
 		m, ok := models.Default().Lookup(model)
