@@ -14,35 +14,11 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 )
 
-// Series is a metric: its name, what it counts, and its labels.
-type Series struct {
-	Name, Kind, Help string
-	Labels           []string
+// series is a metric: its name, what it counts, and its labels.
+type series struct {
+	name, kind, help string
+	labels           []string
 }
-
-// The metrics of a gateway. Values of labels are words of this package and names of middlewares: there is a fixed number.
-var (
-	RequestsSeries = Series{
-		"laconic_requests_total", "counter", "Requests by format and result: edited, unchanged, " +
-			"passed (untouched), refused (by the upstream), failed (no answer), broken (in the middle), rejected (too many at once).",
-		[]string{"format", "result"},
-	}
-	PassedSeries       = Series{"laconic_passed_total", "counter", "Requests that passed untouched, by reason.", []string{"reason"}}
-	TokensBeforeSeries = Series{"laconic_tokens_before_total", "counter", "Prompt tokens that would have been sent without edits.", nil}
-	TokensAfterSeries  = Series{"laconic_tokens_after_total", "counter", "Prompt tokens that were sent.", nil}
-	EditsSeries        = Series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}
-	RetriesSeries      = Series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}
-	CompactionsSeries  = Series{"laconic_compactions_total", "counter", "Requests for compactions that native has made.", nil}
-	BrokenSeries       = Series{"laconic_cache_broken_total", "counter", "Requests in which edits have broken the cached prefix.", nil}
-	SavedSeries        = Series{"laconic_saved_dollars", "gauge", "Estimate of what edits save; negative: of what they cost.", nil}
-	AddedSeries        = Series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
-	StoreErrorsSeries  = Series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}
-	FailuresSeries     = Series{"laconic_failures_total", "counter", "Requests in which a layer failed, by what.", []string{"failed"}}
-	WarningsSeries     = Series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}
-	AuditsSeries       = Series{"laconic_audits_total", "counter", "Audits by result: edited, unchanged, failed.", []string{"result"}}
-	ReloadsSeries      = Series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}
-	ActiveSeries       = Series{"laconic_active_requests", "gauge", "Requests that are being answered.", nil}
-)
 
 // other is the label of what is of no known format or reason.
 const other = "other"
@@ -115,29 +91,34 @@ func (m *metrics) lost() string {
 	return ""
 }
 
+// newMetrics returns them. Values of labels are words of this package and names of middlewares: there is a fixed number.
 func newMetrics() *metrics {
-	m := &metrics{added: &histogram{Series: AddedSeries}}
+	m := &metrics{added: &histogram{series: series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}}}
 	for _, c := range []struct {
 		at **counter
-		Series
+		series
 	}{
-		{&m.requests, RequestsSeries},
-		{&m.passed, PassedSeries},
-		{&m.tokensBefore, TokensBeforeSeries},
-		{&m.tokensAfter, TokensAfterSeries},
-		{&m.edits, EditsSeries},
-		{&m.retries, RetriesSeries},
-		{&m.compactions, CompactionsSeries},
-		{&m.storeErrors, StoreErrorsSeries},
-		{&m.failures, FailuresSeries},
-		{&m.warnings, WarningsSeries},
-		{&m.broken, BrokenSeries},
-		{&m.saved, SavedSeries},
-		{&m.audits, AuditsSeries},
-		{&m.reloads, ReloadsSeries},
-		{&m.active, ActiveSeries},
+		{&m.requests, series{
+			"laconic_requests_total", "counter", "Requests by format and result: edited, unchanged, " +
+				"passed (untouched), refused (by the upstream), failed (no answer), broken (in the middle), rejected (too many at once).",
+			[]string{"format", "result"},
+		}},
+		{&m.passed, series{"laconic_passed_total", "counter", "Requests that passed untouched, by reason.", []string{"reason"}}},
+		{&m.tokensBefore, series{"laconic_tokens_before_total", "counter", "Prompt tokens that would have been sent without edits.", nil}},
+		{&m.tokensAfter, series{"laconic_tokens_after_total", "counter", "Prompt tokens that were sent.", nil}},
+		{&m.edits, series{"laconic_edits_total", "counter", "Edits by middleware.", []string{"middleware"}}},
+		{&m.retries, series{"laconic_retries_total", "counter", "Requests for which the upstream was asked again.", nil}},
+		{&m.compactions, series{"laconic_compactions_total", "counter", "Requests for compactions that native has made.", nil}},
+		{&m.storeErrors, series{"laconic_store_errors_total", "counter", "Errors of the journal and the archive.", []string{"store"}}},
+		{&m.failures, series{"laconic_failures_total", "counter", "Requests in which a layer failed, by what.", []string{"failed"}}},
+		{&m.warnings, series{"laconic_warnings_total", "counter", "Events that a person should look at, by kind.", []string{"kind"}}},
+		{&m.broken, series{"laconic_cache_broken_total", "counter", "Requests in which edits have broken the cached prefix.", nil}},
+		{&m.saved, series{"laconic_saved_dollars", "gauge", "Estimate of what edits save; negative: of what they cost.", nil}},
+		{&m.audits, series{"laconic_audits_total", "counter", "Audits by result: edited, unchanged, failed.", []string{"result"}}},
+		{&m.reloads, series{"laconic_reloads_total", "counter", "Reloads of the chain file, by result.", []string{"result"}}},
+		{&m.active, series{"laconic_active_requests", "gauge", "Requests that are being answered.", nil}},
 	} {
-		*c.at = &counter{Series: c.Series, values: map[[2]string]float64{}}
+		*c.at = &counter{series: c.series, values: map[[2]string]float64{}}
 		m.all = append(m.all, *c.at)
 	}
 	m.all = append(m.all, m.added)
@@ -189,7 +170,7 @@ func (m *metrics) write(w *strings.Builder) {
 
 // counter is a metric with a number for each tuple of labels.
 type counter struct {
-	Series
+	series
 
 	mu     sync.Mutex
 	values map[[2]string]float64 // by the values of the labels
@@ -214,24 +195,24 @@ func (c *counter) write(w *strings.Builder) {
 	c.head(w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.Labels) == 0 {
-		fmt.Fprintf(w, "%s %s\n", c.Name, number(c.values[[2]string{}]))
+	if len(c.labels) == 0 {
+		fmt.Fprintf(w, "%s %s\n", c.name, number(c.values[[2]string{}]))
 		return
 	}
 	var lines []string
 	for values, n := range c.values {
 		var labels []string
-		for i, name := range c.Labels {
+		for i, name := range c.labels {
 			labels = append(labels, fmt.Sprintf("%s=%q", name, values[i]))
 		}
-		lines = append(lines, fmt.Sprintf("%s{%s} %s\n", c.Name, strings.Join(labels, ","), number(n)))
+		lines = append(lines, fmt.Sprintf("%s{%s} %s\n", c.name, strings.Join(labels, ","), number(n)))
 	}
 	slices.Sort(lines)
 	w.WriteString(strings.Join(lines, ""))
 }
 
-func (s Series) head(w *strings.Builder) {
-	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", s.Name, s.Help, s.Name, s.Kind)
+func (s series) head(w *strings.Builder) {
+	fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", s.name, s.help, s.name, s.kind)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -244,7 +225,7 @@ var bounds = []time.Duration{
 
 // histogram is a metric of durations.
 type histogram struct {
-	Series
+	series
 
 	mu      sync.Mutex
 	buckets [12]int // the last one is above all bounds
@@ -270,7 +251,7 @@ func (h *histogram) write(w *strings.Builder) {
 			bound = number(bounds[i].Seconds())
 		}
 		total += n
-		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", h.Name, bound, total)
+		fmt.Fprintf(w, "%s_bucket{le=%q} %d\n", h.name, bound, total)
 	}
-	fmt.Fprintf(w, "%s_sum %s\n%s_count %d\n", h.Name, number(h.sum.Seconds()), h.Name, total)
+	fmt.Fprintf(w, "%s_sum %s\n%s_count %d\n", h.name, number(h.sum.Seconds()), h.name, total)
 }
