@@ -111,7 +111,7 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		}
 		return
 	}
-	if v.req.Native.Results != "" && !resp.Whole || v.req.Native.Thinking != "" && resp.Usage.Input == 0 { // the model was given less
+	if resp.Cleared || v.req.Native != (Native{}) && resp.Usage.Input == 0 { // the model was given less, or may have been
 		return
 	}
 	p := reportOf(resp.Usage)
@@ -121,6 +121,9 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		return
 	}
 	s := v.session
+	if p.Charged > 0 && s.keepsUsage(v.req) {
+		s.writeUsage(ctx, &resp.Usage, v.size.Counted)
+	}
 	s.chain.windows.Accept(v.req.Model, sent)
 	if guess := s.track.State.conversation.guess.Load(); guess != nil {
 		guess.Accept("", sent)
@@ -178,10 +181,39 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 	})
 }
 
+// keepsUsage reports whether the journal has the usage of answers: bodies of clients, which alone have a format, do not.
+func (s *session) keepsUsage(req *Request) bool {
+	return s.log.Shared && req.Format != "" && !s.unread && len(s.IDs) > 0
+}
+
+// writeUsage writes the usage of a prompt, if a fiftieth of it is new, or it is shorter than the one before. If the journal
+// fails, another process has the usage of an earlier prompt.
+func (s *session) writeUsage(ctx context.Context, u *message.Usage, counted int) {
+	kept := &s.track.State.conversation.kept
+	if more := int64(counted) - kept.Load(); more >= 0 && 50*more < int64(counted) {
+		return
+	}
+	if s.log.WriteUsage(ctx, u) == nil {
+		kept.Store(int64(counted))
+	}
+}
+
+// recallUsage takes the usage that the journal has, if this process has seen no answer in the history.
+func (s *session) recallUsage(ctx context.Context, req *Request) {
+	if st := &s.track.State; st.calibrated > 0 || st.tokens.At > 0 || len(s.IDs) < 2 || !s.keepsUsage(req) {
+		return
+	}
+	if u, at, err := s.log.Usage(ctx); err == nil && u != nil { // an error means that the rates of the table hold
+		s.recalled = *u
+		s.recalledAt = at + 1
+	}
+}
+
 // calibrate takes the usage that has been reported since the last call, by the model or in the messages. It is believed for a
 // prompt that this chain has sent. What the messages say of other prompts is believed if no call of this process has changed the
 // history before them, and nothing contradicts it.
 func (s *session) calibrate(ctx context.Context, req *Request) {
+	s.recallUsage(ctx, req)
 	st, was := &s.track.State, s.track.State
 	if foreign := st.calibrated == 0 && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
 		st.tokens = was.tokens
@@ -196,7 +228,7 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 // learn is one pass of calibrate. foreign: of prompts that this chain has not sent, too. It returns false if these are contradicted.
 func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	st := &s.track.State
-	refuses := req.Budget != nil || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
+	refuses := req.Budget != nil || req.Native.Results != "" || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
 	source := calibrate.Source{History: s.History, Refuses: refuses}
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
 	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
@@ -233,18 +265,20 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	return true
 }
 
-// unsent returns a prompt of no messages, as another process has sent it with the edits in force.
+// unsent returns a prompt of no messages, as another process has sent it with the edits in force, less what they have freed.
 func (s *session) unsent() calibrate.Prompt {
-	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.track.ToolTokens + s.LeadSum}
+	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.track.ToolTokens + s.result().Sum - s.Sum}
 	for _, it := range s.track.State.list {
 		p.Since = max(p.Since, it.HistoryLen)
-		p.Counted -= s.Freed(it)
 	}
 	return p
 }
 
-// charges returns the prompt that message i of the body answers, by its usage; zero if it has none.
+// charges returns the prompt that message i of the body answers, by its usage, or by that of the journal; zero if neither is known.
 func (s *session) charges(i int) calibrate.Prompt {
+	if i > 0 && i == s.recalledAt {
+		return reportOf(s.recalled)
+	}
 	if i >= len(s.Body) || s.Body[i].Role != message.RoleAssistant || s.Body[i].Usage == nil {
 		return calibrate.Prompt{}
 	}

@@ -23,7 +23,8 @@ type conversation struct {
 	values map[any]any
 	guess  atomic.Pointer[calibrate.Windows] // after refusals without a usable number, under the name ""; nil: none
 
-	refuses atomic.Bool // the provider has refused a prompt as too long
+	refuses atomic.Bool  // the provider has refused a prompt as too long
+	kept    atomic.Int64 // tokens, as counted, of the newest prompt whose usage was written to the journal
 }
 
 // Keys of this package in conversation.values.

@@ -109,8 +109,8 @@ func (r *Request) Again(refused bool) *Request {
 // Native is what a provider edits by itself in a call, since the request asks for it. It is comparable.
 type Native struct {
 	// Results is what clears results, compacts or cuts, or may do so, such as "context_management: compact_20260112". Then only
-	// what is forced and what the window demands is edited (Options.ForWindow), earlier edits remain, and nothing is learned
-	// from the reported usage, which may be that of another prompt, unless the answer is Whole. "": nothing.
+	// what is forced and what the window demands is edited (Options.ForWindow), earlier edits remain, and the reported usage is
+	// learned unless the answer is Cleared. "": nothing.
 	Results string
 
 	// Thinking is what clears thinking and nothing else, such as "context_management: clear_thinking_20251015". Then editors do
@@ -154,7 +154,7 @@ type Response struct {
 	Stop    string          // why the model stopped: StopEnd, …, or the provider's own word
 	Model   string          // that has answered, as the provider names it; "": not reported
 	ID      string          // that the provider has given the response; "": not reported
-	Whole   bool            // the provider says that it has edited nothing by itself, though the request asks for it
+	Cleared bool            // the provider says that it has cleared or compacted by itself, other than thinking: the usage is of less
 	Cache   report.Cache    // set by chains with an editing middleware; a model sets Miss and Missed alone
 }
 

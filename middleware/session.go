@@ -35,6 +35,9 @@ type session struct {
 	unread    bool // the journal could not be read
 	taken     bool // another process has edited this very history, and this one sees it for the first time
 
+	recalled   message.Usage // of the journal
+	recalledAt int           // position of the answer that it is of; 0: there is none
+
 	thinking thinking
 	budget   Budget   // that this request or the table of models declares; zero: none
 	held     []string // editors whose edits were undone in this turn

@@ -207,11 +207,13 @@ func TestNativeThinking(t *testing.T) {
 	}
 }
 
-// An answer that says that nothing was cleared has the usage of the prompt that was sent, whole or in a stream: it is learned.
-func TestNativeThatClearedNothing(t *testing.T) {
+// The usage of an answer, whole or in a stream, is learned unless the answer says that something was cleared.
+func TestNativeUsage(t *testing.T) {
 	t.Parallel()
 	const asks = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`
-	for applied, learned := range map[string]bool{`"applied_edits":[]`: true, `"applied_edits":[{"type":"clear_tool_uses_20250919"}]`: false, ``: false} {
+	for applied, learned := range map[string]bool{
+		`"applied_edits":[]`: true, `"applied_edits":[{"type":"clear_thinking_20251015"}]`: true, `"applied_edits":[{"type":"clear_tool_uses_20250919"}]`: false, ``: true,
+	} {
 		for _, streamed := range []bool{false, true} {
 			r := &recorder{answer: func(_ int, body string) *http.Response {
 				tokens := len(body) / 8

@@ -129,7 +129,7 @@ func (w *watcher) end() {
 func (w *watcher) response() *middleware.Response {
 	a := &w.answer
 	return &middleware.Response{
-		Message: message.Message{Role: message.RoleAssistant}, Usage: a.Usage, Stop: a.Stop, Model: a.Model, ID: a.ID, Whole: a.Whole,
+		Message: message.Message{Role: message.RoleAssistant}, Usage: a.Usage, Stop: a.Stop, Model: a.Model, ID: a.ID, Cleared: a.Cleared,
 	}
 }
 

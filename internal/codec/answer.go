@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/internal/foreign"
@@ -21,7 +22,7 @@ type Answer struct {
 	ID      string // of the answer
 	Model   string // that has answered
 	Refused string // the JSON of an error in the answer; "": none
-	Whole   bool   // the provider says that it has edited nothing by itself
+	Cleared bool   // the provider says that it has cleared or compacted by itself, other than thinking
 
 	// Dropped are the thinking blocks that the provider has left out of the request, as it was asked to:
 	// "messages.1.content.0: prefix_binding_mismatch".
@@ -176,8 +177,8 @@ type frame struct {
 		Path   string `json:"path"`
 		Reason string `json:"reason"`
 	} `json:"input_transformations"`
-	Management *struct {
-		Applied []json.RawMessage `json:"applied_edits"`
+	Management struct {
+		Applied []frame `json:"applied_edits"`
 	} `json:"context_management"` // of Messages, if the request asks for edits
 }
 
@@ -258,9 +259,8 @@ func (a *Answer) take(f *frame) {
 		a.add(&usage{Prompt: f.PromptEval, Completion: f.Eval})
 	}
 	a.called = a.called || len(f.ToolCalls) > 0
-	if f.Management != nil {
-		a.Whole = f.Management.Applied != nil && len(f.Management.Applied) == 0
-	}
+	a.Cleared = a.Cleared || slices.ContainsFunc(f.Management.Applied, func(e frame) bool { return !strings.HasPrefix(e.Type, "clear_thinking_") }) ||
+		slices.ContainsFunc(f.Output, func(o frame) bool { return o.Type == "compaction" })
 	for _, t := range f.Transformations {
 		if t.Type == "thinking_dropped" {
 			a.Dropped = append(a.Dropped, strings.TrimSpace(t.Path+": "+t.Reason))

@@ -17,7 +17,11 @@ import (
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/store"
+	"github.com/laconic-go/laconic/store/engine"
+	"github.com/laconic-go/laconic/wire"
 )
 
 // talk is a client that runs a loop of a tool, on the bytes of the wire.
@@ -102,6 +106,13 @@ func (c talk) run(t *testing.T, urls ...string) (calls int) {
 	}
 }
 
+func allAccepted(t *testing.T, p *fakeprovider.Server) {
+	t.Helper()
+	for _, r := range p.Refused() {
+		t.Errorf("%v: %s", r.Refused, r.Body)
+	}
+}
+
 // The provider compacts by itself, in requests of our own. It accepts what stands behind a compaction with all its thinking, and
 // the compactions of compactions.
 func TestNativeEditor(t *testing.T) {
@@ -121,9 +132,7 @@ func TestNativeEditor(t *testing.T) {
 				t.Cleanup(func() { require.NoError(t, p.Close()) })
 				s := listen(t, "window: 6000\narchive: memory\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]", p.Root, gateway.Options{})
 				require.Equal(t, 60, c.run(t, s.url))
-				for _, r := range p.Refused() {
-					t.Errorf("%v: %s", r.Refused, r.Body)
-				}
+				allAccepted(t, p)
 				compactions, behind := 0, 0
 				for _, r := range p.Requests() {
 					body := string(r.Body)
@@ -207,8 +216,63 @@ func TestNativeInReplicas(t *testing.T) {
 		"\nwindow: 6000\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]"
 	opts := gateway.Options{Secret: []byte("0123456789abcdef"), FailClosed: true}
 	require.Equal(t, 60, talks["messages"].run(t, listen(t, chain, p.Root, opts).url, listen(t, chain, p.Root, opts).url))
-	for _, r := range p.Refused() {
-		t.Errorf("%v: %s", r.Refused, r.Body)
-	}
+	allAccepted(t, p)
 	require.Contains(t, string(p.Requests()[len(p.Requests())-1].Body), `"type":"compaction"`)
+}
+
+// A chain counts by what the provider has charged: also if each request comes to a new process, which has the journal alone, and if
+// the provider is asked to edit and does not say that it has. Then it shortens as rarely, and as much thinking stays valid.
+func TestUsageIsKept(t *testing.T) {
+	t.Parallel()
+	run := func(t *testing.T, more string, anew bool) (edits, thinking int) {
+		t.Helper()
+		p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60}.Responder(), fakeprovider.Options{
+			Models: map[string]int{"claude-sonnet-5-5": 9000}, Reasoning: fakeprovider.Bound,
+		})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, p.Close()) }()
+		u, err := url.Parse(p.Root)
+		require.NoError(t, err)
+		e, err := engine.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "edits.db"), engine.Options{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, e.Close()) }()
+		base, opts := &http.Transport{}, wire.Options{
+			Env: middleware.Env{Journal: e.Journal()}, Budget: func(string) *middleware.Budget { return &middleware.Budget{Window: 9000} },
+		}
+		proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }}
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if anew || proxy.Transport == nil {
+				proxy.Transport = wire.Transport(base, opts, fit.New(fit.Options{}))
+			}
+			proxy.ServeHTTP(w, req)
+		}))
+		defer func() { s.Close(); base.CloseIdleConnections() }()
+		c := talks["messages"]
+		c.first = strings.Replace(c.first, `"tools"`, more+`"tools"`, 1)
+		require.Equal(t, 60, c.run(t, s.URL))
+		allAccepted(t, p)
+		before := 0
+		for _, r := range p.Requests() {
+			now := strings.Count(string(r.Body), "[cleared") + strings.Count(string(r.Body), "left out here")
+			if now != before {
+				edits++
+			}
+			before = now
+			thinking += strings.Count(string(r.Body), `"type":"thinking"`)
+		}
+		return edits, thinking
+	}
+	edits, thinking := run(t, "", false)
+	require.LessOrEqual(t, edits, 5)
+	for name, r := range map[string]struct {
+		more string
+		anew bool
+	}{
+		"new processes":             {anew: true},
+		"asks the provider to edit": {more: `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`},
+	} {
+		e, kept := run(t, r.more, r.anew)
+		require.Equal(t, edits, e, name)
+		require.InEpsilon(t, thinking, kept, 0.05, name)
+	}
 }

@@ -101,6 +101,10 @@ type Entry struct {
 
 	Steps []Step       `json:"steps,omitempty"` // that have led to it from its base, oldest first; without a base, the last ten or more
 	Pins  []message.ID `json:"pins,omitempty"`  // of messages that a person has pinned, in an entry of their own
+
+	// Usage is what the provider has reported for a prompt, in an entry of its own: the bodies of clients do not have it, and another
+	// process counts on from there. nil: none.
+	Usage *message.Usage `json:"usage,omitempty"`
 }
 
 // Thinking is which thinking of a conversation its model still accepts after a request: that of the answers in Kept, and that of

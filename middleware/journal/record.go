@@ -228,6 +228,9 @@ func (e *Entry) Revision() message.ID {
 	if len(e.Pins) > 0 {
 		b = appendIDs(append(b, '^'), e.Pins)
 	}
+	if e.Usage != nil {
+		b = fmt.Appendf(b, "$%v", *e.Usage)
+	}
 	h.Write(b)
 	return message.ID(h.Sum(nil)[:len(message.ID{})])
 }
