@@ -234,12 +234,11 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if foreign && s.Body[i].Usage != nil && other.Since <= i && i <= st.intact && !sent(i-1) {
-			p := s.charges(i)
+		if p := s.charges(i); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
 			p.At = i
 			p.Counted = other.Counted
 			p.Since = other.Since
-			if p.Charged > 0 && !st.tokens.LearnForeign(p, s.model.priors, source) {
+			if !st.tokens.LearnForeign(p, s.model.priors, source) {
 				return false
 			}
 		}

@@ -74,4 +74,3 @@ func TestByUse(t *testing.T) {
 		require.Equal(t, tt.want, raised(t, tt.h...), name)
 	}
 }
-
