@@ -29,7 +29,7 @@ func Match(path string) (f *Format, model, why string) {
 		return nil, "", "a batch"
 	case ends("/chat/completions"):
 		return Chat, between("/deployments/"), ""
-	case ends("/responses"):
+	case ends("/responses", "/responses/compact"):
 		return Responses, between("/deployments/"), ""
 	case ends("/v1/messages"):
 		return Messages, "", ""

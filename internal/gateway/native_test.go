@@ -220,6 +220,40 @@ func TestNativeInReplicas(t *testing.T) {
 	require.Contains(t, string(p.Requests()[len(p.Requests())-1].Body), `"type":"compaction"`)
 }
 
+// A client such as Codex compacts by itself, and sends its whole list for that, which is longer than the window: it never was as
+// long as the usage has told. The compaction is made of what the chain has sent, and the client goes on with it.
+func TestClientCompacts(t *testing.T) {
+	t.Parallel()
+	p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60}.Responder(), fakeprovider.Options{
+		Models: map[string]int{"gpt-4o": 6000},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	s := listen(t, "window: 6000\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: contextedit, trigger: {rounds: 4}, keep: 4}, {use: fit}]",
+		p.Root, gateway.Options{})
+	c := talks["responses"]
+	whole := c.first
+	then := c.then
+	c.then = func(request, answer map[string]any) int {
+		calls := then(request, answer)
+		body, err := json.Marshal(map[string]any{"model": request["model"], "instructions": request["instructions"], "input": request["input"]})
+		require.NoError(t, err)
+		whole = string(body)
+		return calls
+	}
+	require.Equal(t, 60, c.run(t, s.url))
+	a := post(t.Context(), t, s.url+"/v1/responses/compact", whole, "X-Api-Key: k")
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	require.Equal(t, "compact", a.header.Get("X-Laconic-Native"))
+	var compacted map[string]any
+	require.NoError(t, json.Unmarshal([]byte(a.body), &compacted))
+	next, err := json.Marshal(map[string]any{"model": "gpt-4o", "store": false, "input": compacted["output"]})
+	require.NoError(t, err)
+	a = post(t.Context(), t, s.url+"/v1/responses", string(next), "X-Api-Key: k")
+	require.Equal(t, http.StatusOK, a.status, a.body)
+	allAccepted(t, p)
+}
+
 // A chain counts by what the provider has charged: also if each request comes to a new process, which has the journal alone, and if
 // the provider is asked to edit and does not say that it has. Then it shortens as rarely, and as much thinking stays valid.
 func TestUsageIsKept(t *testing.T) {
