@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -244,23 +243,6 @@ func TestInvalidErrorText(t *testing.T) {
 	require.Len(t, message.Rules(0).Violations(h), 5)
 	require.EqualError(t, message.Check(h), `message: message 0: unanswered call "a"; message 0: unanswered call "b"; message 1: empty message; and 2 more`)
 	require.EqualError(t, message.Check([]message.Message{orphans}), `message: message 0: orphaned result "x\n"; message 0: orphaned result "y"`)
-}
-
-// TestViolationsOfAnything checks how the four functions belong together, and
-// that none of them changes what it is given.
-func TestViolationsOfAnything(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := rapid.OneOf(rapid.SliceOfN(anyMessage(), 0, 6), valid()).Draw(t, "history")
-		requireSameAnswer(t, h, message.Rules(0).Violations(h))
-	})
-}
-
-func TestValidHistoriesAreValid(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		require.NoError(t, message.Check(valid().Draw(t, "history")))
-	})
 }
 
 // requireSameAnswer checks that Violations is Pairing and Content together, in

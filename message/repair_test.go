@@ -185,28 +185,6 @@ func FuzzRepair(f *testing.F) {
 	})
 }
 
-// TestRepairKeepsProtected checks that the words of the user, of the system and
-// of pinned messages come through.
-func TestRepairKeepsProtected(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := broken().Draw(t, "history")
-		got := message.Portable.Repair(h).Messages
-		var all []message.Part
-		for _, m := range got {
-			all = append(all, m.Parts...)
-		}
-		for _, m := range h {
-			for _, p := range m.Parts {
-				if text, ok := p.(message.Text); ok && strings.TrimSpace(text.Text) != "" {
-					text.Text = strings.ToValidUTF8(text.Text, "\ufffd")
-					require.Contains(t, all, message.Part(text), "the text is not there as it was")
-				}
-			}
-		}
-	})
-}
-
 // TestRepairGrows checks that a conversation that goes on keeps its repaired
 // beginning, so that a provider's cache holds: the ids that are derived do not
 // depend on what comes later.

@@ -1,11 +1,9 @@
 package message_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 )
@@ -99,50 +97,3 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// TestRemovingUnitsTearsNothing removes units from histories that may be
-// broken: what is missing afterwards was missing before.
-func TestRemovingUnitsTearsNothing(t *testing.T) {
-	t.Parallel()
-	count := func(h []message.Message, r string) int {
-		n := 0
-		for _, v := range message.Pairing(h) {
-			if v.Rule == r {
-				n++
-			}
-		}
-		return n
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		h := shuffled().Draw(t, "history")
-		for _, u := range message.Units(h) {
-			if !u.Round { // without it, two rounds may become one
-				continue
-			}
-			left := slices.Delete(slices.Clone(h), u.First, u.Last+1)
-			require.LessOrEqual(t, count(left, message.UnansweredCall), count(h, message.UnansweredCall), "without messages %d to %d", u.First, u.Last)
-		}
-	})
-}
-
-// shuffled generates histories in which some messages are missing, doubled or
-// at another place.
-func shuffled() *rapid.Generator[[]message.Message] {
-	return rapid.Custom(func(t *rapid.T) []message.Message {
-		h := valid().Draw(t, "valid history")
-		for range rapid.IntRange(0, 3).Draw(t, "changes") {
-			if len(h) == 0 {
-				break
-			}
-			i, j := rapid.IntRange(0, len(h)-1).Draw(t, "from"), rapid.IntRange(0, len(h)-1).Draw(t, "to")
-			switch rapid.IntRange(0, 2).Draw(t, "change") {
-			case 0:
-				h = slices.Delete(h, i, i+1)
-			case 1:
-				h = slices.Insert(h, j, h[i])
-			default:
-				h[i], h[j] = h[j], h[i]
-			}
-		}
-		return h
-	})
-}
