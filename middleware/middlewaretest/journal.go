@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -30,14 +31,7 @@ import (
 func Journal(t *testing.T, open func(t *testing.T) journal.Journal) {
 	t.Helper()
 	for _, c := range journalCases {
-		c.test(t, func(t *testing.T) journal.Journal {
-			t.Helper()
-			j := open(t)
-			if _, ok := j.(damagedJournal); !ok && c.name == "damaged" {
-				t.Skip("the journal has no method Damage")
-			}
-			return j
-		})
+		c.test(t, open)
 	}
 }
 
@@ -45,31 +39,49 @@ type damagedJournal interface {
 	Damage(scope string, rev message.ID) error
 }
 
-// storageCase is one rule of journals, or of archives. broken returns what was seen if one breaks it.
+// storageCase is one rule of journals, or of archives. check calls sawf if one breaks it, and lacks if it has not what the
+// rule is about.
 type storageCase[S any] struct {
 	name, rule string
-	broken     func(ctx context.Context, s S) (seen string)
+	check      func(ctx context.Context, s S)
 }
+
+// The panics that end a case.
+type (
+	seen    string // what was seen of a broken rule
+	missing string // method that the storage does not have
+)
+
+func sawf(format string, args ...any) { panic(seen(fmt.Sprintf(format, args...))) }
 
 func (c storageCase[S]) test(t *testing.T, open func(t *testing.T) S) {
 	t.Helper()
 	t.Run(c.name, func(t *testing.T) {
 		t.Parallel()
-		if seen := c.observe(t.Context(), open(t)); seen != "" {
-			t.Errorf("middlewaretest: %s: %s\n\tseen: %s", c.name, c.rule, seen)
+		switch saw := c.observe(t.Context(), open(t)).(type) {
+		case seen:
+			t.Errorf("middlewaretest: %s: %s\n\tseen: %s", c.name, c.rule, saw)
+		case missing:
+			t.Skip("there is no method " + saw)
 		}
 	})
 }
 
-// observe returns what was seen if the rule is broken, or if the storage panics.
-func (c storageCase[S]) observe(ctx context.Context, s S) (seen string) {
-	if err := caught(func() error { seen = c.broken(ctx, s); return nil }); err != nil {
-		return err.Error()
-	}
-	return seen
+// observe returns what was seen if the rule is broken or the storage panics, or the method that is missing; nil: all is well.
+func (c storageCase[S]) observe(ctx context.Context, s S) (saw any) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil, seen, missing:
+			saw = p
+		default:
+			saw = seen(fmt.Sprintf("panicked: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	c.check(ctx, s)
+	return nil
 }
 
-type journalStep = func(ctx context.Context, j journal.Journal) (seen string)
+type journalStep = func(ctx context.Context, j journal.Journal)
 
 var journalCases = []storageCase[journal.Journal]{
 	{"empty", "Find in an empty journal returns At -1 and no error", find("s", []byte{1, 2}, -1)},
@@ -122,9 +134,9 @@ var journalCases = []storageCase[journal.Journal]{
 	)},
 	{"two histories", "the writes of a call may be of histories with different first messages, and each is found with its own", steps(
 		put("s", 10, write(1, 0, 10), under(60, write(2, 0, 20)), under(61, write(3, 0, 30)), write(4, 0, 40)),
-		find("s", []byte{1}, 0, 10), find("s", []byte{4}, 0, 40), findUnder(60, 2, 20), findUnder(61, 3, 30),
-		put("s", 10, write(1, 9, 11), under(60, write(5, 0, 50))), findUnder(60, 5),
-		remove("s", 255), find("s", []byte{1, 4}, -1), findUnder(60, 2), findUnder(61, 3),
+		find("s", []byte{1}, 0, 10), find("s", []byte{4}, 0, 40), findUnder(60, "s", []byte{2}, 0, 20), findUnder(61, "s", []byte{3}, 0, 30),
+		put("s", 10, write(1, 9, 11), under(60, write(5, 0, 50))), findUnder(60, "s", []byte{5}, -1),
+		remove("s", 255), find("s", []byte{1, 4}, -1), findUnder(60, "s", []byte{2}, -1), findUnder(61, "s", []byte{3}, -1),
 	)},
 	{"same entry", "one entry may be stored under several IDs, also by one call", steps(
 		put("s", 10, write(1, 0, 10), write(2, 0, 10)), put("s", 10, write(3, 0, 10)),
@@ -168,13 +180,10 @@ var journalCases = []storageCase[journal.Journal]{
 
 // steps makes one step of several.
 func steps(all ...journalStep) journalStep {
-	return func(ctx context.Context, j journal.Journal) string {
+	return func(ctx context.Context, j journal.Journal) {
 		for _, step := range all {
-			if seen := step(ctx, j); seen != "" {
-				return seen
-			}
+			step(ctx, j)
 		}
-		return ""
 	}
 }
 
@@ -187,7 +196,7 @@ func keepsScopes() journalStep {
 	return steps(append(puts, reads...)...)
 }
 
-func keepsContent(ctx context.Context, j journal.Journal) string {
+func keepsContent(ctx context.Context, j journal.Journal) {
 	e := journal.Entry{Base: message.ID{7}, Depth: 3, Edits: []*journal.Record{
 		{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}}, ID: message.ID{4}, HistoryLen: 9,
@@ -215,159 +224,133 @@ func keepsContent(ctx context.Context, j journal.Journal) string {
 		}}},
 	}}}
 	e.Rev = e.Revision()
-	if seen := put("s", 7, write(2, 0, 7))(ctx, j); seen != "" {
-		return seen
-	}
+	put("s", 7, write(2, 0, 7))(ctx, j)
 	if _, err := j.Put(ctx, "s", []journal.Write{{ID: message.ID{1}, First: root, Conversation: message.ID{255}, Entry: e}}); err != nil {
-		return fmt.Sprintf("Put: %v", err)
+		sawf("Put: %v", err)
 	}
 	found, err := j.Find(ctx, "s", root, []message.ID{{1}})
 	if err != nil || len(found.Entries) != 2 {
-		return fmt.Sprintf("Find returned %d entries and error %v, want 2 entries", len(found.Entries), err)
+		sawf("Find returned %d entries and error %v, want 2 entries", len(found.Entries), err)
 	}
 	got := found.Entries[0]
 	want, _ := json.Marshal(e)   //nolint:errchkjson // plain data
 	have, _ := json.Marshal(got) //nolint:errchkjson // plain data
 	if !bytes.Equal(want, have) || got.Revision() != e.Rev {
-		return fmt.Sprintf("put %.2000s, got %.2000s", want, have)
+		sawf("put %.2000s, got %.2000s", want, have)
 	}
-	return ""
 }
 
-func findsInLong(ctx context.Context, j journal.Journal) string {
-	if seen := put("s", 10, write(1, 0, 10))(ctx, j); seen != "" {
-		return seen
-	}
+func findsInLong(ctx context.Context, j journal.Journal) {
+	put("s", 10, write(1, 0, 10))(ctx, j)
 	ids := make([]message.ID, 70_000)
 	for i := range ids {
 		ids[i] = message.ID{1, byte(i), byte(i >> 8), byte(i >> 16)}
 	}
 	if found, err := j.Find(ctx, "s", root, ids); err != nil || found.At != 0 || len(found.Entries) != 1 {
-		return fmt.Sprintf("Find returned index %d, %d entries and error %v, want index 0 and 1 entry", found.At, len(found.Entries), err)
+		sawf("Find returned index %d, %d entries and error %v, want index 0 and 1 entry", found.At, len(found.Entries), err)
 	}
-	return ""
 }
 
-func findsBases(ctx context.Context, j journal.Journal) string {
+func findsBases(ctx context.Context, j journal.Journal) {
 	var revs []byte // of the entries so far, the newest first
 	base := byte(0)
 	for n := byte(1); int(n) <= journal.MaxDepth+1; n++ {
 		rev := 100 + n
 		revs = append([]byte{rev}, revs...)
-		if seen := steps(put("s", rev, on(base, write(n, 0, rev))), find("s", []byte{n}, 0, revs...))(ctx, j); seen != "" {
-			return seen
-		}
+		steps(put("s", rev, on(base, write(n, 0, rev))), find("s", []byte{n}, 0, revs...))(ctx, j)
 		base = rev
 	}
-	return ""
 }
 
-func storesOne(ctx context.Context, j journal.Journal) string {
-	const writers = 16
+// together makes calls at the same time, and returns their errors.
+func together(n int, call func(i int) error) []error {
 	var wg sync.WaitGroup
-	winners := make([]message.ID, writers)
-	errs := make([]error, writers)
-	for i := range writers {
-		wg.Go(func() {
-			errs[i] = caught(func() error {
-				e, err := j.Put(ctx, "s", []journal.Write{write(1, 0, byte(10+i)), write(byte(100+i), 0, 1)})
-				winners[i] = e.Rev
-				return err
-			})
-		})
+	errs := make([]error, n)
+	for i := range n {
+		wg.Go(func() { errs[i] = caught(func() error { return call(i) }) })
 	}
 	wg.Wait()
+	return errs
+}
+
+func storesOne(ctx context.Context, j journal.Journal) {
+	const writers = 16
+	winners := make([]message.ID, writers)
+	errs := together(writers, func(i int) error {
+		e, err := j.Put(ctx, "s", []journal.Write{write(1, 0, byte(10+i)), write(byte(100+i), 0, 1)})
+		winners[i] = e.Rev
+		return err
+	})
 	stored := 0
 	for i := range writers {
 		if errs[i] != nil || winners[i] != winners[0] {
-			return fmt.Sprintf("writer 0 got entry %x, writer %d got %x, error %v", winners[0], i, winners[i], errs[i])
+			sawf("writer 0 got entry %x, writer %d got %x, error %v", winners[0], i, winners[i], errs[i])
 		}
 		if found, err := j.Find(ctx, "s", root, []message.ID{{byte(100 + i)}}); err == nil && len(found.Entries) > 0 {
 			stored++
 		}
 	}
 	if stored != 1 {
-		return fmt.Sprintf("the further writes of %d calls were stored", stored)
+		sawf("the further writes of %d calls were stored", stored)
 	}
-	return ""
 }
 
-func losesNone(ctx context.Context, j journal.Journal) string {
+func losesNone(ctx context.Context, j journal.Journal) {
 	const writers, tries = 8, 10_000
 	each := journal.MaxDepth / writers
-	replace := func(rev byte) error { // repeats until it is stored
-		for range tries {
+	errs := together(writers, func(i int) error {
+		for stored, n := 0, 0; stored < each; n++ {
 			found, err := j.Find(ctx, "s", root, []message.ID{{1}})
 			if err != nil {
 				return err
 			}
-			w := write(1, 0, rev)
+			w := write(1, 0, byte(1+i*each+stored))
 			if len(found.Entries) > 0 {
 				w.Over, w.Entry.Base = found.Entries[0].Rev, found.Entries[0].Rev
 			}
-			if winner, err := j.Put(ctx, "s", []journal.Write{w}); err != nil || winner.Rev == w.Entry.Rev {
+			winner, err := j.Put(ctx, "s", []journal.Write{w})
+			switch {
+			case err != nil:
 				return err
+			case winner.Rev == w.Entry.Rev:
+				stored++
+			case n > tries:
+				return fmt.Errorf("%d times another writer was first", tries)
 			}
 		}
-		return fmt.Errorf("%d times in a row, another writer was first", tries)
-	}
-	var wg sync.WaitGroup
-	errs := make([]error, writers+1)
-	for i := range writers {
-		wg.Go(func() {
-			for n := range each {
-				errs[i] = errors.Join(errs[i], caught(func() error { return replace(byte(1 + i*each + n)) }))
-			}
-		})
-	}
-	wg.Wait()
+		return nil
+	})
 	found, err := j.Find(ctx, "s", root, []message.ID{{1}})
-	errs[writers] = err
-	if err := errors.Join(errs...); err != nil || len(found.Entries) != writers*each {
-		return fmt.Sprintf("%d entries are found, and error %v, after %d writes that were stored", len(found.Entries), err, writers*each)
+	if err := errors.Join(append(errs, err)...); err != nil || len(found.Entries) != writers*each {
+		sawf("%d entries are found, and error %v, after %d writes that were stored", len(found.Entries), err, writers*each)
 	}
-	return ""
 }
 
-func storesAllOrNothing(ctx context.Context, j journal.Journal) string {
+func storesAllOrNothing(ctx context.Context, j journal.Journal) {
 	for n := byte(1); n <= 60; n++ {
 		during, cancel := context.WithCancel(ctx)
 		if n <= 20 {
 			cancel()
 		}
-		var err error
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			err = caught(func() error {
-				_, err := j.Put(during, "s", []journal.Write{write(n, 0, 100+n), write(100+n, 0, 100+n)})
-				return err
-			})
+		errs := together(2, func(i int) error {
+			if i == 1 {
+				cancel()
+				return nil
+			}
+			_, err := j.Put(during, "s", []journal.Write{write(n, 0, 100+n), write(100+n, 0, 100+n)})
+			return err
 		})
-		wg.Go(cancel)
-		wg.Wait()
-		_, findErr := j.Find(during, "s", root, []message.ID{{n}})
-		for _, err := range []error{err, findErr} {
+		_, canceled := j.Find(during, "s", root, []message.ID{{n}})
+		for _, err := range []error{errs[0], canceled} {
 			if err != nil && !errors.Is(err, context.Canceled) {
-				return fmt.Sprintf("the error is %v, want one for which errors.Is(err, context.Canceled) holds", err)
+				sawf("the error is %v, want one for which errors.Is(err, context.Canceled) holds", err)
 			}
 		}
-		seen := ""
-		for range 3 { // a write may arrive between two reads
-			first, err1 := j.Find(ctx, "s", root, []message.ID{{n}})
-			other, err2 := j.Find(ctx, "s", root, []message.ID{{100 + n}})
-			seen = ""
-			if err1 != nil || err2 != nil || first.At != other.At || err == nil && first.At < 0 {
-				seen = fmt.Sprintf("a Put of two writes returned error %v; index of the first one: %d, of the other: %d; errors %v",
-					err, first.At, other.At, errors.Join(err1, err2))
-				continue
-			}
-			break
-		}
-		if seen != "" {
-			return seen
+		found, err := j.Find(ctx, "s", root, []message.ID{{n}, {100 + n}})
+		if err != nil || found.At == 0 || errs[0] == nil && found.At < 0 {
+			sawf("a Put of two writes returned error %v; index of the last one that is stored: %d, error %v", errs[0], found.At, err)
 		}
 	}
-	return ""
 }
 
 // root is the first ID of the histories.
@@ -409,76 +392,65 @@ func under(first byte, w journal.Write) journal.Write {
 	return w
 }
 
-// findUnder is find of one ID of such a history; without revisions, it wants none.
-func findUnder(first, id byte, want ...byte) journalStep {
-	at := 0
-	if len(want) == 0 {
-		at = -1
-	}
-	return findIn("s", message.ID{first}, []byte{id}, at, want...)
-}
-
 // put writes, and wants the entry with revision want as the winner.
 func put(scope string, want byte, writes ...journal.Write) journalStep {
-	return func(ctx context.Context, j journal.Journal) string {
+	return func(ctx context.Context, j journal.Journal) {
 		winner, err := j.Put(ctx, scope, writes)
 		if err != nil || winner.Rev != (message.ID{want}) {
-			return fmt.Sprintf("Put of revision %d over %d under ID %d returned revision %d and error %v, want revision %d",
+			sawf("Put of revision %d over %d under ID %d returned revision %d and error %v, want revision %d",
 				writes[0].Entry.Rev[0], writes[0].Over[0], writes[0].ID[0], winner.Rev[0], err, want)
 		}
-		return ""
 	}
 }
 
 // damages changes a byte of an entry of scope "s".
 func damages(rev byte) journalStep {
-	return func(_ context.Context, j journal.Journal) string {
-		d, _ := j.(damagedJournal)
-		if err := d.Damage("s", message.ID{rev}); err != nil {
-			return fmt.Sprintf("Damage: %v", err)
+	return func(_ context.Context, j journal.Journal) {
+		d, ok := j.(damagedJournal)
+		if !ok {
+			panic(missing("Damage"))
 		}
-		return ""
+		if err := d.Damage("s", message.ID{rev}); err != nil {
+			sawf("Damage: %v", err)
+		}
 	}
 }
 
 // skips reads, and wants that Find reports that it has left out something.
 func skips(scope string, ids ...byte) journalStep {
-	return func(ctx context.Context, j journal.Journal) string {
+	return func(ctx context.Context, j journal.Journal) {
 		if found, err := j.Find(ctx, scope, root, idsOf(ids)); err != nil || found.Skipped == nil {
-			return fmt.Sprintf("Find of IDs %d returned error %v, and nothing in Skipped, though an entry is damaged", ids, err)
+			sawf("Find of IDs %d returned error %v, and nothing in Skipped, though an entry is damaged", ids, err)
 		}
-		return ""
 	}
 }
 
 // remove deletes a scope, or conversations of it.
 func remove(scope string, conversations ...byte) journalStep {
-	return func(ctx context.Context, j journal.Journal) string {
+	return func(ctx context.Context, j journal.Journal) {
 		if err := j.Delete(ctx, scope, idsOf(conversations)...); err != nil {
-			return fmt.Sprintf("Delete: %v", err)
+			sawf("Delete: %v", err)
 		}
-		return ""
 	}
 }
 
 // find reads, and wants the entries with these revisions for the ID at an index; -1: none.
 func find(scope string, ids []byte, at int, want ...byte) journalStep {
-	return findIn(scope, root, ids, at, want...)
+	return findUnder(root[0], scope, ids, at, want...)
 }
 
-func findIn(scope string, first message.ID, ids []byte, at int, want ...byte) journalStep {
-	return func(ctx context.Context, j journal.Journal) string {
-		found, err := j.Find(ctx, scope, first, idsOf(ids))
+// findUnder is find in a history that begins with another message.
+func findUnder(first byte, scope string, ids []byte, at int, want ...byte) journalStep {
+	return func(ctx context.Context, j journal.Journal) {
+		found, err := j.Find(ctx, scope, message.ID{first}, idsOf(ids))
 		var got []byte
 		for _, e := range found.Entries {
 			got = append(got, e.Rev[0])
 		}
 		if err != nil || found.Skipped != nil || found.At != at || !slices.Equal(got, want) {
-			err = errors.Join(err, found.Skipped)
-			return fmt.Sprintf("Find in scope %q of IDs %d returned index %d, revisions %d and error %v, want index %d and revisions %d",
-				scope, ids, found.At, got, err, at, want)
+			sawf("Find in scope %q of IDs %d returned index %d, revisions %d and error %v, want index %d and revisions %d",
+				scope, ids, found.At, got, errors.Join(err, found.Skipped), at, want)
 		}
-		return ""
 	}
 }
 
