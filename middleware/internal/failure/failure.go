@@ -6,7 +6,6 @@ package failure
 import (
 	"cmp"
 	_ "embed" // for patterns.txt
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,35 +16,21 @@ import (
 //go:embed patterns.txt
 var file string
 
-// pattern is a line of patterns.txt.
-type pattern struct {
-	stem, example string
-	line          *regexp.Regexp
-}
-
 // patterns are the lines of patterns.txt by their kind.
-var patterns = func() map[string][]*pattern {
-	all := map[string][]*pattern{}
-	for line := range strings.Lines(file) {
-		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
-			all[f[0]] = append(all[f[0]], &pattern{f[1], f[3], regexp.MustCompile(f[2])})
-		}
-	}
-	return all
-}()
+var patterns = lex.Patterns(file)
 
 // matches reports whether a text matches the only pattern of a kind.
-func matches(kind, said string) bool { return patterns[kind][0].line.MatchString(said) }
+func matches(kind, said string) bool { return patterns[kind][0].MatchString(said) }
 
-// index returns where the stem is in a text, or -1. Its first letter may be a capital.
-func (p *pattern) index(text string) int {
+// index returns where a stem is in a text, or -1. Its first letter may be a capital.
+func index(text, stem string) int {
 	for i := 1; i < len(text); i++ {
-		k := strings.Index(text[i:], p.stem[1:])
+		k := strings.Index(text[i:], stem[1:])
 		if k < 0 {
 			break
 		}
 		i += k
-		if b := text[i-1]; b == p.stem[0] || b|0x20 == p.stem[0] {
+		if b := text[i-1]; b == stem[0] || b|0x20 == stem[0] {
 			return i - 1
 		}
 	}
@@ -74,8 +59,8 @@ func (p *pairs) shows(kind, output string) string {
 	const most, longest = 20, 400 // lines that a pattern is compared with; bytes of a line
 	for _, by := range patterns[kind] {
 		rest, last := output, ""
-		for n := 0; n < most && (n > 0 || p.have(by.stem, false)); n++ {
-			at := by.index(rest)
+		for n := 0; n < most && (n > 0 || p.have(by.Stem, false)); n++ {
+			at := index(rest, by.Stem)
 			if at < 0 {
 				break
 			}
@@ -87,7 +72,7 @@ func (p *pairs) shows(kind, output string) string {
 			}
 			last = line
 			line = strings.TrimSpace(shorten.Head(line, 2*longest))
-			if by.line.MatchString(line) && !by.isWhole(line) && (kind != "failed" || !matches("one", line)) {
+			if by.MatchString(line) && !isWhole(by, line) && (kind != "failed" || !matches("one", line)) {
 				return line
 			}
 		}
@@ -96,9 +81,9 @@ func (p *pairs) shows(kind, output string) string {
 }
 
 // isWhole reports whether a line counts a part of something, and the part is all of it: 3 of 3.
-func (p *pattern) isWhole(line string) bool {
-	part, all := p.line.SubexpIndex("part"), p.line.SubexpIndex("all")
-	return all > 0 && !slices.ContainsFunc(p.line.FindAllStringSubmatch(line, -1), func(m []string) bool { return m[part] != m[all] })
+func isWhole(p *lex.Pattern, line string) bool {
+	part, all := p.SubexpIndex("part"), p.SubexpIndex("all")
+	return all > 0 && !slices.ContainsFunc(p.FindAllStringSubmatch(line, -1), func(m []string) bool { return m[part] != m[all] })
 }
 
 // In returns the line of an output that shows a failure, or "", one that only hints at it, and whether the output

@@ -17,11 +17,11 @@ func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for kind, all := range patterns {
 		for _, p := range all {
-			require.True(t, p.stem == "" || p.index(p.example) >= 0, "the stem is in the example of %s", p.line)
+			require.True(t, p.Stem == "" || index(p.Example, p.Stem) >= 0, "the stem is in the example of %s", p)
 			if kind == "one" || kind == "test" {
-				require.Regexp(t, p.line, p.example)
+				require.Regexp(t, p.Regexp, p.Example)
 			} else {
-				require.NotEmpty(t, shows(kind, "a\n  "+p.example+"\nb"), "%s matches its example %q", p.line, p.example)
+				require.NotEmpty(t, shows(kind, "a\n  "+p.Example+"\nb"), "%s matches its example %q", p, p.Example)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package lex
 import (
 	_ "embed" // for words.txt
 	"iter"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,6 +41,25 @@ func Lists(file, sep string) map[string]*List {
 				l.wide = append(l.wide, len(l.Words))
 			}
 			l.Words, l.Means, l.means[w] = append(l.Words, w), append(l.Means, meaning), meaning
+		}
+	}
+	return all
+}
+
+// Pattern is a line of a file of patterns.
+type Pattern struct {
+	*regexp.Regexp
+
+	Stem, Example string // a text that each match contains, or ""; a match
+}
+
+// Patterns returns the patterns of a file by their kind. A line of it has the kind, the stem, the pattern and the example,
+// divided by tabs. Lines with # at the beginning do not count.
+func Patterns(file string) map[string][]*Pattern {
+	all := map[string][]*Pattern{}
+	for line := range strings.Lines(file) {
+		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
+			all[f[0]] = append(all[f[0]], &Pattern{regexp.MustCompile(f[2]), f[1], f[3]})
 		}
 	}
 	return all

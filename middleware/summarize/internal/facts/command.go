@@ -28,7 +28,7 @@ func readCommand(line string) command {
 	c := command{line: line}
 	c.bare, c.folder = normal(strings.TrimSpace(rest))
 	if strings.ContainsAny(rest, `'"`) && hasAny(rest, lists["before a script"].Words) {
-		rest = patterns["script"][0].line.ReplaceAllString(rest, "$1 ")
+		rest = patterns["script"][0].ReplaceAllString(rest, "$1 ")
 	}
 	silent := true
 	for by := "start"; by != "" && rest != ""; {
@@ -63,7 +63,7 @@ func printsOthers(program, simple string) bool {
 func normal(line string) (bare, folder string) {
 	bare = without("limit", line)
 	if strings.ContainsAny(line, "(|;&>") && len(line) <= readOfName {
-		if m := patterns["folder"][0].line.FindStringSubmatch(bare); m != nil {
+		if m := patterns["folder"][0].FindStringSubmatch(bare); m != nil {
 			bare, folder = without("limit", bare[len(m[0]):]), m[1]
 		}
 		bare = without("redirection", without("filter", bare))
@@ -74,7 +74,7 @@ func normal(line string) (bare, folder string) {
 	return strings.Join(strings.Fields(bare), " "), folder
 }
 
-func without(kind, line string) string { return patterns[kind][0].line.ReplaceAllString(line, "") }
+func without(kind, line string) string { return patterns[kind][0].ReplaceAllString(line, "") }
 
 // partsOf returns the simple commands of a command line.
 func partsOf(line string) (parts []string) {

@@ -76,14 +76,14 @@ func (c *call) may(isError bool) bool {
 // wordsIn returns the words of the user in a refusal or an approval: in an element or a value of JSON, or after a colon in the
 // first line, but not what the harness itself says.
 func wordsIn(whole string) string {
-	if m := patterns["reply"][0].line.FindStringSubmatch(whole); m != nil {
+	if m := patterns["reply"][0].FindStringSubmatch(whole); m != nil {
 		return strings.TrimSpace(lex.Unescape(m[1] + m[2]))
 	}
 	first, rest, _ := strings.Cut(whole, "\n")
 	if first = strings.TrimSpace(first); strings.HasSuffix(first, ":") {
 		first += " " + rest
 	}
-	m := patterns["said"][0].line.FindStringSubmatch(strings.ReplaceAll(first, "\n", " "))
+	m := patterns["said"][0].FindStringSubmatch(strings.ReplaceAll(first, "\n", " "))
 	if m == nil {
 		return ""
 	}
@@ -110,7 +110,7 @@ func answersIn(whole string, questions []string) string {
 	for _, m := range pair.FindAllStringSubmatch(whole, -1) {
 		asked, answers = append(asked, m[1]), append(answers, m[2])
 	}
-	if m := patterns["reply"][0].line.FindStringSubmatch(whole); answers == nil && m != nil && m[1] != "" {
+	if m := patterns["reply"][0].FindStringSubmatch(whole); answers == nil && m != nil && m[1] != "" {
 		answers = []string{m[1]}
 	}
 	if answers == nil && strings.HasPrefix(whole, "{") {

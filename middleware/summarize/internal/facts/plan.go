@@ -28,7 +28,7 @@ func (s *Set) addPlan(c message.ToolCall, result string) {
 	for _, item := range items {
 		e := entry{key: item["title"], text: item["title"], detail: bareKey(item["status"])}
 		if tasks {
-			e.key = cmp.Or(item["number"], strings.TrimPrefix(patterns["number"][0].line.FindString(result), "#"))
+			e.key = cmp.Or(item["number"], strings.TrimPrefix(patterns["number"][0].FindString(result), "#"))
 		}
 		if before := s.lists[planned][e.key]; before != nil {
 			before.detail = cmp.Or(e.detail, before.detail)

@@ -153,13 +153,13 @@ func (s *Set) Resume(facts string) {
 
 // parse reads a line of [wording.line].
 func (w *wording) parse(line string) entry {
-	if m := patterns["outcome"][0].line.FindStringSubmatch(line); m != nil {
+	if m := patterns["outcome"][0].FindStringSubmatch(line); m != nil {
 		e := entry{key: line, text: m[1], state: state(max(0, slices.Index(w.outcomes[:], m[2]))), detail: m[3] + m[4]}
 		if w.line(&e) == line {
 			return e
 		}
 	}
-	if m := patterns["printed"][0].line.FindStringSubmatch(line); m != nil {
+	if m := patterns["printed"][0].FindStringSubmatch(line); m != nil {
 		return entry{key: line, text: m[1], state: printed, detail: m[2]}
 	}
 	return entry{key: line, text: line}

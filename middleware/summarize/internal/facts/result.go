@@ -3,7 +3,6 @@ package facts
 import (
 	"cmp"
 	_ "embed" // for patterns.txt and words.txt
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,25 +22,11 @@ var wordFile string
 // lists are those of words.txt. Keys are compared in lower case, without - and _.
 var lists = lex.Lists(wordFile, " | ")
 
-// pattern is a line of patterns.txt.
-type pattern struct {
-	example string
-	line    *regexp.Regexp
-}
-
 // patterns are the lines of patterns.txt by their kind.
-var patterns = func() map[string][]*pattern {
-	all := map[string][]*pattern{}
-	for line := range strings.Lines(patternFile) {
-		if f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 4); line[0] != '#' { //nolint:mnd // its columns
-			all[f[0]] = append(all[f[0]], &pattern{f[3], regexp.MustCompile(f[2])})
-		}
-	}
-	return all
-}()
+var patterns = lex.Patterns(patternFile)
 
 // matches reports whether a text matches the only pattern of a kind.
-func matches(kind, said string) bool { return patterns[kind][0].line.MatchString(said) }
+func matches(kind, said string) bool { return patterns[kind][0].MatchString(said) }
 
 // result is how a call ended.
 type result struct {
@@ -132,7 +117,7 @@ func (c *call) failureIn(output string) (line, hint string, tested bool) {
 
 // unwrapped returns the text in a result of MCP, or any other result as it is.
 func unwrapped(result string) string {
-	if m := patterns["text"][0].line.FindStringSubmatch(result); m != nil {
+	if m := patterns["text"][0].FindStringSubmatch(result); m != nil {
 		return lex.Unescape(m[1] + m[2])
 	}
 	return result
@@ -194,7 +179,7 @@ func exitCode(lines []string) (code string, several bool) {
 		if !hasAny(line, lists["exit stem"].Words) {
 			continue
 		}
-		for _, m := range patterns["exit"][0].line.FindAllStringSubmatchIndex(line, -1) {
+		for _, m := range patterns["exit"][0].FindAllStringSubmatchIndex(line, -1) {
 			if line[0] != '{' && (m[0] > early || len(line) > longestNote) {
 				break
 			}

@@ -14,7 +14,7 @@ func TestPatterns(t *testing.T) {
 	t.Parallel()
 	for kind, all := range patterns {
 		require.Len(t, all, 1, kind)
-		require.Regexp(t, all[0].line, all[0].example)
+		require.Regexp(t, all[0].Regexp, all[0].Example)
 	}
 }
 

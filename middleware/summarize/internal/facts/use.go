@@ -115,7 +115,7 @@ func accessOf(name []string) (access kind) {
 func words(name string) []string {
 	name = shorten.Head(name, readOfName)
 	if strings.ToLower(name) != name {
-		name = strings.ToLower(patterns["hump"][0].line.ReplaceAllString(name, "$1 $2"))
+		name = strings.ToLower(patterns["hump"][0].ReplaceAllString(name, "$1 $2"))
 	}
 	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) })
 }
@@ -129,7 +129,7 @@ var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 func filesOf(f field) (files []string) {
 	raw := strings.TrimLeft(f.raw, ` \nrt`)
 	if strings.HasPrefix(raw, "*** ") || strings.HasPrefix(raw, "--- ") || strings.HasPrefix(raw, "diff ") {
-		for _, m := range patterns["patch"][0].line.FindAllStringSubmatch(f.text(readOfArguments), -1) {
+		for _, m := range patterns["patch"][0].FindAllStringSubmatch(f.text(readOfArguments), -1) {
 			files = append(files, path.Clean(m[1]))
 		}
 	}
