@@ -205,6 +205,9 @@ func requireShown(t require.TestingT, msgs []message.Message, seen []*middleware
 	for _, req := range seen {
 		for _, m := range req.Messages {
 			all.WriteString(m.Text())
+			for result := range m.Results() {
+				all.WriteString(result.Text)
+			}
 		}
 	}
 	for i := range msgs {

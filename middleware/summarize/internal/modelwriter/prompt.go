@@ -150,7 +150,7 @@ func (s *session) messages(t task, data, name string) []message.Message {
 
 // suffix returns the live request with the instruction at its end, or nil if that is not possible.
 func (s *session) suffix() *prompt {
-	if s.Live == nil || !s.inLive() {
+	if s.Live == nil {
 		return nil
 	}
 	p := &prompt{mode: Suffix, limits: s.limitsOf(task{}, 0)}
@@ -164,19 +164,6 @@ func (s *session) suffix() *prompt {
 		return nil
 	}
 	return p
-}
-
-// inLive reports whether the live request contains all that the summary replaces.
-func (s *session) inLive() bool {
-	next := 0
-	earlier := s.Earlier == ""
-	for _, m := range s.Live.Messages {
-		earlier = earlier || strings.Contains(m.Text(), s.Earlier)
-		if next < len(s.Folded) && m.Equal(s.Folded[next]) {
-			next++
-		}
-	}
-	return earlier && next == len(s.Folded)
 }
 
 // withQuestion returns the messages, which the prompt cache holds, without unanswered

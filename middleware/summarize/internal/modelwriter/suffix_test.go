@@ -88,11 +88,9 @@ func TestSuffixEnds(t *testing.T) {
 func TestSuffixIsNotPossible(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(b *modelwriter.Request){
-		"folded is not in the live call":      func(b *modelwriter.Request) { b.Folded = append(folded(1), b.Folded...) },
-		"the earlier summary is not in there": func(b *modelwriter.Request) { b.Earlier = "What was before." },
-		"no live call":                        func(b *modelwriter.Request) { b.Live = nil },
-		"too long":                            func(b *modelwriter.Request) { b.Writer.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
-		"longer than a prompt may be":         func(b *modelwriter.Request) { b.Writer.Known.Input = 3000 },
+		"no live call":                func(b *modelwriter.Request) { b.Live = nil },
+		"too long":                    func(b *modelwriter.Request) { b.Writer.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
+		"longer than a prompt may be": func(b *modelwriter.Request) { b.Writer.Known.Input = 3000 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			main, _ := script(slices.Repeat([]middleware.Model{say(good)}, 9)...)
