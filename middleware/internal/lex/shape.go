@@ -22,16 +22,6 @@ const (
 	Shapes                   // how many there are
 )
 
-// isPlainWord reports whether a name is a word such as Order. Most names in prose are.
-func isPlainWord(s string) bool {
-	for i := range len(s) {
-		if b := s[i]; (b < 'a' || b > 'z') && (i > 0 || b < 'A' || b > 'Z') {
-			return false
-		}
-	}
-	return true
-}
-
 // traits are the characters of a name.
 type traits struct {
 	n       [Wide + 1]int // how many of each class
@@ -58,9 +48,6 @@ var day = regexp.MustCompile(`^(?:\d{4}([-/.])\d\d?[-/.]\d\d?(?:[T_].*)?|\d\d?[-
 
 // ShapeOf returns the shape of a name that [NameAt] returns.
 func ShapeOf(s string) Shape {
-	if isPlainWord(s) {
-		return ShapeNone
-	}
 	t := traitsOf(s)
 	digits, signs := t.n[Digit], t.n[Sign]
 	if digits+signs+t.humps == 0 && t.n[Upper] < t.letters {

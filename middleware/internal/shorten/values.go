@@ -128,10 +128,11 @@ func cutsOf(at int, key, value string) (cuts []cut) {
 	}
 	whole := cut{member: at, chars: n, left: n}
 	isCommand := slices.Contains(commands, key)
+	first, _, _ := strings.Cut(text, "\n")
+	line := []rune(first)
 	for stage, most := range []int{shortLine, shortValue} {
-		line := firstLine(text, most)
-		if kept := utf8.RuneCountInString(line); isCommand && n-kept > shortValue {
-			cuts = append(cuts, cut{member: at, stage: stage, chars: whole.chars, line: line, left: n - kept})
+		if kept := min(most, len(line)); isCommand && n-kept > shortValue {
+			cuts = append(cuts, cut{member: at, stage: stage, chars: whole.chars, line: string(line[:kept]), left: n - kept})
 			whole.chars, whole.stage = kept, 2
 		}
 	}
@@ -139,16 +140,4 @@ func cutsOf(at int, key, value string) (cuts []cut) {
 		whole.stage = 1
 	}
 	return append(cuts, whole)
-}
-
-// firstLine returns the first line of a text, or so many code points of it.
-func firstLine(text string, most int) string {
-	line, _, _ := strings.Cut(text, "\n")
-	for i := range line {
-		if most == 0 {
-			return line[:i]
-		}
-		most--
-	}
-	return line
 }

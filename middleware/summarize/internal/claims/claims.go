@@ -83,7 +83,9 @@ func (s *Source) unsupported(said string, planned bool) (items []string) {
 		c := &sen.Items[i]
 		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
 		adds := c.Kind == lex.Number && s.isSum(&c.Value, sen.hasAny(sums))
-		if !isPlan && !adds && !s.supports(c) && !isResult(c, given) {
+		v := &c.Value
+		isResult := c.Kind == lex.Number && v.Has && !v.Label && gives(given, v.Value, max(v.Precision(), v.Step*0.51), true)
+		if !isPlan && !adds && !isResult && !s.supports(c) {
 			items = append(items, c.Text)
 		}
 	}
@@ -112,12 +114,6 @@ func (s *Source) isSum(v *lex.Value, may bool) bool {
 		}
 	}
 	return false
-}
-
-// isResult reports whether two numbers of its sentence give that of a claim by one operation.
-func isResult(c *lex.Item, given []float64) bool {
-	v := &c.Value
-	return c.Kind == lex.Number && v.Has && !v.Label && gives(given, v.Value, max(v.Precision(), v.Step*0.51), true)
 }
 
 // gives reports whether two of some numbers give another one, as sum or difference, or also as product or quotient.
@@ -150,7 +146,7 @@ func Without(body string, found []Finding) string {
 
 // supports reports whether the source has what a claim is about.
 func (s *Source) supports(c *lex.Item) bool {
-	const few = 3
+	const few, shortHash = 3, 7
 	switch {
 	case c.Kind == lex.Number || c.Kind == lex.Date:
 		return s.hasValue(&c.Value)
@@ -163,10 +159,14 @@ func (s *Source) supports(c *lex.Item) bool {
 		return s.hasPath(c)
 	case c.Kind == lex.Code && len(c.Words) > 1:
 		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && s.hasNear(c.Words)
-	case c.Kind == lex.Code && s.hasInflected(c.Words[0]):
-		return true
+	case len(c.Words) > 1:
+		return false
+	case len(c.Words[0]) >= shortHash && strings.Trim(c.Words[0], "0123456789abcdef") == "":
+		return s.hasPart("\x00" + c.Words[0])
+	case c.Kind == lex.Code:
+		return s.hasInflected(c.Words[0])
 	}
-	return s.hasName(c)
+	return s.has([]string{strings.TrimSuffix(c.Words[0], "s")})
 }
 
 // hasInflected reports whether a word of natural language is in the source, also with another end.
@@ -175,19 +175,6 @@ func (s *Source) hasInflected(w string) bool {
 }
 
 func isFile(words []string) bool { return len(words) > 1 && fileEnds.Has(words[len(words)-1]) }
-
-// hasName reports whether the source has a name that is not in it as it is.
-func (s *Source) hasName(c *lex.Item) bool {
-	const shortHash = 7
-	last := c.Words[len(c.Words)-1]
-	switch {
-	case len(c.Words) > 1:
-		return false
-	case len(last) >= shortHash && strings.Trim(last, "0123456789abcdef") == "":
-		return s.hasPart("\x00" + last)
-	}
-	return c.Kind == lex.Name && s.has([]string{strings.TrimSuffix(last, "s")})
-}
 
 // hasPath reports whether the source has a path, or its end in a folder that it has.
 func (s *Source) hasPath(c *lex.Item) bool {
@@ -313,6 +300,3 @@ func (s sentence) hasAny(l *lex.List) bool {
 	}
 	return slices.ContainsFunc(s.Tokens, func(t lex.Token) bool { return t.Kind == lex.Word && l.Has(t.Text) })
 }
-
-// asks reports whether the sentence is a question.
-func (s sentence) asks() bool { return strings.HasSuffix(strings.TrimSpace(s.Folded), "?") }

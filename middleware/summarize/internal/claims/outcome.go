@@ -121,7 +121,7 @@ func (c clause) String() string { return strings.TrimSpace(strings.TrimRight(c.F
 
 // contradicted returns the parts of a sentence that state an outcome against the record.
 func (s *Source) contradicted(sen sentence) (items []string) {
-	if sen.hasAny(opening) || sen.asks() {
+	if sen.hasAny(opening) || strings.HasSuffix(strings.TrimSpace(sen.Folded), "?") {
 		return nil
 	}
 	all := sen.clauses()

@@ -91,7 +91,7 @@ func judge(piece string) rank {
 	switch {
 	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || s.isCourtesy():
 		return chat
-	case isLog(piece):
+	case logs.MatchString(piece):
 		return other
 	case s.corrects():
 		return change
@@ -143,9 +143,6 @@ var (
 		`at \S+ ?\(|file "|traceback|[\w./\\-]+\.\w+[:(]\d)|^\s*(\$|%|>>>|❯) |` +
 		`\b(ERR_\w+|E\d{3,4}|TS\d{4})\b|\w(Error|Exception|Warning): `)
 )
-
-// isLog reports whether a line looks like one that a program has written.
-func isLog(line string) bool { return logs.MatchString(line) }
 
 // has reports whether an item of a list occurs.
 func (s sentence) has(list string) bool {
