@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -219,54 +217,6 @@ func TestCompactingWhatOthersHavePut(t *testing.T) {
 	require.Equal(t, []string{facts, gone, facts, gone, facts, bigText(3000), bigText(5000), bigText(3000)}, results(h), "the same call")
 	h = append(h, message.Assistant(message.ToolCall{ID: "c", Name: "list", Arguments: "{}"}), message.Result("c", "list", "ok"))
 	require.Equal(t, []string{facts, gone, facts, gone, facts, gone, facts, bigText(3000), "ok"}, results(h))
-}
-
-// TestCompactingRecorded shortens real conversations, call by call.
-func TestCompactingRecorded(t *testing.T) {
-	t.Parallel()
-	for name, opts := range map[string]microcompact.Options{
-		"defaults": {},
-		"seed":     {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
-		"batches":  {Batch: microcompact.Batch{Results: 10, Tokens: 3000}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			calls, edits, births, freed := 0, 0, 0, 0
-			for _, c := range nth(t, soak.Nth(20, 10)) {
-				chain := microcompact.New(opts)
-				whole := testkit.Clone(c.messages)
-				var before []message.Message
-				for _, n := range c.calls {
-					sent, events, err := middleware.Apply(t.Context(), chain,
-						&middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: &middleware.Budget{Window: 16_000}})
-					require.NoError(t, err, c.id)
-					calls++
-					for _, e := range events {
-						require.Equal(t, middleware.Edited, e.Kind, "%s at %d: %v", c.id, n, e)
-						freed += e.Before - e.After
-						edits++
-						if e.By == "microcompact new results" {
-							births++
-							require.GreaterOrEqual(t, e.First, len(before), "%s at %d: an edit at birth changes nothing that was seen", c.id, n)
-						}
-					}
-					if len(events) == 0 && before != nil {
-						requireExtension(t, before, sent.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
-					}
-					requireStill(t, c.messages, before, sent.Messages)
-					before = sent.Messages
-					if n == c.calls[len(c.calls)-1] {
-						requireNoWorse(t, c.messages[:n], sent.Messages, c.id)
-						requireCompacted(t, []microcompact.Options{opts}, c.messages[:n], sent.View())
-					}
-				}
-				requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
-			}
-			t.Logf("%d calls, %d edits, %d of them at birth, %d tokens freed", calls, edits, births, freed)
-			require.Greater(t, edits, calls/50, "there are edits enough, or this test shows nothing")
-			require.Positive(t, births)
-		})
-	}
 }
 
 // TestDefaultDigest leaves a line of facts in the placeholders of a chain with an archive, without an option, and none in

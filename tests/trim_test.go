@@ -7,8 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -122,52 +120,3 @@ func requireTold(t require.TestingT, events []middleware.Event) {
 	}
 }
 
-// reached reports whether an event is of a removal that has reached its target.
-func reached(e middleware.Event) bool {
-	r, ok := e.Detail.(trim.Report)
-	return ok && r.Reached
-}
-
-// TestTrimmingRecorded trims real conversations, call by call, for a window of 8,000
-// tokens.
-func TestTrimmingRecorded(t *testing.T) {
-	t.Parallel()
-	budget := &middleware.Budget{Window: 8000, Reserve: 500}
-	for _, s := range []string{"hybrid", "middle", "oldest"} {
-		t.Run(s, func(t *testing.T) {
-			t.Parallel()
-			removed, missed, calls, above := 0, 0, 0, 0
-			for _, c := range nth(t, soak.Nth(20, 10)) {
-				chain := trim.New(trim.Options{Strategy: s})
-				whole := testkit.Clone(c.messages)
-				var before []message.Message
-				for _, n := range c.calls {
-					req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: c.messages[:n], Tools: c.tools, Budget: budget})
-					require.NoError(t, err, c.id)
-					requireTold(t, events)
-					calls++
-					switch count(events, middleware.Edited) {
-					case 0:
-						if before != nil {
-							requireExtension(t, before, req.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
-						}
-					case 1:
-						removed++
-						requireNoWorse(t, c.messages[:n], req.Messages, c.id)
-						requireTrimmed(t, c.messages[:n], req.View())
-						if !slices.ContainsFunc(events, reached) {
-							missed++
-						}
-					}
-					if req.View().Size().Tokens >= budget.Room() {
-						above++
-					}
-					before = req.Messages
-				}
-				requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
-			}
-			t.Logf("%d calls, %d removals, %d of them miss the target, %d views above the room", calls, removed, missed, above)
-			require.Greater(t, removed, calls/50, "there are removals enough, or this test shows nothing")
-		})
-	}
-}

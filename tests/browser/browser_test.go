@@ -2,7 +2,9 @@
 package browser
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,12 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
+
+	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/report"
 )
 
 // tab is a page in a browser of its own.
@@ -143,4 +151,94 @@ func (b *tab) shot(name string) {
 	image, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(filepath.Join(dir, name+".png"), image, 0o600))
+}
+
+// TestLive watches a chain: calls appear when they are made, and the newest is followed until another one is chosen.
+func TestLive(t *testing.T) {
+	b := newTab(t, 1180, 1000, false)
+	live, err := report.Listen(t.Context(), report.Options{Texts: true, Calls: 8})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, live.Close()) })
+	chain := middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2, Digest: -1}))
+	model := live.Watch(chain)(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd}, nil
+	})
+	h := []message.Message{message.User("Read </script> the files.")}
+	round := func() {
+		_, err := model(t.Context(), &middleware.Request{Messages: h, Conversation: "ann"}, nil)
+		require.NoError(t, err)
+		id := fmt.Sprint("c", len(h))
+		h = append(h, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"}), message.Result(id, "read", order(len(h))))
+	}
+	shows := func(head string) {
+		t.Helper()
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[bool](fmt.Sprintf(`$("call-h").textContent === %q`, head)))
+		require.NoError(t, err, head)
+	}
+	b.do(chromedp.Navigate(live.URL()))
+	require.Contains(t, eval[string](b, `$("waiting").textContent`), "No call has been made yet")
+	round()
+	shows("Call 1 of 1")
+	for range 5 {
+		round()
+	}
+	shows("Call 6 of 6")
+	require.Equal(t, "cleared 3", eval[string](b, `document.querySelector("#filter .cleared").textContent`))
+	eval[any](b, `choose({call: 2})`)
+	round()
+	shows("Call 3 of 7")
+	for range 3 { // ten calls in all, of which eight are kept
+		round()
+	}
+	shows("Call 1 of 8")
+	require.Equal(t, eval[int](b, `view(7).filter(x => x.fate === 1).length`), 7)
+	b.shot("live")
+	require.Empty(t, b.seen())
+}
+
+// TestPictures makes the pictures of the documents, of the example's run, in the folder of LACONIC_PICTURES: make pictures.
+func TestPictures(t *testing.T) {
+	dir := os.Getenv("LACONIC_PICTURES")
+	if dir == "" {
+		t.Skip("no LACONIC_PICTURES: name the folder to write to")
+	}
+	program := filepath.Join(t.TempDir(), "react-agent")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./examples/react-agent")
+	build.Dir = "../.."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	cmd := exec.CommandContext(t.Context(), program, "-live", "-texts", "-window", "8000")
+	cmd.Dir = "../.."
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	url := ""
+	for lines := bufio.NewScanner(stdout); lines.Scan(); {
+		if address, found := strings.CutPrefix(lines.Text(), "live page: "); found {
+			url = address
+		}
+		if strings.Contains(lines.Text(), "until Ctrl-C") {
+			break
+		}
+	}
+	require.NotEmpty(t, url)
+	for name, c := range map[string]struct {
+		height int64
+		show   string
+	}{
+		"report":      {780, `$("one").scrollIntoView()`},
+		"report-call": {560, `choose({call: 15}).then(() => { document.querySelector("#messages .now summary").click(); $("call").scrollIntoView(); })`},
+	} {
+		b := newTab(t, 1100, c.height, false)
+		b.do(chromedp.Navigate(url))
+		b.drawn(1)
+		eval[any](b, c.show)
+		eval[any](b, settled)
+		image, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+		require.NoError(t, err)
+		require.Less(t, len(image), 150_000, "a picture of the README has less than 150 kB")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(name, ".png")), image, 0o600))
+	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.NoError(t, cmd.Wait())
 }
