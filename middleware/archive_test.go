@@ -174,10 +174,10 @@ func TestArchiveThatFails(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages), "once it works again, it is used")
 
-			_, _, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Strict: true, EditWithoutArchive: true}), req)
+			_, _, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{Strict: true, ForWindow: true}), req)
 			require.ErrorContains(t, err, c.want, "under Strict the call fails")
 
-			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{EditWithoutArchive: true}), req)
+			sent, events, err = middleware.Apply(t.Context(), archiving(open(), middleware.Options{ForWindow: true}), req)
 			require.NoError(t, err)
 			require.Len(t, events, 2)
 			require.Contains(t, events[0].Why, "what is removed now is not kept: "+c.want)
@@ -395,7 +395,7 @@ func TestArchiveOfNothing(t *testing.T) {
 			require.Equal(t, middleware.Failed, events[0].Kind, "%+v", events[0])
 			require.ErrorContains(t, events[0].Err, "want")
 
-			sent, events, err = middleware.Apply(t.Context(), edits(middleware.Options{EditWithoutArchive: true}), &middleware.Request{Messages: h})
+			sent, events, err = middleware.Apply(t.Context(), edits(middleware.Options{ForWindow: true}), &middleware.Request{Messages: h})
 			require.NoError(t, err)
 			require.Equal(t, h, sent.Messages, "nothing is edited if the editor archives in a view without an archive")
 			require.Len(t, events, 2)

@@ -25,7 +25,7 @@
 // # Progress
 //
 // An attempt of an editor has no progress if it fails or panics, if the archive fails (unless
-// [Options.EditWithoutArchive] is set), if its plan is refused, or if a fold was made by [Edit.Make] and the trigger
+// [Options.ForWindow] is set), if its plan is refused, or if a fold was made by [Edit.Make] and the trigger
 // is still met afterwards: the next call would pay for another one. An archive that does not answer
 // ([store.ErrNoAnswer]) does not count. After [Options.PauseAfter] such attempts in a
 // row, neither the editor nor its trigger is asked until the next user message, and an event of kind [Paused] has the

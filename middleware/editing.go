@@ -20,13 +20,9 @@ type Options struct {
 	// addition to Env.Protect. nil or empty: none.
 	Protect []string
 
-	// EditWithoutArchive makes edits even if the archive fails: the editor is asked again,
-	// with a view without an archive, and an event reports it. No effect with Strict.
-	EditWithoutArchive bool
-
-	// ForWindow makes edits that do not hold in a larger window, by the budget of the request
-	// or the table of models: there, what they have replaced is sent again, and an event
-	// reports it. For edits that have no other reason than the window.
+	// ForWindow is for edits that have no other reason than the window. They do not hold in a larger one, by the budget of the
+	// request or the table of models: there, what they have replaced is sent again, and an event reports it. They are made even if
+	// the archive fails, unless the editor is Strict: it is asked again, with a view without an archive, and an event reports it.
 	ForWindow bool
 
 	// Tools are the lists of tools in the options of the editor, by the names of the options: a name that no tool has is reported
@@ -100,7 +96,7 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	if met && ctx.Err() == nil {
 		p.complete(ctx)
 	}
-	if p.kind == Failed && l.opts.EditWithoutArchive && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
+	if p.kind == Failed && l.opts.ForWindow && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
 		p.withoutArchive(ctx)
 		met = true
 	}

@@ -40,7 +40,7 @@ type Edit struct {
 	Messages []message.Message // of a fold: the new messages, at the position of the last run
 
 	// Archive is the content that the edit removes, as [View.Archive] returns it. It is stored right before the edit
-	// is made. If that fails, no edit of the plan is made; see [Options.EditWithoutArchive].
+	// is made. If that fails, no edit of the plan is made; see [Options.ForWindow].
 	Archive []store.Named
 
 	// Once makes an edit that holds for this history only. When it has grown, what the edit

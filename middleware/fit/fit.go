@@ -28,7 +28,7 @@ func New(opts Options) middleware.Middleware {
 	f := &fitter{opts: opts}
 	return middleware.Chain(
 		f.retry,
-		middleware.Editing(layerName, f.plan, middleware.Options{PauseAfter: -1, EditWithoutArchive: true, ForWindow: true}),
+		middleware.Editing(layerName, f.plan, middleware.Options{PauseAfter: -1, ForWindow: true}),
 		f.learn,
 		f.declare,
 		middleware.Repairing(layerName, f.repair),
