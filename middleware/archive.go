@@ -169,7 +169,7 @@ func (s *session) reportLost(ctx context.Context, req *Request) {
 		s.reported = st.pending.All.Differs(nil)
 		st.pending = nil
 	}
-	s.chain.report(ctx, req, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
+	req.Report(ctx, Event{Kind: Failed, By: "middleware", Reason: "journal", Edits: records, Why: why})
 }
 
 // isLost reports whether the archive does not have a content that was put.

@@ -117,7 +117,7 @@ func (c *chain) fill(ctx context.Context, r *Request) {
 		return
 	}
 	if ignored := c.given.besides(r.chain.given); len(ignored) > 0 && (r.dry != nil || c.warned.once(r, "Env")) {
-		c.report(ctx, r, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
+		r.Report(ctx, Event{Kind: Misconfigured, By: "middleware.With", Why: strings.Join(ignored, ", ") +
 			" of this chain is ignored, since an outer chain has its own Env; set it there"})
 	}
 }
@@ -275,7 +275,7 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	}
 	w := *r
 	w.dry, r = r.dry.add(v), &w
-	r.chain.report(ctx, r, Event{
+	r.Report(ctx, Event{
 		Kind: Notice, By: "middleware",
 		Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
 			"change them before the first editor or after the last one",

@@ -147,14 +147,6 @@ func (c *chain) filled(inner *chain) *chain {
 	return made
 }
 
-// report gives an event to the observers of a request.
-func (c *chain) report(ctx context.Context, req *Request, e Event) {
-	if req.observers != nil {
-		e.Time = c.env.Clock()
-		req.observers.report(ctx, e)
-	}
-}
-
 // counter is the counter of a chain. A text for which the counter of the caller panics or
 // returns a negative number is estimated.
 type counter struct {
@@ -197,7 +189,7 @@ func (c *chain) reportCounter(ctx context.Context, req *Request) {
 	if failed == nil || req.dry == nil && !c.uncounted.CompareAndSwap(failed, nil) {
 		return
 	}
-	c.report(ctx, req, Event{
+	req.Report(ctx, Event{
 		Kind: Failed, By: "middleware", Reason: "counter", Err: *failed,
 		Why: "the call continues with an estimate for each text that was not counted",
 	})

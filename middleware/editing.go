@@ -182,7 +182,7 @@ func (l *layer) text(err error) string {
 
 func (l *layer) report(ctx context.Context, v *View, e Event) {
 	e.By = l.name
-	v.session.chain.report(ctx, v.req, e)
+	v.req.Report(ctx, e)
 }
 
 // inParentheses returns what a trigger has compared, to be appended to a text.

@@ -58,7 +58,7 @@ func (o *outgoing) reportLead(ctx context.Context, lost int) {
 	if l := v.loss(v.result.LeftOut, nil); v.session.thinking.rule == edit.ThinkingBound && l.Answers > 0 {
 		why += fmt.Sprintf(", and %s cannot be sent", l)
 	}
-	v.session.chain.report(ctx, o.req, Event{
+	o.req.Report(ctx, Event{
 		Kind: Notice, By: "middleware", Before: v.size.Tokens, After: v.size.Tokens,
 		Why: why + "; put what changes into the newest message",
 	})

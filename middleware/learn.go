@@ -71,7 +71,7 @@ func (o *outgoing) settle(ctx context.Context, resp *Response, err error, m *mea
 	r.Saved = r.History - r.View
 	r.Bill = o.bill(r.Answered, r.Usage, c)
 	now.call = *r
-	v.session.chain.report(ctx, o.req, Event{
+	o.req.Report(ctx, Event{
 		Kind: Called, By: "middleware", Err: err, Call: &now.call, Before: r.History, After: r.View,
 		Why: fmt.Sprintf("%d tokens for a history of %d; edits in force: %d; first tokens as in the call before: %d",
 			r.View, r.History, r.Edits, prefix),
@@ -86,7 +86,7 @@ func (o *outgoing) reportMiss(ctx context.Context, was, prefix int, why string) 
 	if why == laterLayer && !s.track.State.conversation.once(o.req, laterLayer) {
 		return
 	}
-	s.chain.report(ctx, o.req, Event{
+	o.req.Report(ctx, Event{
 		Kind: Missed, By: "middleware", Before: was, After: prefix,
 		Why: fmt.Sprintf("%s, so only the first %d tokens of the %d that it has sent can be read from the provider's cache",
 			why, prefix, was),
@@ -103,7 +103,7 @@ func (o *outgoing) learn(ctx context.Context, resp *Response, err error) {
 		// Source: platform.claude.com, build-with-claude/extended-thinking: a turn with calls begins with thinking, or has none.
 		const starts = "Expected `thinking` or `redacted_thinking`"
 		if strings.Contains(err.Error(), starts) || strings.Contains(overflow.Text(err), starts) {
-			v.session.chain.report(ctx, v.req, Event{
+			v.req.Report(ctx, Event{
 				Kind: Notice, By: "middleware", Err: err, Before: v.size.Tokens, After: v.size.Tokens,
 				Why: "the provider refuses a turn whose calls were made without thinking: thinking was switched on in the " +
 					"middle of the turn; switch it on with the next message of the user",
@@ -174,7 +174,7 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 		guess.CompareAndSwap(nil, new(calibrate.Windows))
 		guess.Load().Guess("", window)
 	}
-	s.chain.report(ctx, v.req, Event{
+	v.req.Report(ctx, Event{
 		Kind: Notice, By: "middleware", Before: sent, After: sent,
 		Why: fmt.Sprintf("a prompt of %d tokens by our count was refused as too long: %s; the window counts as %d %s from now on",
 			sent, why, window, scope),
@@ -297,19 +297,19 @@ func (s *session) judge(ctx context.Context, req *Request, p calibrate.Prompt, v
 	case verdict == calibrate.Truncated && st.conversation.once(req, "truncated"):
 		limit := st.tokens.Limit()
 		sent, _, _ := st.tokens.Estimate(p.Counted, 0, s.model.priors)
-		s.chain.report(ctx, req, Event{
+		req.Report(ctx, Event{
 			Kind: Truncated, By: "middleware", Before: sent, After: p.Charged,
 			Why: fmt.Sprintf("the prompt grows, but the provider charges no more than %d tokens, the last time for %d by our count: "+
 				"it seems to cut long prompts without an error, as Ollama does; the window counts as %d in this conversation "+
 				"from now on; set the window of the server (num_ctx), or the Budget to the window that it serves", limit, sent, limit),
 		})
 	case verdict == calibrate.High && st.conversation.once(req, "high"):
-		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+		req.Report(ctx, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
 			"the provider charges %.1f times our count, the last time %d tokens for a prompt of %d: if the client adds cached tokens to "+
 				"an input that has them already, report the input alone, else set Env.Counter to a counter that fits",
 			float64(p.Charged)/float64(p.Counted), p.Charged, p.Counted)})
 	case verdict == calibrate.Impossible && st.conversation.once(req, "usage"):
-		s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
+		req.Report(ctx, Event{Kind: Notice, By: "middleware", Why: fmt.Sprintf(
 			"the provider reported %d tokens for a prompt of %d by our count; if the server cuts long prompts, declare its window, "+
 				"else set Env.Counter to a counter that fits", p.Charged, p.Counted)})
 	}

@@ -204,7 +204,7 @@ func (r *Request) reportFloor(ctx context.Context) {
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
-	r.chain.report(ctx, r, Event{Kind: Notice, By: f.by, Why: fmt.Sprintf("nothing is edited below %s tokens (%s)", digits, f.of)})
+	r.Report(ctx, Event{Kind: Notice, By: f.by, Why: fmt.Sprintf("nothing is edited below %s tokens (%s)", digits, f.of)})
 }
 
 // overhead is what no edit can remove, in tokens by the meter.

@@ -28,7 +28,7 @@ func remember(ctx context.Context, v *View) (*View, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		v.session.chain.report(ctx, v.req, Event{
+		v.req.Report(ctx, Event{
 			Kind: Failed, By: "middleware", Reason: "journal", Err: err,
 			Why: "the edits of this call are kept in memory only",
 		})

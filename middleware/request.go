@@ -75,7 +75,7 @@ func (r *Request) View() *View {
 // Report gives an event to the observers of the request and returns whether there are any. It is for models, and for
 // middlewares that do not edit; others have [View.Report]. A zero Time is set.
 func (r *Request) Report(ctx context.Context, e Event) bool {
-	if e.Time.IsZero() {
+	if r.observers != nil && e.Time.IsZero() {
 		e.Time = time.Now()
 		if r.chain != nil {
 			e.Time = r.chain.env.Clock()

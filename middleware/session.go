@@ -139,7 +139,7 @@ func (c *chain) open(ctx context.Context, req *Request) (*View, error) {
 	}
 	const slidesToReport = 2
 	if s.track.Slides == slidesToReport && len(s.IDs) > 0 && s.track.State.conversation.once(req, "sliding") {
-		c.report(ctx, req, Event{
+		req.Report(ctx, Event{
 			Kind: Notice, By: "middleware",
 			Why: "the caller drops its oldest messages from call to call, so no edit can be kept; " +
 				"pass the whole history and let the chain shorten it",
@@ -262,7 +262,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 // reportRead reports what went wrong when the journal was read.
 func (s *session) reportRead(ctx context.Context, req *Request, found *entries.Known, err error) {
 	if err != nil {
-		s.chain.report(ctx, req, Event{
+		req.Report(ctx, Event{
 			Kind: Failed, By: "middleware", Reason: "journal", Err: err, Why: "the call continues with the edits that are known",
 		})
 	}
@@ -291,7 +291,7 @@ func (s *session) unreported(position int) bool {
 // reportSkipped reports, once, what a read of the journal has left out.
 func (s *session) reportSkipped(ctx context.Context, req *Request, k *entries.Known) {
 	if s.track.State.conversation.once(req, "skipped "+k.Skipped.Error()) {
-		s.chain.report(ctx, req, Event{
+		req.Report(ctx, Event{
 			Kind: Failed, By: "middleware", Reason: "journal", Err: k.Skipped,
 			Why: "edits in the journal cannot be read, so older ones are used, or new ones made",
 		})
@@ -361,7 +361,7 @@ func (s *session) reportTaken(ctx context.Context, req *Request, before, now edi
 // reportChange reports edits that begin or end without an edit of this call, which change what is sent from a position on.
 func (s *session) reportChange(ctx context.Context, req *Request, edits edit.List, first int, why string) {
 	s.reported = first
-	s.chain.report(ctx, req, Event{Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first, Why: why})
+	req.Report(ctx, Event{Kind: Notice, By: "middleware", Edits: edits.Records(), First: len(s.Lead) + first, Why: why})
 }
 
 // result returns the history with the edits that hold. It reuses that of the last call.

@@ -218,7 +218,7 @@ func (v *View) reportLoss(ctx context.Context, before edit.Positions, why string
 		return
 	}
 	if l := v.loss(v.result.LeftOut, before); l.Answers > 0 {
-		v.session.chain.report(ctx, v.req, Event{
+		v.req.Report(ctx, Event{
 			Kind: ThinkingLeftOut, By: "middleware", Thinking: l, Before: v.size.Tokens, After: v.size.Tokens,
 			Why: fmt.Sprintf("%s is left out, since %s", l, why),
 		})

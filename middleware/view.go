@@ -393,8 +393,8 @@ func (v *View) Load(key any) any { return v.session.track.State.conversation.loa
 // Report gives an event to the observers of the call, or in a dry run to the draft. One of kind
 // [Misconfigured] is reported once per conversation.
 func (v *View) Report(ctx context.Context, e Event) {
-	if c := v.session.chain; e.Kind != Misconfigured || v.isNews(e.By+": "+e.Why) {
-		c.report(ctx, v.req, e)
+	if e.Kind != Misconfigured || v.isNews(e.By+": "+e.Why) {
+		v.req.Report(ctx, e)
 	}
 }
 
