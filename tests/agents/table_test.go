@@ -24,11 +24,10 @@ var agents = []agent{
 	{ // with its default model, in a window of 1,000,000 tokens
 		name: "claude", program: "claude", model: "claude-opus-4-8", tools: claudeTools, env: claudeEnv, args: append(claudeArgs, "-p"),
 	},
-	// In a window of 200,000 tokens it compacts by itself, and reading costs a twentieth of the input with this model, which binds its
-	// thinking: no edit is worth its price before the agent compacts.
+	// In a window of 200,000 tokens it compacts by itself, which makes thinking void that this model binds.
 	{
 		name: "claude-200k", program: "claude", model: "claude-sonnet-5-5", reasoning: fakeprovider.Bound, tools: claudeTools, env: claudeEnv,
-		args: append(claudeArgs, "--model", "$MODEL", "-p"), bar: 1.02,
+		args: append(claudeArgs, "--model", "$MODEL", "-p"),
 	},
 	{
 		name: "codex", program: "codex", model: "gpt-5.5",

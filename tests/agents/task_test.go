@@ -111,6 +111,9 @@ func (k task) prepare(t *testing.T, dir string) {
 // respond plays the model.
 func (k task) respond(dir string, tools toolset) fakeprovider.Responder {
 	return func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
+		if strings.Contains(r.Messages[len(r.Messages)-1].Text(), "non-productive state") { // Gemini CLI asks whether it is in a loop
+			return fakeprovider.Reply{Text: `{"unproductive_state_analysis": "It goes on.", "unproductive_state_confidence": 0}`}
+		}
 		if done := k.done(r); asksForSummary(r) || done > 0 && r.Tool(tools.shell.name) == nil {
 			return fakeprovider.Reply{Text: "<summary>The work is done up to " + step(done) + ".</summary>"}
 		}
