@@ -20,6 +20,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type Options struct {
 	Texts   bool           // show the texts of messages; false: roles, tools and tokens only
 	Counter tokens.Counter // of all tokens of the page; nil: tokens.Estimate{}
 	Calls   int            // newest calls that are kept, of all conversations together; 0: 500
+	Force   bool           // a button has all middlewares edit in the next call of a conversation, although their trigger is not met
 }
 
 // Live is a page that follows running chains. It is safe for concurrent use. It keeps the messages of the calls that it shows.
@@ -61,6 +63,7 @@ type Live struct {
 type talk struct {
 	key      int
 	id       string
+	forced   bool // by the button, in the next call
 	window   int
 	first    message.ID // of the conversation
 	history  []message.Message
@@ -91,6 +94,7 @@ func Listen(ctx context.Context, o Options) (*Live, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /"+l.token+"/{$}", l.page)
 	mux.HandleFunc("GET /"+l.token+"/events", l.events)
+	mux.HandleFunc("POST /"+l.token+"/force/{key}", l.force)
 	ctx, stop := context.WithCancel(ctx)
 	l.stop = stop
 	l.server = &http.Server{
@@ -128,7 +132,37 @@ func (l *Live) guarded(next http.Handler) http.Handler {
 func (l *Live) page(w http.ResponseWriter, _ *http.Request) {
 	name := strings.TrimPrefix(fmt.Sprintf("%T", l.o.Counter), "tokens.")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.WriteShell(w, strings.ToLower(name), l.o.Texts, "events") // the reader has left
+	_ = page.WriteShell(w, strings.ToLower(name), l.o.Texts, l.o.Force) // the reader has left
+}
+
+// force notes that the next call of a conversation is to be edited.
+func (l *Live) force(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.talks, func(t *talk) bool { return l.o.Force && strconv.Itoa(t.key) == r.PathValue("key") })
+	if i < 0 {
+		http.NotFound(w, r)
+		return
+	}
+	l.talks[i].forced = true
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// forcing returns the request with what the button demands.
+func (l *Live) forcing(req *middleware.Request) *middleware.Request {
+	if !l.o.Force || req.Dry() {
+		return req
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := l.find(req)
+	if i < 0 || !l.talks[i].forced {
+		return req
+	}
+	l.talks[i].forced = false
+	forcing := *req
+	forcing.Force = append(slices.Clip(req.Force), "*")
+	return &forcing
 }
 
 // events sends all conversations, and then each call when it is made.
@@ -198,6 +232,7 @@ func (t *talk) delta(whole bool) []byte {
 type running struct {
 	sent   []message.Message
 	dry    bool
+	window int // of the model, in tokens; 0: not known
 	mu     sync.Mutex
 	events []middleware.Event
 }
@@ -205,7 +240,8 @@ type running struct {
 // key is the key of the running call in a context.
 type key struct{}
 
-// Watch returns the chain, observed by the page. It changes no request, no answer and no error. Drafts are not shown.
+// Watch returns the chain, observed by the page. It changes no answer, no error and, without [Options.Force], no request. Drafts
+// are not shown.
 func (l *Live) Watch(chain middleware.Middleware) middleware.Middleware {
 	note := func(ctx context.Context, e middleware.Event) {
 		if r, ok := ctx.Value(key{}).(*running); ok {
@@ -218,13 +254,17 @@ func (l *Live) Watch(chain middleware.Middleware) middleware.Middleware {
 		sent := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			if r, ok := ctx.Value(key{}).(*running); ok {
 				r.sent = append([]message.Message{}, req.Messages...)
-				r.dry = req.View() != nil && req.View().Request().Dry()
+				if v := req.View(); v != nil {
+					budget, _ := v.Budget()
+					r.dry, r.window = v.Request().Dry(), budget.Window
+				}
 			}
 			return next(ctx, req, emit)
 		}
 		inner := middleware.Observe(note)(chain(sent))
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			r := &running{}
+			req = l.forcing(req)
 			resp, err := inner(context.WithValue(ctx, key{}, r), req, emit)
 			if !r.dry && (r.sent != nil || middleware.KindOf(err) == middleware.Irreducible) {
 				l.add(req, r, resp)
@@ -239,6 +279,7 @@ func (l *Live) add(req *middleware.Request, r *running, resp *middleware.Respons
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.talk(req)
+	t.window = r.window
 	c := calls.Call{History: l.meter.Request(req.Messages, req.Tools), Unmade: r.sent == nil}
 	if r.sent != nil {
 		seen := t.recorder.Take(req.Messages, r.sent, r.events)
@@ -265,27 +306,32 @@ func (l *Live) add(req *middleware.Request, r *running, resp *middleware.Respons
 
 // talk returns the conversation that a request continues, now the newest one. A fork is a conversation of its own.
 func (l *Live) talk(req *middleware.Request) *talk {
-	first := journal.ConversationOf(req.Messages)
-	if req.Conversation != "" {
-		first = journal.NameOf(req.Conversation)
-	}
-	i := slices.IndexFunc(l.talks, func(t *talk) bool {
-		return t.first == first && len(t.history) <= len(req.Messages) &&
-			slices.EqualFunc(t.history, req.Messages[:len(t.history)], message.Message.Equal)
-	})
 	var t *talk
-	if i >= 0 {
+	if i := l.find(req); i >= 0 {
 		t = l.talks[i]
 		l.talks = slices.Delete(l.talks, i, i+1)
 	} else {
 		l.next++
-		t = &talk{key: l.next, id: cmp.Or(req.Conversation, fmt.Sprintf("conversation %d", l.next)), first: first}
+		t = &talk{key: l.next, id: cmp.Or(req.Conversation, fmt.Sprintf("conversation %d", l.next)), first: firstOf(req)}
 		t.recorder.Meter, t.data = l.meter, page.NewData(l.meter, 1, l.o.Texts)
 	}
 	l.talks = append(l.talks, t)
 	t.history = slices.Clip(req.Messages)
-	if req.Budget != nil {
-		t.window = req.Budget.Window
-	}
 	return t
+}
+
+// find returns the index of the conversation that a request continues, or -1.
+func (l *Live) find(req *middleware.Request) int {
+	first := firstOf(req)
+	return slices.IndexFunc(l.talks, func(t *talk) bool {
+		return t.first == first && len(t.history) <= len(req.Messages) &&
+			slices.EqualFunc(t.history, req.Messages[:len(t.history)], message.Message.Equal)
+	})
+}
+
+func firstOf(req *middleware.Request) message.ID {
+	if req.Conversation != "" {
+		return journal.NameOf(req.Conversation)
+	}
+	return journal.ConversationOf(req.Messages)
 }

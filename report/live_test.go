@@ -190,3 +190,36 @@ func TestNewestCalls(t *testing.T) {
 		require.GreaterOrEqual(t, change[0], 0, "what a forgotten call changed holds from the first call on")
 	}
 }
+
+// The button has all middlewares edit in the next call of its conversation, once, and only if the operator allows it.
+func TestForce(t *testing.T) {
+	t.Parallel()
+	for _, allowed := range []bool{true, false} {
+		live := open(t, report.Options{Force: allowed})
+		model := live.Watch(contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1 << 30), Keep: 1}))(answer)
+		edits := func(n int) (edits int) {
+			seen, _ := middleware.Observe(func(_ context.Context, e middleware.Event) {
+				if e.Kind == middleware.Edited {
+					edits++
+				}
+			})(model)(t.Context(), &middleware.Request{Messages: rounds(n)}, nil)
+			require.NotNil(t, seen)
+			return edits
+		}
+		force := func(key string) int {
+			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Post(live.URL()+"force/"+key, "", nil)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			return resp.StatusCode
+		}
+		require.Zero(t, edits(3))
+		require.Equal(t, http.StatusNotFound, force("2"))
+		if !allowed {
+			require.Equal(t, http.StatusNotFound, force("1"))
+			continue
+		}
+		require.Equal(t, http.StatusNoContent, force("1"))
+		require.Equal(t, 1, edits(4))
+		require.Zero(t, edits(5))
+	}
+}

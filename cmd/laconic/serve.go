@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/middleware"
+	live "github.com/laconic-go/laconic/report"
 )
 
 var serveCommand = command{
@@ -67,6 +69,7 @@ standard error and has no content. See docs/gateway.md.`,
 		fs.StringVar(&o.TLSCert, "tls-cert", "", "`FILE` of the certificate")
 		fs.StringVar(&o.TLSKey, "tls-key", "", "`FILE` of its key")
 		fs.StringVar(&s.log, "log", "json", "`FORMAT` of the log: json, text or off")
+		fs.StringVar(&s.report, "report", "", "`MODE` of a page of live calls: view, or force, which edits")
 		fs.BoolVar(&s.probe, "probe", false, "ask the gateway at --listen if it is ready, and end")
 		fs.BoolVar(&s.check, "check", false, "check chain, stores and upstreams, and end")
 		fs.BoolVar(&s.demo, "demo", false, "start a made-up provider behind it")
@@ -78,7 +81,7 @@ standard error and has no content. See docs/gateway.md.`,
 type serving struct {
 	opts                                  gateway.Options
 	upstream, routes, listen, secret, log string
-	archive                               string
+	archive, report                       string
 	check, demo, probe                    bool
 }
 
@@ -100,6 +103,15 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		return err
 	}
 	s.opts.Register = lists
+	if s.report != "" && !s.check {
+		shown, failed := live.Listen(ctx, live.Options{Force: s.report == "force"})
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, shown.Close()) }()
+		s.opts.Watch = shown.Watch
+		fmt.Fprintln(std.out, "the calls are shown at", shown.URL())
+	}
 	g, err := gateway.New(ctx, s.opts)
 	if err != nil {
 		return err
@@ -123,9 +135,14 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends the process
+	defer s.reload(ctx, g)()
+	return g.Serve(ctx, l)
+}
+
+// reload reads the files again at each SIGHUP, until ctx or the function that it returns ends it.
+func (s *serving) reload(ctx context.Context, g *gateway.Gateway) (end func()) {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
-	defer signal.Stop(reload)
 	go func() {
 		for {
 			select {
@@ -138,7 +155,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 			}
 		}
 	}()
-	return g.Serve(ctx, l)
+	return func() { signal.Stop(reload) }
 }
 
 // ready asks a gateway on this machine whether it takes requests: for images that have no other program.
@@ -171,6 +188,8 @@ func (s *serving) validate(args []string) error {
 		return usagef("%q is too much: serve has flags alone", args[0])
 	case s.demo && (s.upstream != "" || s.routes != ""):
 		return usagef("--demo has an upstream of its own: want no --upstream and no --routes")
+	case !slices.Contains([]string{"", "view", "force"}, s.report):
+		return usagef("--report is %q, want view or force", s.report)
 	case s.upstream == "" && s.routes == "" && !s.demo:
 		return usagef("no upstream: want --upstream URL or --routes FILE; see laconic help serve")
 	case (s.opts.TLSCert == "") != (s.opts.TLSKey == ""):

@@ -34,7 +34,7 @@ func TestDemo(t *testing.T) {
 	out, w := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--drain-delay", "0"}, nil, w, io.Discard)
+		done <- run(ctx, []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--drain-delay", "0", "--report", "view"}, nil, w, io.Discard)
 		_ = w.Close()
 	}()
 	var said bytes.Buffer
@@ -62,6 +62,21 @@ func TestDemo(t *testing.T) {
 			require.NotEqual(t, resp.Header.Get("X-Laconic-Tokens-Before"), resp.Header.Get("X-Laconic-Tokens-After"))
 		}
 	}
+	page := regexp.MustCompile(`the calls are shown at (\S+)`).FindStringSubmatch(said.String())
+	require.NotNil(t, page, said.String())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page[1]+"events", http.NoBody)
+	require.NoError(t, err)
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	require.NoError(t, err)
+	events := bufio.NewReader(resp.Body)
+	for _, want := range []string{`"reset":true`, `"window":`, `"window":`} { // the page has both conversations
+		line, err := events.ReadString('\n')
+		require.NoError(t, err)
+		require.Contains(t, line, want)
+		_, err = events.ReadString('\n')
+		require.NoError(t, err)
+	}
+	require.NoError(t, resp.Body.Close())
 	cancel()
 	require.Zero(t, <-done)
 }
@@ -81,6 +96,7 @@ func TestServeUsage(t *testing.T) {
 		{"--chain x --upstream http://a --fail half", 2, "want open or closed"},
 		{"--chain x --upstream http://a --tls-cert c", 2, "want both --tls-cert and --tls-key"},
 		{"--chain x --upstream http://a --max-active 0", 2, "above 0"},
+		{"--demo --report all", 2, `--report is "all", want view or force`},
 		{"--chain x --archive y --upstream http://a", 2, "want the key archive in x"},
 		{"--chain x --upstream a", 1, "is no URL of a server"},
 		{"--chain x --upstream http://a --log xml", 2, `--log is "xml"`},

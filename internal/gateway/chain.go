@@ -128,8 +128,12 @@ func (g *Gateway) newTransport(c *chain) http.RoundTripper {
 	if c.archives != nil {
 		opts.Archive = func(scope string) store.Store { return countedArchive{c.archives(scope), g.metrics} }
 	}
-	layers := append([]middleware.Middleware{named(c.file), middleware.Observe(g.metrics.event)}, c.file.Chain...)
-	return wire.Transport(g.upstream, opts, append(layers, weighed)...)
+	layers := append([]middleware.Middleware{middleware.Observe(g.metrics.event)}, c.file.Chain...)
+	chain := middleware.Chain(append(layers, weighed)...)
+	if g.opts.Watch != nil {
+		chain = g.opts.Watch(chain)
+	}
+	return wire.Transport(g.upstream, opts, named(c.file), chain)
 }
 
 // named sets the name of the conversation, if the client may give one or the file does.

@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/chainfile"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -52,6 +53,8 @@ type Options struct {
 	Drain      time.Duration // that requests have to end when the server stops; 0: 5 minutes
 
 	TLSCert, TLSKey string // files of the certificate, read again by Reload; "": no TLS
+
+	Watch func(middleware.Middleware) middleware.Middleware // returns a chain that a page shows; nil: none does
 
 	Log *slog.Logger // gets a line for each request; nil: nothing is logged
 

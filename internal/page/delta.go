@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// WriteShell writes a live page without conversations, for the events at a path.
-func WriteShell(w io.Writer, scale string, texts bool, events string) error {
-	p := Page{Scale: scale, Texts: texts, Live: events, Chains: []json.RawMessage{[]byte(`{"chain":"chain"}`)}, Talks: []*Talk{}}
+// WriteShell writes a live page without conversations, for the events at the path events. force: with a button that posts to
+// force/KEY.
+func WriteShell(w io.Writer, scale string, texts, force bool) error {
+	p := Page{Scale: scale, Texts: texts, Live: "events", Force: force, Chains: []json.RawMessage{[]byte(`{"chain":"chain"}`)}, Talks: []*Talk{}}
 	return p.Write(w)
 }
 

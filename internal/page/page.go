@@ -26,6 +26,7 @@ type Page struct {
 	Chains  []json.RawMessage `json:"chains"`            // each with the keys of a line of laconic replay --json
 	Texts   bool              `json:"texts"`             // the conversations have texts
 	Live    string            `json:"live,omitempty"`    // path of the events of a running chain; "": the page is complete
+	Force   bool              `json:"force,omitempty"`   // with a button by which a conversation is edited
 	Talks   []*Talk           `json:"talks"`
 }
 

@@ -294,12 +294,14 @@ async function choose(change) {
     const got = page.live ? [talk.live, talk.live.texts] : await Promise.all([unpack(talk.data), talk.texts ? unpack(talk.texts) : null]);
     if (mine !== shown) return; // another one was chosen meanwhile
     [data, texts] = got;
+    if (page.live) page.chains[0].window = talk.window;
     previews.clear();
     state.call = change.call ?? calls() - 1;
   } else if (!data) return;
   if ("lang" in change) drawFrame();
   if (page.classes && ("cls" in change || "chain" in change || "lang" in change)) drawAll();
   $("talk").value = state.talk;
+  if ($("force")) $("force").textContent = t("force");
   $("chain").value = state.chain;
   if ("call" in change && Object.keys(change).length === 1) { plot.redraw(false); readout(null); }
   else if (!("filter" in change)) drawOne();
@@ -323,7 +325,7 @@ function drawFrame() {
 }
 
 function drawTalks() {
-  fill("talk", ...page.talks.map((x, i) => el("option", { value: i }, `${x.id} · ${num(x.calls)} ${t("calls")} · ${short(x.tokens)} ${t("tokens")}`)));
+  fill("talk", ...page.talks.map((x, i) => el("option", { value: i }, `${x.id} · ${num(x.calls)} ${t("calls")} · ${short(x.tokens)} ${t("tokens")}${x.window ? " · " + t("window", num(x.window)) : ""}`)));
   $("talk").value = state.talk;
 }
 
@@ -349,7 +351,7 @@ function receive(d) {
   for (const k of ["messages", "history", "at", "whole", "texts"]) if (d[k] && l[k]) l[k].push(...d[k]);
   for (const k of Object.keys(r)) r[k].push(...(d.chains[0][k] || []));
   Object.assign(x, { calls: l.at.length, tokens: Math.max(0, ...l.whole) });
-  if (d.window) page.chains[0].window = d.window;
+  if (d.window) x.window = d.window;
   if (!x.calls) {
     page.talks.splice(i, 1);
     if (i < state.talk) state.talk--;
@@ -363,6 +365,10 @@ function receive(d) {
   drawTalks();
 }
 
+if (page.force) document.querySelector("#one .head").append(el("button", { id: "force", "data-t": "force", onclick: async e => {
+  const answer = await fetch("force/" + page.talks[state.talk].key, { method: "POST" }).catch(() => ({}));
+  e.target.textContent = t(answer.ok ? "forced" : "lostline");
+} }));
 if (page.live) {
   const source = new EventSource(page.live);
   source.onmessage = e => receive(JSON.parse(e.data));

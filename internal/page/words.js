@@ -43,5 +43,6 @@ const WORDS = {
   inother: ["It is a part of the next message that is joined.", "它是下一条合并消息的一部分。"], nothing: ["Nothing is sent in its place.", "没有发送任何替代内容。"], notext: ["The page was written without texts.", "生成本页时没有写入文本。"], emptytext: ["(empty)", "（空）"],
   system: ["system", "系统"], user: ["user", "用户"], assistant: ["assistant", "助手"], tool: ["tool", "工具"],
   nocalls: ["No call has been made yet. This page shows each one when it is made.", "还没有调用。每次调用发生时会显示在这里。"],
+  force: ["Compact in the next call", "下次调用时压缩"], forced: ["It will be compacted", "将被压缩"],
   nomessages: ["No message of this kind.", "没有此类消息。"], lostline: ["The connection is lost; the page tries again.", "连接已断开；页面正在重试。"],
 };
