@@ -3,14 +3,10 @@ package engine
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
@@ -71,40 +67,6 @@ func TestEntryCoding(t *testing.T) {
 	}
 }
 
-func TestContentCoding(t *testing.T) {
-	t.Parallel()
-	for name, ciphers := range map[string][]Cipher{"plain": nil, "sealed": {aesOf(t, 1)}} {
-		c, err := newCodec(ciphers)
-		require.NoError(t, err)
-		scope := inStore.Scope([]byte("secret"), "s")
-		content := store.Content{Type: "text/plain", Data: strings.Repeat("content ", 50) + rand.Text()}
-		n := &store.Named{Content: content, Hash: content.Hash(), Handle: scope.Handle(content.Hash())}
-		row, err := c.content("s", scope, n)
-		require.NoError(t, err)
-		got, err := c.toContent("s", scope, row)
-		require.NoError(t, err)
-		require.Equal(t, content, got)
-		for i := range row.Data {
-			r := row
-			r.Data = append([]byte(nil), r.Data...)
-			r.Data[i] ^= 4
-			_, err := c.toContent("s", scope, r)
-			if i == 0 {
-				require.ErrorIs(t, err, errNewer)
-				continue
-			}
-			require.ErrorIs(t, err, store.ErrDamaged, "%s: byte %d is altered", name, i)
-			r.Data = r.Data[:i]
-			_, err = c.toContent("s", scope, r)
-			require.ErrorIs(t, err, store.ErrDamaged, "%s: torn after %d bytes", name, i)
-		}
-		row.Key[0] ^= 1
-		_, err = c.toContent("s", scope, row)
-		require.ErrorIs(t, err, store.ErrDamaged)
-		require.NoError(t, c.close())
-	}
-}
-
 // A row of an older version is told as old and replaced; that of a newer one stays, and each process keeps its own edits.
 func TestOtherVersions(t *testing.T) {
 	t.Parallel()
@@ -160,30 +122,6 @@ func (o *oneRow) Put(_ context.Context, _ string, rows []Write, _ Bounds) (Row, 
 func (o *oneRow) Drop(context.Context, string, []Row) error { panic("it is not damaged") }
 
 func (o *oneRow) Close() error { return nil }
-
-// written is the row of an entry, as version 0.1.0 writes it: each later version reads it.
-const written = `AqlhyW0otS/9ZPgEJRAAEuBYI0CpNgEAU1tLA7HbRm1b5ModJEzGcQCMpQ63TVd2f8ZRlAMBU/Nk8s5x1UwTBErLqlnoty3pE/0+b0EsAl/jE31HyK4Oet5mrKtU9MuQsc
-7VCzI1U1MhUDKAyQBEIQuuARQAKPI8jvt6hs2WxMmVju14Ne2DW//cetZVMx0Yfa92bOPqqcjrpUdMrIU+0T/PNZ6D+uqZSl7/oOsVeSGvabbMjxoHDnoY25izvtDzuojX
-XjXNEIqZqegjsD0XuWIMBgNbDgkyyMxJbXkhkF01UzNdQAIwwBsf+6wYV0IglhZBxiY4XpL0iGqamulNW14bscX1jbB99bak9a7O3tEjrkPSvBxXv34jyJ+oUujfRgYShh
-0ddPUs5PXNXTXTiq4K+o7sGO/BV992HFm+vj3XuHq7to2w/SC7fnlFNmrNSZ8s9LFd26s3Z0EsTELBHA4rlcXgsGQkcmmKhTkGhyWuhyx/EjoA++uOt7Jg2gmFasJV4Cak
-W7l8C7+KhtEKPTbFgKQOwyTaP11MBC5cNBD4cuEiPSHCJWI0rqmxt+VpuBkMhk0I15MgQEzCSmgNy4ogMrMMLrbpK1aG7LoevIEVzHaddWAEwIOXQd1nOl0PPjZ6Z2U0uw
-LVKEHNAZSFGRgHIINXeC2RsG3nsemDZ2wVUye+ESRzyxi0gLuURVASDyoKS1/rIg==`
-
-func TestEarlierRow(t *testing.T) {
-	t.Parallel()
-	c, err := newCodec(nil)
-	require.NoError(t, err)
-	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(written, "\n", ""))
-	require.NoError(t, err)
-	rev := message.ID{}
-	require.NoError(t, rev.UnmarshalText([]byte("8cb4bc39d308f0cb4310a557987363bd")))
-	e, err := c.toEntry("s", Row{Rev: rev, Data: data})
-	require.NoError(t, err)
-	require.NoError(t, e.Validate())
-	require.Len(t, e.Edits, 2)
-	require.Len(t, e.Steps, 1)
-	require.NoError(t, c.close())
-}
 
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
@@ -241,56 +179,6 @@ func TestOpenErrors(t *testing.T) {
 		Register("failing", func(context.Context, string) (Backend, error) { return nil, nil })
 	})
 	require.Contains(t, imported(), "failing")
-}
-
-// down is a backend whose calls fail.
-type down struct {
-	Backend
-
-	calls int
-	err   error
-}
-
-func (d *down) Find(context.Context, string, message.ID, []message.ID, Bounds) (int, []Row, error) {
-	d.calls++
-	return -1, nil, d.err
-}
-
-func (d *down) Get(context.Context, string, string, Bounds) (Content, error) {
-	d.calls++
-	return Content{}, d.err
-}
-
-func (d *down) Close() error { return nil }
-
-// TestDatabaseIsLeftAlone has a database that is down: after three failures in a row it is
-// not asked for five seconds. An error that is an answer is no failure.
-func TestDatabaseIsLeftAlone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := &down{err: errors.New("connection refused")}
-		e, err := New(b, Options{})
-		require.NoError(t, err)
-		h := e.Archive("s").Handle(message.ContentHash{1})
-		for range 10 {
-			_, err := e.Journal().Find(t.Context(), "s", message.ID{}, nil)
-			require.ErrorContains(t, err, "connection refused")
-			_, err = e.Archive("s").Get(t.Context(), h)
-			require.ErrorContains(t, err, "connection refused")
-		}
-		require.Equal(t, 6, b.calls, "three of the journal, and three of the archives")
-		_, err = e.Journal().Find(t.Context(), "s", message.ID{}, nil)
-		require.EqualError(t, err,
-			"engine: find: not called for 1s, since 3 calls in a row have failed; the last one: connection refused")
-		time.Sleep(5 * time.Second) //nolint:forbidigo // it is the time of synctest
-		b.err = store.ErrNotFound
-		for range 10 {
-			_, err = e.Archive("another").Get(t.Context(), h)
-			require.ErrorIs(t, err, store.ErrNotFound)
-		}
-		require.Equal(t, 16, b.calls)
-		require.NoError(t, e.Close())
-	})
 }
 
 // TestBombs reads small rows that unpack to much: none allocates more than a few times what it may have.

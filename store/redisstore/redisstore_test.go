@@ -6,9 +6,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -20,9 +17,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	"github.com/laconic-go/laconic/store/redisstore"
 )
@@ -229,25 +223,6 @@ func clients(t *testing.T, b engine.Backend) string {
 
 func TestCloseEndsRunningCallsAndConnections(t *testing.T) {
 	t.Parallel()
-	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // accepts, and never answers
-	require.NoError(t, err)
-	defer server.Close() //nolint:errcheck // of a test
-	opened := make(chan error)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		_, err := redisstore.Open(ctx, "redis://"+server.Addr().String())
-		opened <- err
-	}()
-	conn, err := server.Accept()
-	require.NoError(t, err)
-	cancel()
-	require.ErrorIs(t, <-opened, context.Canceled)
-	_, err = conn.Read(make([]byte, 1<<10)) // what it was sent, then the end
-	for err == nil {
-		_, err = conn.Read(make([]byte, 1<<10))
-	}
-	require.NoError(t, conn.Close())
-
 	b := open(t)
 	put(t, b, forever, engine.Write{ID: id(1), Row: row(11, 0)})
 	name := "laconic-" + rand.Text()
@@ -262,110 +237,4 @@ func TestCloseEndsRunningCallsAndConnections(t *testing.T) {
 	require.NoError(t, other.Close(), "a second time")
 	_, _, err = other.Find(t.Context(), "s", message.ID{}, []message.ID{id(1)}, forever)
 	require.ErrorIs(t, err, redis.ErrClosed)
-}
-
-// start runs a redis-server of its own, and returns host and port. It is stopped after the test.
-func start(t *testing.T, args ...string) string {
-	t.Helper()
-	address(t) // skips the test if there is no Redis
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not in PATH")
-	}
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	at := l.Addr().String()
-	require.NoError(t, l.Close())
-	_, port, err := net.SplitHostPort(at)
-	require.NoError(t, err)
-	folder := t.TempDir()
-	config := filepath.Join(folder, "redis.conf")
-	require.NoError(t, os.WriteFile(config, []byte("bind 127.0.0.1\nport "+port+"\nsave \"\"\ndir "+folder+"\n"), 0o600))
-	cmd := exec.CommandContext(context.Background(), program, append([]string{config}, args...)...)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		require.NoError(t, cmd.Process.Kill())
-		_ = cmd.Wait()
-	})
-	require.Eventually(t, func() bool {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", at)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	}, 30*time.Second, 20*time.Millisecond)
-	return at
-}
-
-// client returns a client that is closed after the test.
-func client(t *testing.T, at string) *redis.Client {
-	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: at, DisableIdentity: true})
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	return c
-}
-
-func TestOwnClient(t *testing.T) {
-	t.Parallel()
-	at := start(t)
-	var n atomic.Int64 // engines so far; the cases are parallel
-	open := func(t *testing.T) *engine.Engine {
-		t.Helper()
-		c := client(t, at)
-		b, err := redisstore.New(t.Context(), c, "own"+strconv.FormatInt(n.Add(1), 10))
-		require.NoError(t, err)
-		e, err := engine.New(b, engine.Options{})
-		require.NoError(t, err)
-		t.Cleanup(func() {
-			require.NoError(t, e.Close())
-			require.NoError(t, c.Ping(context.Background()).Err(), "the client is left open")
-		})
-		return e
-	}
-	t.Run("journal", func(t *testing.T) {
-		middlewaretest.Journal(t, func(t *testing.T) journal.Journal { t.Helper(); return open(t).Journal() })
-	})
-	t.Run("archive", func(t *testing.T) {
-		middlewaretest.Archive(t, func(t *testing.T) store.Store { t.Helper(); return open(t).Archive("s") })
-	})
-	_, err := redisstore.New(t.Context(), client(t, at), "a{b}")
-	require.ErrorContains(t, err, "the prefix contains one of")
-}
-
-// TestNodeOfACluster opens a cluster by the address of one node.
-func TestNodeOfACluster(t *testing.T) {
-	t.Parallel()
-	at := start(t, "--cluster-enabled", "yes")
-	c := client(t, at)
-	slots := make([]int, 1<<14)
-	for i := range slots {
-		slots[i] = i
-	}
-	require.NoError(t, c.ClusterAddSlots(t.Context(), slots...).Err())
-	require.Eventually(t, func() bool { return c.Set(t.Context(), "k", 1, 0).Err() == nil }, 30*time.Second, 50*time.Millisecond)
-
-	e, err := engine.Open(t.Context(), "redis://"+at, engine.Options{})
-	require.NoError(t, err)
-	require.NoError(t, e.Ping(t.Context()))
-	require.NoError(t, e.Close())
-	_, err = engine.Open(t.Context(), "redis://"+at+"/2", engine.Options{})
-	require.ErrorContains(t, err, "SELECT is not allowed in cluster mode")
-	_, err = redisstore.New(t.Context(), c, "")
-	require.ErrorContains(t, err, "want a client by redis.NewClusterClient")
-}
-
-// TestSentinel opens the master that a Sentinel names.
-func TestSentinel(t *testing.T) {
-	t.Parallel()
-	master := start(t)
-	_, port, err := net.SplitHostPort(master)
-	require.NoError(t, err)
-	sentinel := start(t, "--sentinel", "monitor", "mymaster", "127.0.0.1", port, "1")
-	e, err := engine.Open(t.Context(), "redis://"+sentinel+"?master_name=mymaster", engine.Options{})
-	require.NoError(t, err)
-	require.NoError(t, e.Ping(t.Context()))
-	require.NoError(t, e.Close())
-	keys, err := client(t, master).Keys(t.Context(), "laconic:*").Result()
-	require.NoError(t, err)
-	require.NotEmpty(t, keys, "it is the master that was opened")
 }

@@ -175,6 +175,6 @@ func (s *subject) report(b *testing.B) {
 		b.ReportMetric(float64(s.journal.puts.Load())/n, "puts/call")
 	}
 	if s.trips != nil {
-		b.ReportMetric(float64(s.trips.count())/n, "trips/call")
+		b.ReportMetric(float64(s.trips.Load())/n, "trips/call")
 	}
 }

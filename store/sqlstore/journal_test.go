@@ -35,30 +35,24 @@ func (d *database) engine(tb testing.TB, o engine.Options) *engine.Engine {
 // patient is for tests of what is done, on machines that are slow.
 var patient = store.Limits{Timeout: time.Minute}
 
-func TestJournal(t *testing.T) {
+func TestContracts(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *database{"sqlite": sqliteDatabase, "postgres": postgresDatabase} {
-		t.Run(name, func(t *testing.T) {
+		o := engine.Options{Secret: []byte("secret"), Limits: patient}
+		t.Run(name+" journal", func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Journal(t, func(t *testing.T) journal.Journal {
 				t.Helper()
 				d := open(t)
-				return damageableJournal{d.engine(t, engine.Options{Limits: patient}).Journal(), d, t}
+				return damageableJournal{d.engine(t, o).Journal(), d, t}
 			})
 		})
-	}
-}
-
-func TestArchive(t *testing.T) {
-	t.Parallel()
-	for name, open := range map[string]func(testing.TB) *database{"sqlite": sqliteDatabase, "postgres": postgresDatabase} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name+" archive", func(t *testing.T) {
 			t.Parallel()
 			middlewaretest.Archive(t, func(t *testing.T) store.Store {
 				t.Helper()
 				d := open(t)
-				e := d.engine(t, engine.Options{Secret: []byte("secret"), Limits: patient})
-				return damageable{e.Archive("s"), d, t}
+				return damageable{d.engine(t, o).Archive("s"), d, t}
 			})
 		})
 	}
@@ -108,38 +102,6 @@ func (d *database) damage(tb testing.TB, table, where string, args ...any) {
 		_, err := db.ExecContext(tb.Context(), "update "+table+" set data = $1 where data = $2", altered, data)
 		require.NoError(tb, err)
 	}
-}
-
-// TestPutReplacesWhatCannotBeOpened has contents that are sealed with a key that is gone. The next Put of equal contents
-// makes them readable, and the bytes of the scope are counted as they are.
-func TestPutReplacesWhatCannotBeOpened(t *testing.T) {
-	t.Parallel()
-	eachDatabase(t, func(t *testing.T, d *database) {
-		first, err := engine.AES(make([]byte, 32))
-		require.NoError(t, err)
-		second, err := engine.AES(slices.Repeat([]byte{1}, 32))
-		require.NoError(t, err)
-		gone := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{first}})
-		now := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{second}})
-		plain := d.engine(t, engine.Options{Limits: patient})
-		ctx, c := t.Context(), store.Content{Data: strings.Repeat("a line\n", 100)}
-		h, err := store.Keep(ctx, gone.Archive("s"), c)
-		require.NoError(t, err)
-		use := d.use(t)
-		_, err = now.Archive("s").Get(ctx, h)
-		require.ErrorIs(t, err, engine.ErrKey)
-		for _, e := range []*engine.Engine{now, plain, gone} {
-			_, err = store.Keep(ctx, e.Archive("s"), c)
-			require.NoError(t, err)
-			got, err := e.Archive("s").Get(ctx, h)
-			require.NoError(t, err, "Put has returned nil, so the content can be read")
-			require.Equal(t, c, got)
-		}
-		require.Equal(t, use, d.use(t))
-		_, err = store.Keep(ctx, plain.Archive("s"), c)
-		require.NoError(t, err)
-		require.Equal(t, use-28, d.use(t), "the difference is counted")
-	})
 }
 
 // TestReseal changes the key of all rows, in two scopes, while one row is damaged.

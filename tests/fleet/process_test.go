@@ -3,15 +3,11 @@ package fleet
 import (
 	"bufio"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,9 +16,7 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit/replicas"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore"
@@ -49,7 +43,6 @@ type command struct {
 	Skew time.Duration `json:"skew,omitempty"` // of its clock
 
 	Scope string `json:"scope,omitempty"`
-	Keep  int    `json:"keep,omitempty"` // a chain that keeps so many results; 0: one that follows plans
 
 	History []message.Message `json:"history,omitempty"`
 	Plan    replicas.Edits    `json:"plan,omitempty"`
@@ -62,8 +55,6 @@ type report struct {
 	Finds  int            `json:"finds"`
 	Puts   int            `json:"puts"`
 	Failed string         `json:"failed,omitempty"` // error of the journal
-	Edited []int          `json:"edited,omitempty"` // first position of each edit that an event has reported
-	Hashes []string       `json:"hashes,omitempty"` // of each message that was sent, by a chain that keeps results
 	Wrong  string         `json:"wrong,omitempty"`  // what is wrong in the messages that were sent
 }
 
@@ -91,9 +82,7 @@ func serve(in io.Reader, out io.Writer) error {
 				e, err = engine.Open(ctx, c.URL, options())
 			}
 		case c.History == nil:
-			if r = newReplica(e.Journal(), c.Scope, at); c.Keep > 0 {
-				r.settle(c.Scope, c.Keep)
-			}
+			r = newReplica(e.Journal(), c.Scope, at)
 		default:
 			done, err = r.call(ctx, c.History, c.Plan, c.Answer)
 		}
@@ -120,7 +109,6 @@ type replica struct {
 	sent   []message.Message
 	answer message.Message
 	report report
-	keep   int
 }
 
 func newReplica(j journal.Journal, scope string, skew time.Duration) *replica {
@@ -135,18 +123,6 @@ func (r *replica) respond(_ context.Context, req *middleware.Request, _ middlewa
 	return &middleware.Response{Message: r.answer}, nil
 }
 
-// settle gives a replica the settings of a service.
-func (r *replica) settle(scope string, keep int) {
-	r.keep = keep
-	watch := middleware.Observe(func(_ context.Context, e middleware.Event) {
-		if len(e.Edits) > 0 {
-			r.report.Edited = append(r.report.Edited, e.First)
-		}
-	})
-	clearResults := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(300 + 100*keep), Keep: keep})
-	r.model = middleware.With(middleware.Env{Journal: r, Scope: scope}, watch, clearResults)(r.respond)
-}
-
 func (r *replica) call(ctx context.Context, h []message.Message, plan replicas.Edits, answer message.Message) (report, error) {
 	r.report, r.answer = report{}, answer
 	if _, err := r.model(ctx, &middleware.Request{Messages: h, Params: plan}, nil); err != nil {
@@ -156,14 +132,7 @@ func (r *replica) call(ctx context.Context, h []message.Message, plan replicas.E
 		r.report.Wrong = fmt.Sprintf("%d messages instead of %d, error %v", len(r.sent), len(h), err)
 		return r.report, nil
 	}
-	if r.keep == 0 {
-		r.report.Sent = replicas.Sent(h, r.sent)
-		return r.report, nil
-	}
-	for _, m := range r.sent {
-		id := message.IDs([]message.Message{m})[0]
-		r.report.Hashes = append(r.report.Hashes, hex.EncodeToString(id[:]))
-	}
+	r.report.Sent = replicas.Sent(h, r.sent)
 	return r.report, nil
 }
 
@@ -236,91 +205,4 @@ func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // SIGKILL
 	_ = p.cmd.Wait()         // with the error that it was killed
 	_ = p.in.Close()
-}
-
-// TestRollingSettings replaces processes by ones with other settings, while they continue conversations, one after the
-// other and two at once: what is sent changes by an event only.
-func TestRollingSettings(t *testing.T) { //nolint:paralleltest // ten processes are enough for a machine
-	minutes, _ := strconv.ParseFloat(os.Getenv("LACONIC_SOAK"), 64)
-	eachEngine(t, func(t *testing.T, f *fleet) {
-		t.Helper()
-		end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
-		edits, both, n := 0, 0, 0
-		for ; n < 2 || time.Now().Before(end); n++ {
-			e, b := f.roll(n)
-			edits, both = edits+e, both+b
-		}
-		require.Positive(t, edits)
-		t.Logf("%d conversations, %d calls, %d edit, %d times two edit at once, %d processes replaced", n, f.calls, edits, both, f.killed)
-	})
-}
-
-// roll is one conversation, during which all processes get the new settings.
-func (f *fleet) roll(n int) (edits, both int) {
-	f.Helper()
-	const oldKeep, newKeep = 4, 2 // newest results that stay
-	f.episode = episode{scope: fmt.Sprintf("settings %d %d", n, f.random.Uint64())}
-	var keep [size]int
-	for i, p := range f.all {
-		keep[i] = oldKeep
-		p.do(f, command{Scope: f.scope, Keep: oldKeep})
-	}
-	h := []message.Message{message.System("s"), f.Question()}
-	before := []string{} // hashes of the messages that were sent with the answer that the history has
-	var unused []int     // positions of edits whose answers the history has not
-	for range 2 * size {
-		if i := f.random.IntN(size); f.one(2) && keep[i] == oldKeep {
-			f.killed++
-			f.all[i].kill()
-			f.all[i] = start(f, f.url, f.skew())
-			keep[i] = newKeep
-			f.all[i].do(f, command{Scope: f.scope, Keep: newKeep})
-		}
-		some, answer := f.random.Perm(size)[:1+f.random.IntN(2)], f.Asks() // of the first of them, which the history gets
-		for k, i := range some {
-			given := answer
-			if k > 0 {
-				given = f.Asks() // with the same answer, it would go on without a read, and not see an edit of the first
-			}
-			f.all[i].send(f, command{History: h, Answer: given})
-		}
-		var first report
-		var others []int
-		edited := 0
-		for k, i := range some {
-			got := f.all[i].report(f)
-			f.calls++
-			f.notef("process %d keeps %d, history of %d messages: %v", i, keep[i], len(h), got.Edited)
-			require.Empty(f, got.Failed+got.Wrong, "%s", f.story())
-			if len(got.Edited) > 0 {
-				edited++
-			}
-			if k == 0 {
-				first = got
-				continue
-			}
-			others = got.Edited // one of both may have them
-			if !slices.Equal(first.Hashes, got.Hashes) {
-				unused = append(unused, got.Edited...)
-			}
-		}
-		edits += edited
-		both += edited / 2
-		same := len(before)
-		for _, at := range slices.Concat(first.Edited, others, unused) {
-			same = min(same, at)
-		}
-		require.LessOrEqual(f, same, len(first.Hashes), "%s", f.story())
-		require.Equal(f, before[:same], first.Hashes[:same], "what is sent changes without an event\n%s", f.story())
-		before = first.Hashes
-		after := f.After(h, answer)
-		if last := &after[len(after)-1]; last.Role == message.RoleTool {
-			r, _ := last.Parts[0].(message.ToolResult)
-			r.Text += strings.Repeat(" and more", 5+f.random.IntN(60))
-			last.Parts = []message.Part{r}
-		}
-		h = after
-	}
-	require.NoError(f, f.engine.Delete(f.Context(), f.scope))
-	return edits, both
 }
