@@ -119,4 +119,3 @@ func requireTold(t require.TestingT, events []middleware.Event) {
 		require.Positive(t, r.Messages)
 	}
 }
-
