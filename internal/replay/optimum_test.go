@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -174,61 +172,6 @@ func rent(keep int, factor float64) Chain {
 	return Chain{Name: "rent", Priced: true, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
 		return middleware.With(env, contextedit.New(contextedit.Options{Trigger: trigger.Worth(trigger.EconomyOptions{Factor: factor}), Keep: keep, Digest: -1}))
 	}}
-}
-
-// random returns a conversation of a few calls with results of random sizes.
-func random(rnd *rand.Rand) *Conversation {
-	size := func(most int) string { return strings.Repeat("word ", rnd.IntN(most)) }
-	c := &Conversation{ID: "random", Messages: []message.Message{message.System(size(300)), message.User("go " + size(30))}}
-	most := 20 * (1 + rnd.IntN(10)) // words of a text
-	for i := range 2 + rnd.IntN(8) {
-		m := message.Assistant(message.Text{Text: "now " + size(most)})
-		for k := range 1 + rnd.IntN(2) {
-			m.Parts = append(m.Parts, message.ToolCall{ID: fmt.Sprint("c", i, "-", k), Name: "f", Arguments: "{}"})
-		}
-		c.Messages = append(c.Messages, m)
-		for call := range m.Calls() {
-			c.Messages = append(c.Messages, message.Result(call.ID, "f", "r "+size([]int{20, 200, 1000, 5000}[rnd.IntN(3)])))
-		}
-	}
-	c.Messages = append(c.Messages, message.Assistant(message.Text{Text: "done"}))
-	return c
-}
-
-// TestOptimumOfRandom compares the optimum with all choices, and the rent rule with the optimum, in small cases.
-func TestOptimumOfRandom(t *testing.T) {
-	t.Parallel()
-	o := Options{}.complete()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	worst := map[string]float64{}
-	cases := soak.Of(200, 4)
-	if testing.Short() {
-		cases = 20
-	}
-	for n := range cases {
-		talk, keep := random(rnd), 1+rnd.IntN(3)
-		h := newHindsight(t, talk, keep, o)
-		for k, c := range Classes() {
-			best, _ := h.best(c)
-			brute := math.Inf(1)
-			for bits := range 1 << len(h.calls) {
-				when := make([]bool, len(h.calls))
-				for i := range when {
-					when[i] = bits>>i&1 == 1
-				}
-				brute = min(brute, h.cost(c, when))
-			}
-			require.InDelta(t, brute, best, 1e-6, "case %d, %s", n, c.Name)
-			if n%10 == 0 {
-				h.requireReplayed(t, c, keep, o)
-			}
-			out, err := h.replay(t.Context(), rent(keep, 1), o)
-			require.NoError(t, err)
-			worst[c.Name] = max(worst[c.Name], out.Costs[k]/best)
-			require.LessOrEqual(t, out.Costs[k], 2*best, "case %d, %s: the rent rule pays at most twice the optimum", n, c.Name)
-		}
-	}
-	t.Logf("the rent rule costs at most this much of the optimum: %v", worst)
 }
 
 // requireReplayed replays the best choice, and compares the costs.
