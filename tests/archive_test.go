@@ -41,8 +41,8 @@ func TestNothingIsLost(t *testing.T) {
 	var sum found
 	rapid.Check(t, func(t *rapid.T) { checkNothingIsLost(t, &sum) })
 	t.Logf("%d views: %d parts are by their handles, %d messages by that of a fold; %d have no handle since fit had no room", sum.views, sum.parts, sum.folded, sum.bare)
-	require.Positive(t, sum.parts)
-	if !testing.Short() { // twenty conversations may have no fold
+	if !testing.Short() { // some conversations alone may lose nothing
+		require.Positive(t, sum.parts)
 		require.Positive(t, sum.folded)
 	}
 }
