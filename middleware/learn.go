@@ -231,7 +231,10 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	refuses := req.Budget != nil || req.Native.Results != "" || refusesLong(&s.model.Model) || st.conversation.refuses.Load()
 	source := calibrate.Source{History: s.History, Refuses: refuses}
 	from := max(st.calibrated-1, 0) // the answer to the newest message may have come since
-	prompts, other := s.chain.prompts.Of(s.IDs[from:]), s.unsent()
+	prompts, other := s.chain.prompts.Of(s.IDs[from:]), calibrate.Prompt{}
+	if foreign {
+		other = s.unsent()
+	}
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
 		if p := s.charges(i); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {

@@ -33,6 +33,7 @@ type sent struct {
 	edited   []message.Message // the history under these edits; nil: no edits
 	own      int               // number of first messages that are those of the history, or of edited
 	others   []message.Message // the messages after these
+	size     int               // number of all messages
 	repaired bool              // they are repairs, and not of a layer after the last editor
 	counted  int               // tokens by the meter
 	reported int               // first position whose change an event has reported since then
@@ -41,8 +42,6 @@ type sent struct {
 	caches   bool              // the provider has reported tokens that it has read from its cache or written to it
 	time     time.Time         // when it was sent
 }
-
-func (s *sent) size() int { return s.own + len(s.others) }
 
 // at returns message i.
 func (s *sent) at(i int) *message.Message {
@@ -61,7 +60,7 @@ func (s *sent) at(i int) *message.Message {
 // common returns how many first messages both have in common; lead of them are known to be equal, unless they are others. Mostly
 // messages are in the same memory.
 func (s *sent) common(o *sent, lead int) int {
-	own, all := min(s.own, o.own), min(s.size(), o.size())
+	own, all := min(s.own, o.own), min(s.size, o.size)
 	n := min(lead, own)
 	switch {
 	case len(s.edited)+len(o.edited) == 0 && len(s.lead) == len(o.lead) && lead == len(s.lead):
@@ -116,6 +115,7 @@ func (o *outgoing) describe() {
 		o.now.own = min(o.same, v.unrepaired)
 	}
 	o.now.others = history.Own(r.Messages[o.now.own:])
+	o.now.size = len(r.Messages)
 	o.now.counted = o.view.size.Counted
 }
 
@@ -170,7 +170,7 @@ func (o *outgoing) compare() (prefix int, broken, text string) {
 	if o.lead && len(o.now.lead) == len(was.lead) { // lines of the client may differ
 		lead = len(was.lead)
 	}
-	if n := o.now.common(was, lead); n < was.size() {
+	if n := o.now.common(was, lead); n < was.size {
 		counted = o.now.counted - o.tokensFrom(n)
 		cause := o.cause(n)
 		broken, text = cause.by, cause.text

@@ -126,7 +126,7 @@ func progressOf(v *View, name string) progress {
 	if s.LastUser > 0 {
 		turn = s.IDs[s.LastUser-1]
 	}
-	if p, ok := v.Load(failures{name}).(progress); ok && p.turn == turn {
+	if p, ok := s.track.State.conversation.load(failures{name}).(progress); ok && p.turn == turn {
 		return p
 	}
 	return progress{turn: turn}

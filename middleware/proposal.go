@@ -80,13 +80,16 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		p.kind, p.err = Misconfigured, err
 		return why, false
 	}
-	if calls, _ := v.LastEdit(l.name); met && calls >= 0 { // an earlier edit did not satisfy it
+	if !met {
+		return why, false
+	}
+	if calls, _ := v.LastEdit(l.name); calls >= 0 { // an earlier edit did not satisfy it
 		if least := l.hopeless(ctx, v); least > 0 {
 			made := plan()
 			return why, made != nil && made.Saved >= least
 		}
 	}
-	return why, met
+	return why, true
 }
 
 // propose lets the editor plan, once, and checks the plan.
