@@ -19,12 +19,8 @@ import (
 // what is cached, and at least an hour if the provider caches by itself, since it may keep a prefix longer. If the table has
 // none, the cache does not expire.
 func (v *View) Cached(ttl time.Duration) (n int, whole bool) {
-	body := v.session.Body
-	answer := len(body) - 1
-	for answer >= 0 && body[answer].Role != message.RoleAssistant {
-		answer--
-	}
-	if answer < 0 || v.expired(body[answer:], ttl) {
+	answer := v.session.newestAnswer()
+	if answer < 0 || v.expired(v.session.Body[answer:], ttl) {
 		return 0, false
 	}
 	first := v.firstEdited()

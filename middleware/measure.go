@@ -204,10 +204,7 @@ func (o *outgoing) bill(answered string, u message.Usage, c report.Cache) (b rep
 func (o *outgoing) unsent() (n int) {
 	v, s, was := o.view, o.view.session, o.before
 	all := s.chain.meter.Request(nil, nil) + v.tools + s.LeadSum + s.Sum
-	answer := len(s.Body) - 1
-	for answer >= 0 && s.Body[answer].Role != message.RoleAssistant {
-		answer--
-	}
+	answer := s.newestAnswer()
 	same := answer // the newest answer was made without it
 	switch {
 	case answer < 0, v.expired(s.Body[answer:], 0):

@@ -244,7 +244,7 @@ func (l *layer) hopeless(ctx context.Context, v *View) (least int) {
 // warnHopeless checks, once per conversation, whether a trigger that is still met after an edit or an empty plan can be
 // satisfied. Later checks are those of an editor with an edit in the view.
 func (l *layer) warnHopeless(ctx context.Context, v *View) {
-	if v.req.observers != nil && (!v.answered() || v.session.track.State.conversation.store(checked{l.name}, true) == nil) {
+	if v.req.observers != nil && (v.session.newestAnswer() < 0 || v.session.track.State.conversation.store(checked{l.name}, true) == nil) {
 		l.hopeless(ctx, v)
 	}
 }

@@ -380,6 +380,15 @@ func (s *session) result() edit.Result {
 	return r
 }
 
+// newestAnswer returns the position of the newest answer of the model; -1: there is none.
+func (s *session) newestAnswer() int {
+	at := len(s.Body) - 1
+	for at >= 0 && s.Body[at].Role != message.RoleAssistant {
+		at--
+	}
+	return at
+}
+
 // keep remembers the history with the edits of the list, unless it is the memory of the caller.
 func (st *state) keep(r edit.Result) {
 	if r.Spans == nil {

@@ -402,15 +402,10 @@ func (v *View) Report(ctx context.Context, e Event) {
 // with each, so the chain reports it for one conversation without an answer only; others get it in their second call.
 func (v *View) isNews(text string) bool {
 	s := v.session
-	if s.track.State.conversation.load(reported{text}) != nil || !v.answered() && !s.chain.warned.once(v.req, text) {
+	if s.track.State.conversation.load(reported{text}) != nil || v.session.newestAnswer() < 0 && !s.chain.warned.once(v.req, text) {
 		return false
 	}
 	return s.track.State.conversation.once(v.req, text)
-}
-
-// answered reports whether the history has an answer.
-func (v *View) answered() bool {
-	return slices.ContainsFunc(v.session.Body, func(m *message.Message) bool { return m.Role == message.RoleAssistant })
 }
 
 // with returns the view as carried by another request with the same messages.

@@ -66,10 +66,8 @@ func (h *History) Verify(before, after *Result, records []*journal.Record, t Ter
 func (h *History) verifyRewrite(r *journal.Record, t Terms) error {
 	i := r.Runs[0].First
 	m := h.Body[i]
-	if h.ProtectionAt(i) != 0 {
-		if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
-			return Broken("protected", err)
-		}
+	if err := h.spares(i, r.Parts, r.HistoryLen); err != nil {
+		return Broken("protected", err)
 	}
 	if onlyText(m.Parts, r.Parts) {
 		return nil // there is no rule that it could break
