@@ -141,9 +141,11 @@ func isUserAfterResult(before, now *Message) bool {
 	return before.Role == RoleTool && now.Role == RoleUser
 }
 
-// opens reports whether a message may be the first one, except system messages.
+// opens reports whether a message may be the first one, except system messages. An answer may begin with a compaction that the provider
+// has made in front of it.
 func (r Rules) opens(m *Message) bool {
-	return m.Role == RoleUser || m.isCompaction() || r&(speakers|AsSent) == Gemini|AsSent && !m.HasCalls()
+	first := Message{Role: m.Role, Parts: m.Parts[:min(1, len(m.Parts))]}
+	return m.Role == RoleUser || first.isCompaction() || r&(speakers|AsSent) == Gemini|AsSent && !m.HasCalls()
 }
 
 func (j *judge) end() {

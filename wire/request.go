@@ -59,7 +59,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		return e.pass(withBody(req, text), next, d, body.Untouched)
 	}
 	past := e.opts.Bypass != nil && e.opts.Bypass(req)
-	if past && e.lookup(body.Model).Thinking != "bound" {
+	if past && e.table.Of(body.Model).Thinking != "bound" {
 		as := req.Clone(req.Context())
 		as.Body = io.NopCloser(strings.NewReader(came))
 		d.BytesOut, d.Edited = d.BytesIn, false

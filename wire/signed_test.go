@@ -207,6 +207,31 @@ func TestNativeThinking(t *testing.T) {
 	}
 }
 
+// What is in front of a compaction that Anthropic has made at a threshold is not read by the model: it is not counted, and passes as
+// it is.
+func TestInFrontOfACompaction(t *testing.T) {
+	t.Parallel()
+	const block = `{"role":"assistant","content":[{"type":"compaction","content":%s},{"type":"text","text":"I go on."}]},{"role":"user","content":"more"}`
+	old := messagesRounds(20, long, `"context_management":{"edits":[{"type":"compact_20260112","trigger":{"type":"input_tokens","value":50000}}]},`)
+	rounds := func(n int) string {
+		_, more, _ := strings.Cut(messagesRounds(n, long, ""), `"go on"}`)
+		return more
+	}
+	for content, dropped := range map[string]bool{`"a summary"`: true, `null`: false} {
+		r := &recorder{}
+		opts := r.options()
+		opts.Budget = func(string) *middleware.Budget { return &middleware.Budget{Window: 5 * len(long)} }
+		body := strings.TrimSuffix(old, "]}") + "," + fmt.Sprintf(block, content) + rounds(3)
+		do(t, wire.Transport(r, opts, fit.New(fit.Options{})), post(t, "https://host/v1/messages", body))
+		require.Equal(t, dropped, body == r.bodies[0], content)
+		require.Contains(t, r.bodies[0], "I go on.")
+		body = strings.TrimSuffix(body, "]}") + rounds(20)
+		do(t, wire.Transport(r, opts, fit.New(fit.Options{})), post(t, "https://host/v1/messages", body))
+		require.Equal(t, dropped, strings.HasPrefix(r.bodies[1], strings.TrimSuffix(old, "]}")), content)
+		require.NotEqual(t, body, r.bodies[1])
+	}
+}
+
 // The usage of an answer, whole or in a stream, is learned unless the answer says that something was cleared.
 func TestNativeUsage(t *testing.T) {
 	t.Parallel()

@@ -166,19 +166,11 @@ type engine struct {
 	seen  atomic.Int64
 
 	clocks clocks
-	known  atomic.Pointer[named] // the model of the last request
 	audits audits
 
 	mu     sync.Mutex
 	clock  int64
 	chains map[string]*scoped // by scope
-}
-
-// named is what the table of models has for a name.
-type named struct {
-	models.Model
-
-	name string
 }
 
 // scoped is the chain of a scope.
@@ -238,7 +230,7 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 	if e.opts.Budget != nil {
 		own = e.opts.Budget(b.Model)
 	}
-	m := e.lookup(b.Model)
+	m := e.table.Of(b.Model)
 	window := m.Window
 	if own != nil {
 		window = own.Window
@@ -272,16 +264,6 @@ func (e *engine) budget(b *codec.Body) *middleware.Budget {
 func expected(b *codec.Body, window int) int {
 	const least = 8000
 	return min(max(b.LongestAnswer(), least), window/4)
-}
-
-// lookup returns what is known of a model. Mostly it is asked for the same name as before.
-func (e *engine) lookup(name string) models.Model {
-	m := e.known.Load()
-	if m == nil || m.name != name {
-		m = &named{name: name, Model: e.table.Of(name)}
-		e.known.Store(m)
-	}
-	return m.Model
 }
 
 func (e *engine) observe(ctx context.Context, d Decision) {

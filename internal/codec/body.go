@@ -36,6 +36,7 @@ type Body struct {
 	values []jsonscan.Span // of the list
 	leads  int             // how many first items are in the member for the system prompt
 	items  []*Item
+	unseen int   // how many items after the leads the model does not see, and so no chain
 	ends   []int // how many items there are up to the end of each value, as of a reader
 	talk   *foreign.Conversation[*Item]
 }
@@ -49,6 +50,18 @@ func (b *Body) LongestAnswer() (tokens int) {
 		}
 	}
 	return tokens
+}
+
+// seen returns the items that the model sees: Anthropic drops all that is in front of a compaction which it has made at a threshold
+// (platform.claude.com, build-with-claude/compaction). One that has failed has no content.
+func (b *Body) seen() []*Item {
+	for i, it := range slices.Backward(b.items[b.leads:]) {
+		if b.Format == Messages && it.pinned && len(it.parts) > 0 && !jsonedit.Absent(sealOf(it.message())) {
+			b.unseen = i
+			return slices.Concat(b.items[:b.leads], b.items[b.leads+i:])
+		}
+	}
+	return b.items
 }
 
 // raw returns value i of the list.
@@ -98,6 +111,9 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 	}
 	if req.PlainTexts && b.Format == Chat {
 		out = b.inStrings(out)
+	}
+	if b.unseen > 0 && len(out) >= b.leads {
+		out = slices.Insert(out, b.leads, b.items[b.leads:b.leads+b.unseen]...)
 	}
 	same := slices.Equal(out, b.items)
 	if b.Untouched != "" || same && slices.Equal(req.Tools, b.Tools) && req.Model == b.Model {

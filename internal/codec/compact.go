@@ -71,7 +71,7 @@ func Compacted(f *Format, answer string) ([]message.Message, error) {
 	return msgs, nil
 }
 
-// sealOf returns the content of a compaction, which is null if it has failed.
+// sealOf returns the content of a compaction, which is null if it has failed; "" of another message.
 func sealOf(m message.Message) string {
 	p, ok := m.Parts[0].(message.Opaque)
 	if !ok {

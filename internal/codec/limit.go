@@ -29,8 +29,9 @@ func (f *Format) WithMaxTokens(request string, n int) string {
 // Values returns, for each message of the request, the position in the list of the value that it begins in; -1: it is the
 // system prompt, which is outside of the list.
 func (b *Body) Values() []int {
-	at := make([]int, len(b.items))
-	for i, it := range b.items {
+	items := b.seen()
+	at := make([]int, len(items))
+	for i, it := range items {
 		at[i] = int(it.at) - 1
 	}
 	return at

@@ -133,7 +133,7 @@ func (d *decoder) decode(model string) (*Body, error) {
 		b.items = append(b.items, t.items...)
 	}
 	b.Tools = t.tools
-	talk, err := d.memo.foreign.Import(b.items)
+	talk, err := d.memo.foreign.Import(b.seen())
 	if err != nil {
 		return nil, err
 	}
