@@ -105,31 +105,20 @@ func (s *dirScope) Put(ctx context.Context, conversation message.ID, contents []
 
 // put lists the handles first: no file is forgotten by Delete, whenever the process ends.
 func (s *dirScope) put(ctx context.Context, conversation message.ID, contents []Named) error {
-	once := make([]*Named, 0, len(contents))
-	of := make(map[Handle]*Named, len(contents))
-	for i := range contents {
-		n := &contents[i]
-		if err := n.check(); err != nil {
-			return err
-		}
-		switch before := of[n.Handle]; {
-		case before == nil:
-			of[n.Handle] = n
-			once = append(once, n)
-		case before.Hash != n.Hash:
-			return conflict(n.Handle)
-		}
+	all, err := once(contents)
+	if err == nil {
+		err = ctx.Err()
 	}
-	if err := ctx.Err(); err != nil || len(once) == 0 {
+	if err != nil || len(all) == 0 {
 		return err
 	}
-	if err := s.disk.list(s.folder, conversation.String(), once); err != nil {
+	if err := s.disk.list(s.folder, conversation.String(), all); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup
-	errs := make([]error, len(once))
+	errs := make([]error, len(all))
 	limit := make(chan struct{}, 8) // writes at the same time
-	for i, n := range once {
+	for i, n := range all {
 		limit <- struct{}{}
 		wg.Go(func() {
 			if !n.alone() {

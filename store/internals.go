@@ -21,8 +21,8 @@ type internals struct{}
 // It returns an error if a part is nil or of an unknown type, or if the store returns the zero Handle for a content.
 func (internals) Name(s Store, msgs ...message.Message) ([]Named, error) { return nameAll(s, msgs...) }
 
-// Check returns an error if the content is too large, or has no handle: no store keeps it.
-func (internals) Check(n *Named) error { return n.check() }
+// Once returns contents without repetitions, and an error if no store keeps one of them, or if two have one handle.
+func (internals) Once(contents []Named) ([]*Named, error) { return once(contents) }
 
 // Scope returns a scope by its name: [HandleIn] for many contents, and the names under which a store may keep them.
 func (internals) Scope(secret []byte, name string) scope { return newScope(secret, name) }

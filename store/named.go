@@ -34,6 +34,25 @@ func (n *Named) check() error {
 	return nil
 }
 
+// once returns contents without repetitions, and an error if no store keeps one of them, or if two have one handle.
+func once(contents []Named) (all []*Named, err error) {
+	of := make(map[Handle]*Named, len(contents))
+	for i := range contents {
+		n := &contents[i]
+		if err := n.check(); err != nil {
+			return nil, err
+		}
+		switch before := of[n.Handle]; {
+		case before == nil:
+			of[n.Handle] = n
+			all = append(all, n)
+		case before.Hash != n.Hash:
+			return nil, conflict(n.Handle)
+		}
+	}
+	return all, nil
+}
+
 // alone reports whether there is a handle without a content.
 func (n *Named) alone() bool { return n.Hash == message.ContentHash{} }
 

@@ -33,27 +33,13 @@ func (a archive) Handle(h message.ContentHash) store.Handle { return a.scope.Han
 
 // Put implements [store.Store].
 func (a archive) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
-	rows := make([]Content, 0, len(contents))
-	have := make(map[store.Handle]message.ContentHash, len(contents))
-	for i := range contents {
-		n := &contents[i]
-		hash, there := have[n.Handle]
-		row, err := Content{}, inStore.Check(n)
-		switch {
-		case there && hash == n.Hash:
-			continue
-		case there:
-			err = store.ErrConflict
-		case err == nil && n.Hash == message.ContentHash{}:
-			row.Handle = n.Handle.String()
-		case err == nil:
-			row, err = a.codec.content(a.name, a.scope, n)
-		}
-		if err != nil {
-			return fmt.Errorf("engine: put %s: %w", n.Handle, err)
-		}
-		have[n.Handle] = n.Hash
-		rows = append(rows, row)
+	all, err := inStore.Once(contents)
+	rows := make([]Content, len(all))
+	for i := 0; i < len(all) && err == nil; i++ {
+		rows[i], err = a.codec.content(a.name, a.scope, all[i])
+	}
+	if err != nil {
+		return fmt.Errorf("engine: put: %w", err)
 	}
 	if len(rows) == 0 {
 		return nil
@@ -62,7 +48,7 @@ func (a archive) Put(ctx context.Context, conversation message.ID, contents []st
 	if held, err := a.hold(w); held || err != nil {
 		return err
 	}
-	_, err := call(ctx, a.Engine, a.get, "put", a.name, func(ctx context.Context, b Backend) (struct{}, error) {
+	_, err = call(ctx, a.Engine, a.get, "put", a.name, func(ctx context.Context, b Backend) (struct{}, error) {
 		return struct{}{}, w.put(ctx, b)
 	})
 	return err
@@ -82,9 +68,12 @@ func (a archive) Get(ctx context.Context, h store.Handle) (store.Content, error)
 	})
 }
 
-// content returns the row of a content. The data begins with the hash of the content, so
+// content returns the row of a content; one of a handle alone has no data. The data begins with the hash of the content, so
 // that a wrong Secret is distinguished from damage.
 func (c *codec) content(scope string, s scoped, n *store.Named) (Content, error) {
+	if n.Hash == (message.ContentHash{}) {
+		return Content{Handle: n.Handle.String()}, nil
+	}
 	head := len(n.Hash) + 2
 	data := make([]byte, 0, head+len(n.Content.Type)+len(n.Content.Data))
 	data = append(data, n.Hash[:]...)

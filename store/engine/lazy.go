@@ -42,8 +42,9 @@ func (c contentsOf) put(ctx context.Context, b Backend) error {
 	return b.PutContents(ctx, c.scope, c.conversation, c.contents, c.bounds)
 }
 
-// connect tries to connect until that works, or the engine is closed.
+// connect tries to connect until that works, or the engine is closed. The engine counts it as a call.
 func (e *Engine) connect() {
+	defer e.running.RUnlock()
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		b, err := e.open(e.end)
 		if err == nil {

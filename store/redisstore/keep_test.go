@@ -153,24 +153,21 @@ func TestListAndVacuum(t *testing.T) {
 	list, err := b.List(t.Context())
 	require.NoError(t, err)
 	require.Len(t, list, 253)
-	require.Equal(t, "many", list[0].Scope)
-	list, err = b.List(t.Context(), "s", "nothing")
+	some, err := b.List(t.Context(), "s", "nothing")
 	require.NoError(t, err)
-	require.Len(t, list, 3)
+	require.Equal(t, list[250:], some)
 	size := int64(redisstore.Overhead + len(content("a").Data))
-	of := map[message.ID]engine.Usage{}
-	for _, u := range list {
-		require.WithinDuration(t, time.Now(), u.Used, 20*time.Minute)
-		u.Used = time.Time{}
-		of[u.Conversation] = u
-	}
-	require.Equal(t, id(100), list[2].Conversation, "the newest comes first")
 	rows := 2 * int64(redisstore.Overhead+len(row(11, 0).Data))
-	require.Equal(t, map[message.ID]engine.Usage{
-		id(100): {Scope: "s", Conversation: id(100), Entries: 2, Contents: 2, Bytes: rows + 2*size},
-		id(7):   {Scope: "s", Conversation: id(7), Contents: 1, Bytes: size},
-		id(0):   {Scope: "s", Contents: 2, Bytes: 2 * size},
-	}, of)
+	want := []engine.Usage{
+		{Scope: "s", Conversation: id(7), Contents: 1, Bytes: size},
+		{Scope: "s", Contents: 2, Bytes: 2 * size},
+		{Scope: "s", Conversation: id(100), Entries: 2, Contents: 2, Bytes: rows + 2*size},
+	}
+	for i := range some {
+		require.WithinDuration(t, time.Now(), some[i].Used, 20*time.Minute)
+		some[i].Used = time.Time{}
+	}
+	require.ElementsMatch(t, want, some)
 
 	removed, err := b.Vacuum(t.Context(), time.Hour)
 	require.NoError(t, err)
