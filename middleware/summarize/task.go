@@ -9,7 +9,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
 )
@@ -154,9 +153,6 @@ func (m *material) originals() (out []message.Message) {
 	for i, c := range m.covers {
 		switch {
 		case c.summary != nil:
-			for _, topic := range rulewriter.Topics(c.summary.Words) {
-				out = append(out, message.User(topic))
-			}
 			out = append(out, message.Assistant(message.Text{Text: c.summary.Words}))
 		case c.fate != dropped:
 			out = append(out, m.fold.Originals[i])

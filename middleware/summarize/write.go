@@ -8,7 +8,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/rulewriter"
@@ -125,7 +124,6 @@ func (j job) write(ctx context.Context) (*product, error) {
 // byRules makes the summary by rules, or a note without words.
 func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 	o := rulewriter.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
-	o.Done = new(shorten.NewWatch(ctx)).Done
 	headings := t.language.Headings()
 	heading, write := headings.Model, rulewriter.State
 	if t.Layout == inTopics {

@@ -28,7 +28,6 @@ type Options struct {
 	Tokens   int // at most, by Counter; 0 or less: the result is empty
 	Counter  tokens.Counter
 	Language text.Language // of the titles; "": English
-	Done     func() bool   // ends reading messages: the result has only what was read; nil: all are read
 }
 
 func (o Options) fits(words string) bool { return o.Counter.Count(words) <= o.Tokens }
@@ -64,7 +63,7 @@ const (
 // the technical context is removed, then the oldest conclusions, then the oldest topics.
 func Summary(msgs []message.Message, o Options) string {
 	w := o.wording()
-	topics, conclusions, languages := read(msgs, o.Done)
+	topics, conclusions, languages := read(msgs)
 	for {
 		words := ""
 		if len(topics) > 0 {
@@ -92,25 +91,10 @@ func Summary(msgs []message.Message, o Options) string {
 	}
 }
 
-// Topics returns the topics in the words of an earlier [Summary].
-func Topics(words string) (topics []string) {
-	for line := range strings.SplitSeq(words, "\n") {
-		for _, w := range []*wording{&english, &chinese} {
-			if list, ok := strings.CutPrefix(line, w.topics); ok {
-				topics = append(topics, strings.Split(list, "; ")...)
-			}
-		}
-	}
-	return topics
-}
-
 // read returns the newest topics of the user, oldest first; the newest conclusions of the model, those of the newest message
 // first; and the first languages of code.
-func read(msgs []message.Message, done func() bool) (topics, conclusions, languages []string) {
+func read(msgs []message.Message) (topics, conclusions, languages []string) {
 	for i := range msgs {
-		if done != nil && done() {
-			break
-		}
 		role := msgs[i].Role
 		if role != message.RoleUser && role != message.RoleAssistant {
 			continue

@@ -198,34 +198,6 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// Words have the whole limit for themselves, and never exceed it.
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{
-		message.User("Why does the nightly build fail?"),
-		message.Assistant(message.Text{Text: "I decided to clear the cache."}),
-		message.User("And the weekly one?"),
-		message.Assistant(message.Text{Text: "It fails because of the same cache."}),
-	}
-	words := rulewriter.Summary(h, english)
-	require.Equal(t, words, rulewriter.Summary(h, rulewriter.Options{Tokens: len(words), Counter: bytes{}}), "it fits exactly")
-	for n := range len(words) {
-		o := rulewriter.Options{Tokens: n, Counter: bytes{}}
-		require.LessOrEqual(t, len(rulewriter.Summary(h, o)), n, "words of a summary")
-	}
-	require.Empty(t, rulewriter.Summary(h, rulewriter.Options{Tokens: 1, Counter: bytes{}}), "there is no room for any")
-}
-
-// The topics of an earlier summary are read back.
-func TestTopics(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User("Why does the nightly build fail?"), message.User("Fix the weekly one.")}
-	for _, o := range []rulewriter.Options{english, chinese} {
-		require.Equal(t, []string{"Why does the nightly build fail?", "Fix the weekly one"}, rulewriter.Topics(rulewriter.Summary(h, o)))
-	}
-	require.Empty(t, rulewriter.Topics("no topics"))
-}
-
 // TestState has what a reader needs to go on: the newest text of the assistant, also a short one, and the newest long one.
 func TestState(t *testing.T) {
 	t.Parallel()

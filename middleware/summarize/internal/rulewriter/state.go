@@ -13,7 +13,7 @@ import (
 func State(msgs []message.Message, o Options) string {
 	const most = 300 // tokens
 	w := o.wording()
-	long, short, open := newest(msgs, o)
+	long, short, open := newest(msgs)
 	if open != "" {
 		open = "\n" + w.call + open
 	}
@@ -54,11 +54,11 @@ func (w *wording) label(u utterance) string {
 
 // newest returns the newest long text of the assistant, or its newest text if none is long; the newest text; and the newest
 // call, if it has no result.
-func newest(msgs []message.Message, o Options) (long, short utterance, open string) {
+func newest(msgs []message.Message) (long, short utterance, open string) {
 	const least = 200 // bytes of a long text
 	replied := false
 	for _, m := range slices.Backward(msgs) {
-		if o.Done != nil && o.Done() || len(long.text) >= least {
+		if len(long.text) >= least {
 			break
 		}
 		if raw := m.Text(); m.Role == message.RoleAssistant && (short.text == "" || len(raw) >= least) {
