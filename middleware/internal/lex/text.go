@@ -187,31 +187,20 @@ func (t *Text) findName(from, end int) {
 	t.addName(it, from)
 }
 
-// addName adds a name whose words begin at from, and what an error says after its name.
+// addName adds a name whose words begin at from.
 func (t *Text) addName(it Item, from int) {
 	it.Words, it.Open = t.WordsIn(from, it.To), strings.HasPrefix(t.Folded[it.To:], "...")
 	if len(it.Words) == 0 {
 		return
 	}
 	t.add(it)
-	last := t.TokenAt(it.To) - 1
-	for i := t.TokenAt(it.From); i <= last; i++ {
+	for i := t.TokenAt(it.From); i < t.TokenAt(it.To); i++ {
 		t.Named[i] = true
-	}
-	if low := strings.ToLower(t.Folded[it.From:it.To]); strings.HasSuffix(low, "error") || strings.HasSuffix(low, "exception") {
-		if said := strings.TrimRight(errorText.FindString(t.Folded[it.To:]), ".!"); said != "" {
-			end := it.To + len(said)
-			t.add(Item{Kind: Quotation, Span: Span{it.From, end}, Words: t.WordsIn(t.Tokens[last].From, end)})
-		}
 	}
 }
 
-var (
-	// What follows the name of an error is word for word.
-	errorText = regexp.MustCompile("^: ?[^,;()\\[\\]\"`。“”\\s]+( [^,;()\\[\\]\"`。“”\\s]+){0,11}")
-	// A part of a path that is no plain word: if there is none, it may be no path.
-	oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
-)
+// oddPart matches a part of a path that is no plain word: if there is none, it may be no path.
+var oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
 
 // findValues adds the numbers and dates that are not in a name.
 func (t *Text) findValues() {

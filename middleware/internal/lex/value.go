@@ -57,7 +57,7 @@ func valueAt(toks []Token, i int) (v Value, ok bool) {
 	if v, ok = readAmount(toks, i); ok {
 		return v, true
 	}
-	return readWords(toks, i)
+	return readWord(toks, i)
 }
 
 // isAmount reports whether a text is a number with a unit.
@@ -142,31 +142,14 @@ func unitName(s string) string {
 	return ""
 }
 
-// readWords reads a number in English words.
-func readWords(toks []Token, i int) (Value, bool) {
-	const most = 12 // words
-	total, part, k := 0.0, 0.0, i
-	for ; k < min(len(toks), i+most); k++ {
-		t := toks[k]
-		switch n := numerals[t.Text]; {
-		case n >= 1000:
-			total, part = total+part*n, 0
-		case n == 100:
-			part *= n
-		case n > 0:
-			part += n
-		}
-		joint := part >= 20 && t.Is("-") || part >= 100 && t.Text == "and" // thirty-five, two hundred and two
-		if numerals[t.Text] == 0 && !(joint && numerals[At(toks, k+1).Text] != 0) {
-			break
-		}
-	}
-	v := Value{Amount: Amount{true, total + part, 1}, From: i, To: k}
-	if v.Value <= 1 {
+// readWord reads an English word for a number with its unit: ten minutes. Of several, as in two hundred, it reads none.
+func readWord(toks []Token, i int) (Value, bool) {
+	v := Value{Amount: Amount{true, numerals[toks[i].Text], 1}, From: i, To: i + 1}
+	if before := At(toks, i-1); v.Value <= 1 || before.Is("-") || numerals[before.Text] != 0 {
 		return Value{}, false
 	}
 	v.readUnit(toks)
-	return v, v.Units != nil || v.Value > Small
+	return v, v.Units != nil
 }
 
 // Small is the largest number that words alone do not make: "one of them" is no number without a unit.

@@ -98,7 +98,7 @@ func (s *Source) unsupported(said string, planned bool) (items []string) {
 // isSum reports whether a value is the sum or difference of two amounts of a text, or the total of a text, if it may be
 // one, or a percentage that two amounts next to each other give.
 func (s *Source) isSum(v *lex.Value, may bool) bool {
-	const most = 24 // amounts of a text
+	const most = 20 // amounts of a text
 	for _, u := range append([]lex.Unit{{Size: 1}}, v.Units...) {
 		want, margin := v.Value*u.Size, max(max(v.Step, v.Precision())*u.Size*0.51, 1e-6)
 		for _, all := range s.sums {

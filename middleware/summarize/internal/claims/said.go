@@ -76,9 +76,6 @@ func contents(toks []lex.Token) (words []string, negated bool) {
 			w = t.Text + next.Text
 		case t.Kind == lex.Digits, t.Kind == lex.Word && len(t.Text) > 2 && !plain.Has(t.Text):
 			w = stemOf(t.Text)
-			if n := len(w); n > 3 && w[n-1] == w[n-2] {
-				w = w[:n-1] // shipped, ship
-			}
 		}
 		if w != "" && !slices.Contains(words, w) {
 			words = append(words, w)
