@@ -3,6 +3,7 @@ package lex
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -181,35 +182,51 @@ func (v *Value) Precision() float64 {
 // bytes: 1,299 元, USD 250, 16 May 2024. word is the length of the first word. It returns 0 without one.
 func MoneyOrDate(text string, word int) (n int, isDate bool) {
 	const longest = 32 // bytes after the word
-	rest := strings.TrimPrefix(text[word:], " ")
-	if rest == "" || 'a' <= rest[0] && rest[0] <= 'z' || 'A' <= text[0] && text[0] <= 'Z' && !isDigit(rest[0]) { // as after most words
+	if rest := strings.TrimPrefix(text[word:], " "); rest == "" || !goesOn(text, rest, word == 0) {
 		return 0, false
 	}
 	m := moneyOrDate.FindStringSubmatchIndex(text[:min(len(text), word+longest)])
 	if m == nil || m[1] <= word {
 		return 0, false
 	}
+	for k := 4; k < len(m); k += 2 { // names of months, then of currencies
+		if name := strings.ToLower(text[max(0, m[k]):max(0, m[k+1])]); name != "" && months[name] == 0 && !currencies.Has(name) {
+			return 0, false
+		}
+	}
 	return m[1], m[2] >= 0
 }
 
-// moneyOrDate matches amounts of money, and dates as its first group.
-var moneyOrDate = func() *regexp.Regexp {
-	var months, codes, names []string
-	for _, w := range lists["month"].Words {
-		months = append(months, strings.ToUpper(w[:1])+w[1:])
+// goesOn reports whether an amount of money or a date may begin with a word and continue with the rest, after a space: most
+// words are excluded at once.
+func goesOn(word, rest string, isSign bool) bool {
+	first, _ := ClassAt(word, 0)
+	next, _ := ClassAt(rest, 0)
+	switch {
+	case isSign || first == Upper:
+		return next == Digit || next == Currency
+	case first != Digit:
+		return false
+	case next == Digit:
+		return isGroup(rest)
+	case rest[0] == ',':
+		return digitsAt(rest, 1) == len("50") && strings.HasPrefix(rest[len(",50"):], " ") // 299,50 EUR
 	}
-	for _, w := range currencies.Words {
-		if w[0] < utf8.RuneSelf && w != "$" {
-			codes = append(codes, strings.ToUpper(w))
-		} else {
-			names = append(names, regexp.QuoteMeta(w))
+	return next == Upper || next == Currency || next == Wide || next == Letter
+}
+
+// moneyOrDate matches amounts of money, and dates as its first group. Its other groups are names of months and currencies.
+var moneyOrDate = func() *regexp.Regexp {
+	var signs []string
+	for _, w := range slices.Backward(currencies.Words) { // 元人民币 before 元
+		if w[0] >= utf8.RuneSelf || w == "$" {
+			signs = append(signs, regexp.QuoteMeta(w))
 		}
 	}
 	const number, day, year = `\p{Nd}+(?:[., ]\p{Nd}{3})*(?:[.,]\p{Nd}{1,2})?`, `\d\d?(?:st|nd|rd|th)?`, `\d{4}`
-	month, code, name := "(?:"+strings.Join(months, "|")+")", "(?:"+strings.Join(codes, "|")+")", "(?:"+strings.Join(names, "|")+")"
-	re := regexp.MustCompile(`^(?:(` + day + ` ` + month + `\b(?:,? ` + year + `\b)?|` + month + ` ` + day + `\b(?:,? ` + year + `\b)?|` +
-		month + ` ` + year + `\b|(?:\d+年)?\d+月(?:\d+[日号])?|` + year + `年)|` +
-		number + ` ?(?:[` + hanUnits + `]*` + name + `|` + code + `\b)|(?:` + name + `|` + code + `\b) ?` + number + `)`)
-	re.Longest()
-	return re
+	const month, code = `([A-Z][a-z]{2,8})`, `([A-Z]{3})\b`
+	sign := "(?:" + strings.Join(signs, "|") + ")"
+	return regexp.MustCompile(`^(?:(` + day + ` ` + month + `\b(?:,? ` + year + `\b)?|` + month + ` (?:` + year + `|` + day + `\b(?:,? ` + year + `\b)?)|` +
+		`(?:\d+年)?\d+月(?:\d+[日号])?|` + year + `年)|` +
+		number + ` ?(?:[` + hanUnits + `]*` + sign + `|` + code + `)|(?:` + sign + `|` + code + `) ?` + number + `)`)
 }()
