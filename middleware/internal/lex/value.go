@@ -226,7 +226,8 @@ var moneyOrDate = func() *regexp.Regexp {
 	const number, day, year = `\p{Nd}+(?:[., ]\p{Nd}{3})*(?:[.,]\p{Nd}{1,2})?`, `\d\d?(?:st|nd|rd|th)?`, `\d{4}`
 	const month, code = `([A-Z][a-z]{2,8})`, `([A-Z]{3})\b`
 	sign := "(?:" + strings.Join(signs, "|") + ")"
-	return regexp.MustCompile(`^(?:(` + day + ` ` + month + `\b(?:,? ` + year + `\b)?|` + month + ` (?:` + year + `|` + day + `\b(?:,? ` + year + `\b)?)|` +
-		`(?:\d+年)?\d+月(?:\d+[日号])?|` + year + `年)|` +
+	const ofYear = `\b(?:,? ` + year + `\b)?`
+	return regexp.MustCompile(`^(?:(` +
+		day + ` ` + month + ofYear + `|` + month + ` (?:` + year + `|` + day + ofYear + `)|(?:\d+年)?\d+月(?:\d+[日号])?|` + year + `年)|` +
 		number + ` ?(?:[` + hanUnits + `]*` + sign + `|` + code + `)|(?:` + sign + `|` + code + `) ?` + number + `)`)
 }()
