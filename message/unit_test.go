@@ -96,4 +96,3 @@ func TestUnits(t *testing.T) {
 		})
 	}
 }
-

@@ -128,7 +128,7 @@ func (s *dirScope) put(ctx context.Context, conversation message.ID, contents []
 		})
 	}
 	wg.Wait()
-	return errors.Join(append(errs, s.disk.syncFolder(s.folder))...)
+	return errors.Join(errors.Join(errs...), s.disk.syncFolder(s.folder))
 }
 
 // write writes the file of a content unless it is there.

@@ -47,13 +47,6 @@ func openDir(tb testing.TB, path string) *store.Dir {
 	return d
 }
 
-// same requires equal contents without printing megabytes if they are not.
-func same(t require.TestingT, want, got store.Content) {
-	if got != want {
-		require.Failf(t, "not the content byte for byte", "want %.100q, got %.100q", want, got)
-	}
-}
-
 func put(t require.TestingT, s store.Store, c store.Content) store.Handle {
 	h, err := store.Keep(context.Background(), s, c)
 	require.NoError(t, err)

@@ -134,7 +134,8 @@ var journalCases = []storageCase[journal.Journal]{
 	)},
 	{"two histories", "the writes of a call may be of histories with different first messages, and each is found with its own", steps(
 		put("s", 10, write(1, 0, 10), under(60, write(2, 0, 20)), under(61, write(3, 0, 30)), write(4, 0, 40)),
-		find("s", []byte{1}, 0, 10), find("s", []byte{4}, 0, 40), findUnder(60, "s", []byte{2}, 0, 20), findUnder(61, "s", []byte{3}, 0, 30),
+		find("s", []byte{1}, 0, 10), find("s", []byte{4}, 0, 40), findUnder(60, "s", []byte{2}, 0, 20),
+		findUnder(61, "s", []byte{3}, 0, 30),
 		put("s", 10, write(1, 9, 11), under(60, write(5, 0, 50))), findUnder(60, "s", []byte{5}, -1),
 		remove("s", 255), find("s", []byte{1, 4}, -1), findUnder(60, "s", []byte{2}, -1), findUnder(61, "s", []byte{3}, -1),
 	)},

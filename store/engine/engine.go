@@ -241,16 +241,17 @@ func whileOpen[T any](
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.end, cancel)() //nolint:contextcheck // it is the context of the engine
-	b := e.backend.Load()
-	if b == nil {
+	there := e.backend.Load()
+	if there == nil {
 		return result, e.notConnected()
 	}
+	b := *there
 	if err := e.renew(ctx, b, nil); err != nil {
 		return result, err
 	}
-	result, err = do(ctx, *b)
-	if i, ok := (*b).(interrupted); ok && err != nil && ctx.Err() == nil && i.Interrupted(err) {
-		result, err = do(ctx, *b)
+	result, err = do(ctx, b)
+	if i, ok := b.(interrupted); ok && err != nil && ctx.Err() == nil && i.Interrupted(err) {
+		result, err = do(ctx, b)
 	}
 	if err != nil {
 		err = cmp.Or(e.renew(ctx, b, err), err)
@@ -266,14 +267,14 @@ func whileOpen[T any](
 
 // renew opens a database again that has lost everything, and returns an error about that; nil:
 // it has not. err is that of a call; nil: before a call. See [Backend].
-func (e *Engine) renew(ctx context.Context, b *Backend, err error) error {
-	l, ok := (*b).(lossy)
+func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
+	l, ok := b.(lossy)
 	if !ok || e.open == nil {
 		return nil
 	}
 	e.renewal.Lock()
 	defer e.renewal.Unlock()
-	if e.backend.Load() != b { // another call was first
+	if *e.backend.Load() != b { // another call was first
 		return nil
 	}
 	lost := l.Lost(err)
@@ -285,7 +286,7 @@ func (e *Engine) renew(ctx context.Context, b *Backend, err error) error {
 		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", errLost, lost, err)
 	}
 	e.backend.Store(&fresh)
-	_ = (*b).Close() // it has lost its files
+	_ = b.Close() // it has lost its files
 	return fmt.Errorf("%w: %w; a new one is used", errLost, lost)
 }
 

@@ -72,7 +72,7 @@ func Open(ctx context.Context, address string, o Options) (*Engine, error) {
 	}
 	if o.Lazy {
 		e.running.RLock()
-		go e.connect() //nolint:contextcheck // it continues when ctx has ended
+		go e.connect()
 		return e, nil
 	}
 	b, err := e.open(ctx)

@@ -35,6 +35,16 @@ func (t *tables) run(ctx context.Context, tx *sql.Tx, args []any, statements ...
 	return nil
 }
 
+// runEach runs a statement with different arguments.
+func (t *tables) runEach(ctx context.Context, tx *sql.Tx, statement string, args [][]any) error {
+	for _, a := range args {
+		if err := t.run(ctx, tx, a, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // each returns a function that scans all rows of a result.
 func each(do func(scan func(...any) error) error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
@@ -101,8 +111,9 @@ func (t *tables) Entries(ctx context.Context, scope string, conversation message
 		err := scan(&r.rev, &r.base, &r.conversation, &r.data)
 		all = append(all, r.row())
 		return err
-	})(t.db.QueryContext(ctx, `select rev, base, conversation, data from laconic_entries
-where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`, //nolint:rowserrcheck // each does
+	})(t.db.QueryContext(ctx, //nolint:rowserrcheck // each does
+		`select rev, base, conversation, data from laconic_entries
+where scope = (select id from laconic_scopes where name = $1) and conversation = $2 order by used, rev`,
 		[]byte(scope), conversation[:]))
 	return all, err
 }
@@ -112,8 +123,8 @@ func (t *tables) Get(ctx context.Context, scope, handle string, b engine.Bounds)
 	c := engine.Content{Handle: strings.Clone(handle)}
 	var key []byte
 	var stale bool
-	err := t.db.QueryRowContext(ctx, t.dialect.Replace(`select key, data, coalesce(used < NOW - cast(?3 as bigint) / 2, false) from laconic_contents
-where scope = SCOPE and handle = ?2 and (?3 is null or used >= NOW - ?3)`),
+	err := t.db.QueryRowContext(ctx, t.dialect.Replace(`select key, data, coalesce(used < NOW - cast(?3 as bigint) / 2, false)
+from laconic_contents where scope = SCOPE and handle = ?2 and (?3 is null or used >= NOW - ?3)`),
 		[]byte(scope), handle, millis(b.TTL)).Scan(&key, &c.Data, &stale)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -171,12 +182,13 @@ func (t *tables) List(ctx context.Context, scopes ...string) (all []engine.Usage
 		return err
 	})
 	list := func(where string, args ...any) error {
-		return scan(t.db.QueryContext(ctx, `select s.name, conversation, sum(entries), sum(contents), sum(r.bytes), max(used) from (
+		return scan(t.db.QueryContext(ctx, //nolint:rowserrcheck // each does
+			`select s.name, conversation, sum(entries), sum(contents), sum(r.bytes), max(used) from (
   select scope, conversation, 1 as entries, 0 as contents, length(data) + 200 as bytes, used from laconic_entries
   union all
   select l.scope, conversation, 0, 1, length(data) + 200, used from laconic_links l join laconic_contents using (scope, handle)
 ) r join laconic_scopes s on s.id = r.scope `+where+`
-group by s.name, conversation order by s.name, max(used) desc, conversation`, args...)) //nolint:rowserrcheck // each does
+group by s.name, conversation order by s.name, max(used) desc, conversation`, args...))
 	}
 	if len(scopes) == 0 {
 		err = list("")
@@ -190,14 +202,11 @@ group by s.name, conversation order by s.name, max(used) desc, conversation`, ar
 // Drop implements [engine.Backend].
 func (t *tables) Drop(ctx context.Context, scope string, rows []engine.Row) error {
 	return t.write(ctx, func(tx *sql.Tx) error {
+		var args [][]any
 		for i := range rows {
-			err := t.run(ctx, tx, []any{[]byte(scope), rows[i].Rev[:], rows[i].Data},
-				`delete from laconic_entries where scope = SCOPE and rev = ?2 and data = ?3`)
-			if err != nil {
-				return err
-			}
+			args = append(args, []any{[]byte(scope), rows[i].Rev[:], rows[i].Data})
 		}
-		return nil
+		return t.runEach(ctx, tx, `delete from laconic_entries where scope = SCOPE and rev = ?2 and data = ?3`, args)
 	})
 }
 
@@ -222,26 +231,25 @@ where (scope, handle) > ($1, $2) order by scope, handle limit 100`,
 // Rewrite implements [engine.Backend], a page in a transaction.
 func (t *tables) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
 	for _, r := range rewrites {
-		for scope, key, n := int64(0), r.first, 1; n > 0; {
+		scope, key := int64(0), r.first
+		for n := 1; n > 0; {
 			err := t.write(ctx, func(tx *sql.Tx) error {
 				n = 0
 				var writes [][]any
 				err := each(func(scan func(...any) error) error {
-					var name, was []byte
-					if err := scan(&scope, &name, &key, &was); err != nil {
-						return err
-					}
 					n++
-					data, err := change(string(name), was)
+					var name, was []byte
+					err := scan(&scope, &name, &key, &was)
+					var data []byte
+					if err == nil {
+						data, err = change(string(name), was)
+					}
 					if data != nil {
 						writes = append(writes, []any{data, scope, key, was})
 					}
 					return err
 				})(tx.QueryContext(ctx, r.page, scope, key)) //nolint:rowserrcheck // each does
-				for i := 0; i < len(writes) && err == nil; i++ {
-					_, err = tx.ExecContext(ctx, r.write, writes[i]...)
-				}
-				return err
+				return errors.Join(err, t.runEach(ctx, tx, r.write, writes))
 			})
 			if err != nil {
 				return err
