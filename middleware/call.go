@@ -95,15 +95,23 @@ func (c *chain) enter(next, past Model) Model {
 		if !r.Past {
 			return next(ctx, r, emit)
 		}
-		c.filling.Lock()
-		if len(c.inner) == 1 && r.chain == c { // the chain that it fills has the journal
-			for _, filled := range c.inner {
-				r.chain = filled
-			}
+		if r.chain == c {
+			r.chain = c.journaling()
 		}
-		c.filling.Unlock()
 		return past(ctx, r, emit)
 	}
+}
+
+// journaling returns the chain that has the journal: the only one that this chain fills, or this one.
+func (c *chain) journaling() *chain {
+	c.filling.Lock()
+	defer c.filling.Unlock()
+	if len(c.inner) == 1 {
+		for _, filled := range c.inner {
+			return filled
+		}
+	}
+	return c
 }
 
 // fill gives a request in another chain what the Env of that one leaves out and this one sets, unless an editor has run. It

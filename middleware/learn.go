@@ -255,12 +255,7 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 		if !sent(i) || i+1 < st.tokens.At {
 			continue
 		}
-		p := prompts[i-from]
-		if p.Charged == 0 { // its answer may have the usage
-			u := s.charges(i + 1)
-			p.Charged, p.WithCache = u.Charged, u.WithCache
-		}
-		if p.Charged > 0 {
+		if p := s.charged(i, prompts[i-from]); p.Charged > 0 {
 			s.judge(ctx, req, p, st.tokens.Learn(p, s.model.priors, source))
 		}
 	}
@@ -272,6 +267,15 @@ func (s *session) unsent() calibrate.Prompt {
 	p := calibrate.Prompt{Counted: s.chain.meter.Request(nil, nil) + s.track.ToolTokens + s.result().Sum - s.Sum}
 	for _, it := range s.track.State.list {
 		p.Since = max(p.Since, it.HistoryLen)
+	}
+	return p
+}
+
+// charged returns the prompt that ends with message i of the body; its answer may have the usage.
+func (s *session) charged(i int, p calibrate.Prompt) calibrate.Prompt {
+	if p.Charged == 0 {
+		u := s.charges(i + 1)
+		p.Charged, p.WithCache = u.Charged, u.WithCache
 	}
 	return p
 }

@@ -207,7 +207,9 @@ func TestForce(t *testing.T) {
 			return edits
 		}
 		force := func(key string) int {
-			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Post(live.URL()+"force/"+key, "", nil)
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, live.URL()+"force/"+key, http.NoBody)
+			require.NoError(t, err)
+			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 			require.NoError(t, err)
 			require.NoError(t, resp.Body.Close())
 			return resp.StatusCode

@@ -69,9 +69,7 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		body.Native.Results = "compact"
 	}
 	d.Native = body.Native.String()
-	if e.opts.Observe != nil && e.opts.Env.Journal == nil && e.seen.Load() == 1 && isAnew(req.URL.Host, body.Request().Messages) {
-		d.Warnings = append(d.Warnings, madeAnew)
-	}
+	d.Warnings = e.warnings(req, body)
 	c := &call{
 		engine: e, req: req, next: next, body: body, text: text, past: past, removed: d.Edited, decision: d, start: start, force: force,
 		outcome: make(chan outcome, 2), settled: make(chan struct{}),
@@ -80,6 +78,14 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 		return c.audit(came)
 	}
 	return c.answer() //nolint:contextcheck // that of the request
+}
+
+// warnings returns what a person should know of a request before it is sent.
+func (e *engine) warnings(req *http.Request, body *codec.Body) []string {
+	if e.opts.Observe == nil || e.opts.Env.Journal != nil || e.seen.Load() > 1 || !isAnew(req.URL.Host, body.Request().Messages) {
+		return nil
+	}
+	return []string{madeAnew}
 }
 
 func ofAnthropic(host string) bool {

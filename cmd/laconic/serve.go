@@ -108,7 +108,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		if failed != nil {
 			return failed
 		}
-		defer func() { err = errors.Join(err, shown.Close()) }()
+		defer func() { err = errors.Join(err, shown.Close()) }() //nolint:contextcheck // it ends with the command
 		s.opts.Watch = shown.Watch
 		fmt.Fprintln(std.out, "the calls are shown at", shown.URL())
 	}

@@ -259,8 +259,8 @@ func (a *Answer) take(f *frame) {
 		a.add(&usage{Prompt: f.PromptEval, Completion: f.Eval})
 	}
 	a.called = a.called || len(f.ToolCalls) > 0
-	a.Cleared = a.Cleared || slices.ContainsFunc(f.Management.Applied, func(e frame) bool { return !strings.HasPrefix(e.Type, "clear_thinking_") }) ||
-		slices.ContainsFunc(f.Output, func(o frame) bool { return o.Type == "compaction" })
+	a.Cleared = a.Cleared || slices.ContainsFunc(f.Output, func(o frame) bool { return o.Type == "compaction" }) ||
+		slices.ContainsFunc(f.Management.Applied, func(e frame) bool { return !strings.HasPrefix(e.Type, "clear_thinking_") })
 	for _, t := range f.Transformations {
 		if t.Type == "thinking_dropped" {
 			a.Dropped = append(a.Dropped, strings.TrimSpace(t.Path+": "+t.Reason))

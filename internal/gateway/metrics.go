@@ -93,7 +93,8 @@ func (m *metrics) lost() string {
 
 // newMetrics returns them. Values of labels are words of this package and names of middlewares: there is a fixed number.
 func newMetrics() *metrics {
-	m := &metrics{added: &histogram{series: series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}}}
+	added := series{"laconic_added_seconds", "histogram", "Time added until the answer began, without the upstream.", nil}
+	m := &metrics{added: &histogram{series: added}}
 	for _, c := range []struct {
 		at **counter
 		series

@@ -9,7 +9,9 @@ import (
 // WriteShell writes a live page without conversations, for the events at the path events. force: with a button that posts to
 // force/KEY.
 func WriteShell(w io.Writer, scale string, texts, force bool) error {
-	p := Page{Scale: scale, Texts: texts, Live: "events", Force: force, Chains: []json.RawMessage{[]byte(`{"chain":"chain"}`)}, Talks: []*Talk{}}
+	p := Page{
+		Scale: scale, Texts: texts, Live: "events", Force: force, Chains: []json.RawMessage{[]byte(`{"chain":"chain"}`)}, Talks: []*Talk{},
+	}
 	return p.Write(w)
 }
 

@@ -155,18 +155,6 @@ func (h *hindsight) best(c Class) (cost float64, when []bool) {
 	return costs[last], when
 }
 
-// cost returns the cost of a choice of calls to clear at.
-func (h *hindsight) cost(c Class, when []bool) (sum float64) {
-	last := -1
-	for i := range h.calls {
-		sum += h.price(c, i, last, when[i])
-		if when[i] {
-			last = i
-		}
-	}
-	return sum
-}
-
 // rent is the rule of docs/economics.md.
 func rent(keep int, factor float64) Chain {
 	return Chain{Name: "rent", Priced: true, New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {

@@ -210,8 +210,13 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, by mid
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
 		}
 	}
-	made, end := s.view.Span(at).Edit, before
-	for i := before; i < len(s.results); i++ {
+	o.keepQualified(s, before, s.view.Span(at).Edit)
+}
+
+// keepQualified removes the results from a position on that are not to be cleared.
+func (o *editor) keepQualified(s *survey, from int, made *journal.Record) {
+	end := from
+	for i := from; i < len(s.results); i++ {
 		if o.qualifies(s, &s.results[i], made) {
 			s.results[end] = s.results[i]
 			end++

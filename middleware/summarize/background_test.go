@@ -286,7 +286,8 @@ func TestPreparedIsTooLongNow(t *testing.T) {
 	mw := middleware.Chain(
 		contextedit.New(contextedit.Options{Trigger: trigger.Messages(30), Keep: -1}),
 		summarize.New(summarize.ByFunc(func(context.Context, *summarize.Fold) (string, error) {
-			if written++; written == 1 {
+			written++
+			if written == 1 {
 				return long, nil
 			}
 			return good, nil

@@ -68,7 +68,10 @@ func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postg
 	p.db.SetMaxOpenConns(most)
 	p.db.SetMaxIdleConns(most)
 	p.db.SetConnMaxIdleTime(5 * time.Minute)
-	return p, p.begin(ctx)
+	if err := p.begin(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // NewPostgres returns the backend of a pool, for [engine.New]: connections, TLS, changing passwords of clouds and tracing
@@ -76,7 +79,10 @@ func openPostgres(ctx context.Context, config *pgx.ConnConfig, most int) (*postg
 // Close leaves the pool open.
 func NewPostgres(ctx context.Context, pool *pgxpool.Pool) (engine.Backend, error) {
 	p := &postgres{tables: tables{db: stdlib.OpenDBFromPool(pool)}}
-	return p, p.begin(ctx)
+	if err := p.begin(ctx); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // begin makes the tables under a lock. If they are there, no right to create any is needed. It reads the catalog as a

@@ -186,7 +186,7 @@ func MoneyOrDate(text string, word int) (n int, isDate bool) {
 		return 0, false
 	}
 	m := moneyOrDate.FindStringSubmatchIndex(text[:min(len(text), word+longest)])
-	if m == nil || m[1] <= word {
+	if len(m) == 0 || m[1] <= word {
 		return 0, false
 	}
 	for k := 4; k < len(m); k += 2 { // names of months, then of currencies
