@@ -15,6 +15,7 @@ GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 CYCLONEDX := $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
 NPM      := $(TOOLS)/npm
 AGENTS   := $(TOOLS)/agents
+COMPARE  := $(TOOLS)/compare
 
 GO       ?= go
 BENCH    ?= .
@@ -54,9 +55,14 @@ budget: ## measure the weight of the tree, and fail above the ceilings in .ci/bu
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
-.PHONY: bench-peers
-bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples 25'
-	@cd tests/peers && $(GO) test . && $(GO) run . -check && $(GO) run . $(ARGS)
+.PHONY: compare
+compare: ## compare the bill with that of what people use, on recorded conversations; ARGS="-every 4" takes a share
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory $(COMPARE)/node_modules/.package-lock.json $(if $(LACONIC_DATA),,$(COMPARE)/public/fetched) && \
+		cp tests/compare/peers.mjs $(COMPARE) && cd tests/compare && $(GO) test . && $(GO) run . $(ARGS); \
+	else \
+		echo "there is no npm, so nothing is compared: install Node.js 20 or later"; \
+	fi
 
 .PHONY: benchstat
 benchstat: ## compare the benchmarks with those of REV (main), for PKG and BENCH
@@ -109,7 +115,7 @@ tidy:
 	@cd tests/clients/frameworks && $(GO) mod tidy -diff
 	@cd tests/clients/genkit && $(GO) mod tidy -diff
 	@cd tests/browser && $(GO) mod tidy -diff
-	@cd tests/peers && $(GO) mod tidy -diff
+	@cd tests/compare && $(GO) mod tidy -diff
 	@cd otel && $(GO) mod tidy -diff
 	@cd examples/interactive && $(GO) mod tidy -diff
 
@@ -222,6 +228,19 @@ $(AGENTS)/node_modules/.package-lock.json: tests/agents/package.json
 	@echo "== install the coding agents (once, some minutes)"
 	@mkdir -p $(AGENTS) && cp tests/agents/package.json $(AGENTS)
 	@cd $(AGENTS) && npm install --no-audit --no-fund --loglevel=error
+
+$(COMPARE)/node_modules/.package-lock.json: tests/compare/package.json tests/compare/package-lock.json
+	@echo "== install what people use (once, some minutes)"
+	@mkdir -p $(COMPARE) && cp tests/compare/package.json tests/compare/package-lock.json $(COMPARE)
+	@cd $(COMPARE) && npm ci --omit=optional --no-audit --no-fund --ignore-scripts --loglevel=error
+
+# A line has the hash that git has for the file, its name and its address.
+$(COMPARE)/public/fetched: tests/compare/public.txt
+	@echo "== fetch public conversations (once, 35 MB)"
+	@mkdir -p $(@D) && while read -r hash name url; do \
+		curl -fsSL --retry 3 -o "$(@D)/$$name" "$$url" && test "$$(git hash-object "$(@D)/$$name")" = "$$hash" || \
+		{ echo "$$url is not there or has changed"; exit 1; }; done <$<
+	@touch $@
 
 $(GOLANGCI):
 	@echo "== build golangci-lint $(GOLANGCI_VERSION) (once, a few minutes)"
