@@ -9,12 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
@@ -112,4 +115,33 @@ func (d *database) age(tb testing.TB, hours int) {
 	for _, table := range []string{"laconic_entries", "laconic_contents"} {
 		d.exec(tb, fmt.Sprintf("update %s set used = used - %d", table, hours*3600*1000))
 	}
+}
+
+// TestOwnPool makes each call through a pool of the caller's, whose statements are prepared.
+func TestOwnPool(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t)
+	pool, err := pgxpool.New(t.Context(), d.url)
+	require.NoError(t, err)
+	defer pool.Close()
+	b, err := NewPostgres(t.Context(), pool)
+	require.NoError(t, err)
+	day := engine.Bounds{TTL: 24 * time.Hour, Limit: 1 << 30}
+	put(t, b, 1, 0, entryRow(11, 0, 1), day)
+	require.NoError(t, b.PutContents(t.Context(), "s", message.ID{1}, []engine.Content{content(1), {Handle: content(2).Handle}}, day))
+	d.age(t, 13)
+	find(t, b, day, 1)
+	_, err = b.Get(t.Context(), "s", content(1).Handle, day)
+	require.NoError(t, err)
+	list, err := b.List(t.Context(), "s")
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.NoError(t, b.Rewrite(t.Context(), func(string, []byte) ([]byte, error) { return nil, nil }))
+	require.NoError(t, b.Drop(t.Context(), "s", []engine.Row{entryRow(11, 0, 1)}))
+	require.NoError(t, b.Delete(t.Context(), "s", message.ID{1}))
+	_, err = b.Vacuum(t.Context(), time.Hour)
+	require.NoError(t, err)
+	d.requireEmpty(t)
+	require.NoError(t, b.Close())
+	require.NoError(t, pool.Ping(t.Context()), "it is left open")
 }
