@@ -16,7 +16,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
-	layout "github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Reason is why an attempt failed.
@@ -161,9 +160,7 @@ func (t limits) rejectImitation(answer string) *RejectedError {
 		}
 	}
 	for line := range strings.Lines(answer) {
-		line = strings.TrimSpace(line)
-		isLine := func(marker string) bool { return strings.TrimSpace(marker) == line }
-		if isTally := layout.TallyOf(line) != (layout.Tally{}); isTally || slices.ContainsFunc(t.Markers, isLine) {
+		if byProgram(strings.TrimSpace(line), t.Markers) {
 			return reject(Copied, "it contains a line that only the program writes")
 		}
 	}

@@ -3,6 +3,7 @@ package modelwriter
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -219,4 +220,10 @@ func border(s string, size int) int {
 		}
 	}
 	return cmp.Or(max(0, shorten.Border(s, size, -1)), size) // size: invalid UTF-8
+}
+
+// byProgram reports whether a line is a marker or the last line of a summary, which only the program writes.
+func byProgram(line string, markers []string) bool {
+	isLine := func(marker string) bool { return strings.TrimSpace(marker) == line }
+	return text.TallyOf(line) != (text.Tally{}) || slices.ContainsFunc(markers, isLine)
 }
