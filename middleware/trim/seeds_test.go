@@ -1,7 +1,10 @@
 package trim
 
 import (
+	"regexp"
+	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,13 +34,6 @@ func TestA1(t *testing.T) {
 	// The band of soft is empty where the threshold is .95.
 	require.Equal(t, warning, levelOf(949, 1000, 0.9, 0.95))
 	require.Equal(t, hard, levelOf(950, 1000, 0.9, 0.95))
-}
-
-func TestLevelOf(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, none, levelOf(100, 0, 0.8, 0.9), "a room that is not known")
-	require.Equal(t, warning, levelOf(97, 100, 0.8, 0.98), "hard begins no earlier than soft")
-	require.Equal(t, hard, levelOf(98, 100, 0.8, 0.98))
 }
 
 func TestA2(t *testing.T) {
@@ -149,4 +145,61 @@ func TestA7(t *testing.T) {
 		s.units[20+i].tokens = []int{266}
 	}
 	require.Equal(t, decision{}, s.decide(), "5 × 266 of 3330")
+}
+
+// best is the selection that hybrid takes of two.
+func (s *snapshot) best(first, second selection) selection {
+	if s.better(first, second) {
+		return first
+	}
+	return second
+}
+
+// FuzzIdentifiers compares with a plain way to find them.
+func FuzzIdentifiers(f *testing.F) {
+	for _, text := range []string{
+		`{"path":"cmd/main.go","line_no":17,"x": "OI5L9G"}`, "exit status 2: see build-1234.log.", "订单号是A1234吗", "--a--", "a_b", "\xffa1b2\xff", ".#:-", "AB:CD",
+	} {
+		f.Add(text)
+	}
+	word := regexp.MustCompile(`[A-Za-z0-9_/.@:#-]+`)
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > longestHead {
+			return
+		}
+		var want []string
+		for _, at := range word.FindAllStringIndex(text, -1) {
+			w := strings.Trim(text[at[0]:at[1]], "-.:#")
+			if plainIdentifier(w) && !strings.HasPrefix(text[at[1]:], `":`) {
+				want = append(want, w)
+			}
+		}
+		var got []string
+		for w, key := range words(text) {
+			if !key && isIdentifier(w) {
+				got = append(got, w)
+			}
+		}
+		require.Equal(t, want, got, "%q", text)
+	})
+}
+
+var (
+	camel   = regexp.MustCompile(`[a-z][A-Z]`)
+	number  = regexp.MustCompile(`\d`)
+	letters = regexp.MustCompile(`[A-Za-z]`)
+	other   = regexp.MustCompile(`[A-Za-z0-9.:#-]`)
+)
+
+func plainIdentifier(w string) bool {
+	capitals := strings.IndexFunc(w, func(r rune) bool { return !unicode.IsUpper(r) }) < 0
+	switch {
+	case len(w) < 4 || len(w) > 128:
+		return false
+	case number.MatchString(w) && letters.MatchString(w), camel.MatchString(w), strings.ContainsAny(w, "_/@") && other.MatchString(w):
+		return true
+	case number.MatchString(w):
+		return len(number.FindAllString(w, -1)) >= 5
+	}
+	return capitals && len(w) >= 5 || strings.Contains(w, ".") && letters.MatchString(w)
 }
