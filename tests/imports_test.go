@@ -113,7 +113,7 @@ var rules = []rule{
 	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/testkit/samples"},
 	{of: "internal/testkit/soak"},
-	{of: "internal/testkit/editortest", may: []string{"internal/testkit", "internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
+	{of: "internal/testkit/editortest", may: []string{"internal/archived", "internal/testkit", "internal/testkit/golden", "message", "middleware", "middleware/journal", "middleware/middlewaretest", "store", "tokens"}, modules: []string{"github.com/stretchr/testify"}},
 	{of: "internal/steady", may: []string{"message"}},
 	{of: "internal/testkit/golden", may: []string{"message"}, modules: []string{"golang.org/x/tools"}}, // for tests
 	{of: "cmd/...", may: []string{"*"}, modules: []string{"*"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
@@ -32,7 +33,6 @@ type Editor struct {
 type Call struct {
 	History []message.Message
 	Sent    *middleware.Request
-	Archive store.Store // nil: none
 }
 
 // Each makes a middleware of each text with options.
@@ -120,7 +120,14 @@ func (e Editor) replay(t *testing.T, c golden.Case) (edits, out string) {
 			out = ""
 			continue
 		}
-		e.Check(t, Call{History: h[:end], Sent: sent, Archive: env.Archive})
+		e.Check(t, Call{History: h[:end], Sent: sent})
+		if env.Archive != nil {
+			given := fmt.Sprint(h[:end])
+			for _, handle := range archived.In(fmt.Sprint(sent.Messages)) {
+				_, err := env.Archive.Get(t.Context(), handle)
+				require.True(t, err == nil || strings.Contains(given, handle.String()), "%s leads to what was removed: %v", handle, err)
+			}
+		}
 		e.requireSettled(t, chain, req, sent)
 		shown := sent.Messages
 		if e.Show != nil {
