@@ -177,13 +177,16 @@ func (h *hits) hit(at spot, line string, match int) {
 			h.next = &spot{at.line, at.column}
 			return
 		}
-		h.last, h.after, h.before = at.line, around, h.before[:0]
+		h.last = at.line
+		h.after = around
+		h.before = h.before[:0]
 		if end == len(line) {
 			return
 		}
 		at.column = end
 		if h.find.left >= 0 {
-			if h.find.left -= len(line) - end; h.find.left < 0 {
+			h.find.left -= len(line) - end
+			if h.find.left < 0 {
 				h.next = &spot{at.line, at.column}
 				return
 			}

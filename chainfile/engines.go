@@ -31,7 +31,8 @@ type database struct {
 
 // readJournal reads the word memory or the URL of a database.
 func (f *File) readJournal(n node) {
-	switch where := n.text(); {
+	where := n.text()
+	switch {
 	case where == inMemory:
 		f.Journal = journal.NewMemory(0)
 	case urls.MatchString(where):
@@ -43,7 +44,8 @@ func (f *File) readJournal(n node) {
 
 // readArchive reads the word memory, the URL of a database, or the path of a folder.
 func (f *File) readArchive(n node) {
-	switch where := n.text(); {
+	where := n.text()
+	switch {
 	case where == inMemory:
 		f.archives = store.NewMemory(0).Scope
 	case urls.MatchString(where):
@@ -62,7 +64,8 @@ func (f *File) keepIn(archives func(scope string) store.Store) {
 // journal is the same. Scopes share no edit and no content. Call it after Open, and before setting Archive.
 func (f *File) In(scope string) *File {
 	other := *f
-	if other.Scope = scope; f.archives != nil {
+	other.Scope = scope
+	if f.archives != nil {
 		other.Archive = f.archives(scope)
 	}
 	return &other
@@ -100,7 +103,8 @@ func (f *File) Open(ctx context.Context, o engine.Options) (end func() error, er
 	for _, d := range f.databases {
 		e := opened[d.url]
 		if e == nil {
-			if e, err = engine.Open(ctx, d.url, o); err != nil {
+			e, err = engine.Open(ctx, d.url, o)
+			if err != nil {
 				return func() error { return nil }, errors.Join(d.key.errorf("cannot be opened: %v; want %s", err, forms), end())
 			}
 			opened[d.url] = e

@@ -59,8 +59,11 @@ func (f *File) buildSummarize(entry node) middleware.Middleware {
 	w := summarize.ByRules()
 	if by == "rules" {
 		entry.needsModel("task", "sections", "inventions", "no_fallback", "model", "retries", "pass_params", "timeout")
-	} else if w = summarize.By(f.summarizer, ask); w.Validate() != nil {
-		entry.invalid(w.Validate(), namesOf(ofWriter))
+	} else {
+		w = summarize.By(f.summarizer, ask)
+		if err := w.Validate(); err != nil {
+			entry.invalid(err, namesOf(ofWriter))
+		}
 	}
 	switch {
 	case entry.src.first != nil:
@@ -116,7 +119,8 @@ func (n node) strategy() (s summarize.Strategy) {
 		})
 		return s
 	}
-	switch name := n.raw(); {
+	name := n.raw()
+	switch {
 	case n.kind() != aText || name == "":
 		n.wrong(want)
 	case name == "whole":

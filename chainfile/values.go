@@ -70,7 +70,8 @@ func texts(what string) func(node) []string {
 		}
 		all := []string{}
 		for _, item := range n.items() {
-			if all = append(all, item.text()); all[len(all)-1] == "" {
+			all = append(all, item.text())
+			if all[len(all)-1] == "" {
 				item.failf("is empty, want one of the %s", what)
 			}
 		}

@@ -129,7 +129,9 @@ func (p *pairer) visit(i int) {
 
 func (p *pairer) begin(i int) {
 	p.at, p.direct = i, true
-	p.calls, p.answers, p.twins = index{ids: p.calls.ids[:0]}, p.answers[:0], nil
+	p.calls = index{ids: p.calls.ids[:0]}
+	p.answers = p.answers[:0]
+	p.twins = nil
 	repeated := false
 	for _, part := range p.msgs[i].Parts {
 		c, ok := part.(ToolCall)

@@ -109,7 +109,8 @@ func partToJSON(p Part) (*partJSON, error) {
 		j := &partJSON{Type: "result", ID: raw(p.CallID), Name: raw(p.Name), Text: raw(p.Text), Error: p.Error}
 		var err error
 		if p.Content != nil {
-			if j.Content, err = partToJSON(p.Content); err != nil {
+			j.Content, err = partToJSON(p.Content)
+			if err != nil {
 				return nil, fmt.Errorf("content: %w", err)
 			}
 		}
@@ -153,7 +154,8 @@ func (j *partJSON) part() (p Part, err error) {
 	if j.Content == nil {
 		return p, nil
 	}
-	if r.Content, err = j.Content.part(); err != nil {
+	r.Content, err = j.Content.part()
+	if err != nil {
 		return nil, fmt.Errorf("content: %w", err)
 	}
 	return r, nil

@@ -81,7 +81,8 @@ func (j *judge) visit(i int) {
 
 // system checks the place of a system message.
 func (j *judge) system(i int) {
-	switch late := j.last >= 0; {
+	late := j.last >= 0
+	switch {
 	case late && j.want.has(lateSystem):
 		j.report(lateSystem, i, "")
 	case i > 0 && j.want.has(oneSystem):

@@ -45,9 +45,13 @@ func oneText(parts []Part) (out []Part, id string, several bool) {
 	}
 	all := Text{}
 	for n, p := range parts {
-		if t, ok := p.(Text); !ok {
+		t, ok := p.(Text)
+		if !ok {
 			out = append(out, p)
-		} else if all.Text = joined(all.Text, t.Text); n == last {
+			continue
+		}
+		all.Text = joined(all.Text, t.Text)
+		if n == last {
 			out = append(out, all)
 		}
 	}

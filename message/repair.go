@@ -171,10 +171,12 @@ func (d *repairer) repairSystemAfterAnswer() {
 		if last == RoleTool && it.Role != RoleTool || last != RoleAssistant && it.Role == RoleAssistant {
 			settle()
 		}
-		if out = append(out, it); it.Role == RoleSystem {
+		out = append(out, it)
+		if it.Role == RoleSystem {
 			continue
 		}
-		if last = it.Role; last == RoleUser {
+		last = it.Role
+		if last == RoleUser {
 			settle()
 		}
 	}

@@ -96,7 +96,8 @@ func sameParts(a, b []Part) bool {
 
 // repairPart returns the valid part, or nil if it is removed.
 func (d *repairer) repairPart(it *item, p Part) Part {
-	if p = d.known(it, p); p == nil {
+	p = d.known(it, p)
+	if p == nil {
 		return nil
 	}
 	switch p := p.(type) {
@@ -130,7 +131,8 @@ func (d *repairer) known(it *item, p Part) Part {
 	}
 	if r, ok := p.(ToolResult); ok { // its content has an unknown type
 		was := r.Content
-		if r.Content = pointee(was); r.Content != nil {
+		r.Content = pointee(was)
+		if r.Content != nil {
 			d.fix(unknownPart, it.at, r.CallID, "the pointer was replaced by its value")
 			return r
 		}

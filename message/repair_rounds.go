@@ -81,7 +81,8 @@ func (g *gatherer) visit(i int, it item) {
 				g.open[id] = append(g.open[id], r)
 			}
 		}
-		if r.twins = twinsOf(&r.calls); r.twins != nil {
+		r.twins = twinsOf(&r.calls)
+		if r.twins != nil {
 			for j, more := i+1, true; more && j < len(g.list); j++ {
 				more = r.twins.count(&g.list[j].Message)
 			}
@@ -169,7 +170,8 @@ func (g *gatherer) share(by int, it item) {
 	}
 	for n, p := range it.Parts {
 		_, isResult := p.(ToolResult)
-		switch s := slots[n]; {
+		s := slots[n]
+		switch {
 		case s.round != nil:
 			s.add(p, s.k)
 		case isResult:

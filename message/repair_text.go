@@ -59,13 +59,17 @@ func withText(p Part) Part {
 		p.Text = asText(p.Text)
 		return p
 	case Media:
-		p.Type, p.URL, p.Name = asText(p.Type), asText(p.URL), asText(p.Name)
+		p.Type = asText(p.Type)
+		p.URL = asText(p.URL)
+		p.Name = asText(p.Name)
 		return p
 	case ToolCall:
 		p.Name, p.Arguments = asText(p.Name), asText(p.Arguments)
 		return p
 	case ToolResult:
-		p.Name, p.Text, p.Content = asText(p.Name), asText(p.Text), withText(p.Content)
+		p.Name = asText(p.Name)
+		p.Text = asText(p.Text)
+		p.Content = withText(p.Content)
 		return p
 	case Opaque:
 		return Opaque{Kind: asText(p.Kind), Data: asText(p.Data)}

@@ -35,7 +35,9 @@ func (t *Table) Of(name string) Model {
 // completed returns the row with what its family says in place of unknown fields.
 func (m Model) completed() Model {
 	f := familyOf(m.Name)
-	m.Provider, m.Thinking, m.System = cmp.Or(m.Provider, f.Provider), cmp.Or(m.Thinking, f.Thinking), cmp.Or(m.System, f.System)
+	m.Provider = cmp.Or(m.Provider, f.Provider)
+	m.Thinking = cmp.Or(m.Thinking, f.Thinking)
+	m.System = cmp.Or(m.System, f.System)
 	m.NoPrefill, m.EndsAtWindow = m.NoPrefill || f.NoPrefill, m.EndsAtWindow || f.EndsAtWindow
 	if m.Window == 0 && m.Input == 0 && f.Window >= m.Output {
 		m.Window, m.Input = f.Window, f.Input

@@ -91,7 +91,8 @@ func unhosted(v variant) iter.Seq[variant] {
 				return
 			}
 			var rest string
-			if _, rest, more = strings.Cut(v.name, "/"); more {
+			_, rest, more = strings.Cut(v.name, "/")
+			if more {
 				v.name = rest
 			}
 		}

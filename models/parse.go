@@ -77,7 +77,10 @@ func (p *parser) line(words []string) {
 		p.rows = append(p.rows, m)
 	case p.shared.Provider != "" && len(words) == 10 && words[4] == "|":
 		m := p.shared
-		m.Name, m.Window, m.Input, m.Output = name, p.tokens(words[1]), p.tokens(words[2]), p.tokens(words[3])
+		m.Name = name
+		m.Window = p.tokens(words[1])
+		m.Input = p.tokens(words[2])
+		m.Output = p.tokens(words[3])
 		m.Price.Rates = p.rates(words[5:])
 		p.rows = append(p.rows, m)
 	default:

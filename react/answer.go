@@ -38,7 +38,8 @@ func accept(m message.Message, at int) (message.Message, map[string]error, error
 			c.Name = unnamed
 		}
 		var err error
-		if c.Arguments, err = object(c.Arguments); err != nil {
+		c.Arguments, err = object(c.Arguments)
+		if err != nil {
 			malformed[c.ID] = err
 		}
 		m.Parts[i] = c

@@ -126,7 +126,8 @@ func (a Agent) validate() error {
 			errs = append(errs, fmt.Errorf("Agent.Tools: tool %d is nil, want a tool", i))
 			continue
 		}
-		switch name := t.Definition().Name; {
+		name := t.Definition().Name
+		switch {
 		case name == "":
 			errs = append(errs, fmt.Errorf("Agent.Tools: tool %d has no name, want one", i))
 		case names[name]:

@@ -224,7 +224,9 @@ func encode(d page.Delta) []byte {
 
 func (t *talk) delta(whole bool) []byte {
 	d := t.data.Delta(whole)
-	d.Key, d.ID, d.Window = t.key, t.id, t.window
+	d.Key = t.key
+	d.ID = t.id
+	d.Window = t.window
 	return encode(d)
 }
 
@@ -283,7 +285,9 @@ func (l *Live) add(req *middleware.Request, r *running, resp *middleware.Respons
 	c := calls.Call{History: l.meter.Request(req.Messages, req.Tools), Unmade: r.sent == nil}
 	if r.sent != nil {
 		seen := t.recorder.Take(req.Messages, r.sent, r.events)
-		c.Events, c.Changes, c.Sent = seen.Events, seen.Changes, l.meter.Request(r.sent, req.Tools)
+		c.Events = seen.Events
+		c.Changes = seen.Changes
+		c.Sent = l.meter.Request(r.sent, req.Tools)
 	}
 	if resp != nil && resp.Cache.Prompt > 0 { // in the scale of the page
 		read := cmp.Or(resp.Cache.Read, resp.Cache.Prefix) // what can be read, if the provider does not report it

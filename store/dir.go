@@ -135,7 +135,8 @@ func (s *dirScope) put(ctx context.Context, conversation message.ID, contents []
 // Another process may write in between: the same content, or one of the same 52 bits of
 // hash in the same moment.
 func (s *dirScope) write(ctx context.Context, n *Named) error {
-	switch c, err := s.read(ctx, n.Handle); {
+	c, err := s.read(ctx, n.Handle)
+	switch {
 	case err == nil && c == n.Content:
 		return nil
 	case err == nil:

@@ -81,7 +81,8 @@ func (d *disk) temp(of, head, data string) (string, error) {
 	if err == nil {
 		err = d.step("sync", f.Sync)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	err = errors.Join(err, f.Close())
+	if err != nil {
 		_ = d.remove(name)
 	}
 	return name, err

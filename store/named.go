@@ -42,7 +42,8 @@ func once(contents []Named) (all []*Named, err error) {
 		if err := n.check(); err != nil {
 			return nil, err
 		}
-		switch before := of[n.Handle]; {
+		before := of[n.Handle]
+		switch {
 		case before == nil:
 			of[n.Handle] = n
 			all = append(all, n)
@@ -82,7 +83,8 @@ func nameAll(s Store, msgs ...message.Message) ([]Named, error) {
 // name returns a content as s names it.
 func name(s Store, c Content) (Named, error) {
 	n := Named{Content: c, Hash: c.Hash()}
-	if n.Handle = s.Handle(n.Hash); n.Handle.IsZero() {
+	n.Handle = s.Handle(n.Hash)
+	if n.Handle.IsZero() {
 		return n, fmt.Errorf("store: %T.Handle returned the zero Handle, want one for each content", s)
 	}
 	return n, nil

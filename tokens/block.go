@@ -52,7 +52,8 @@ func (b *block) read(text string) {
 		}
 	}
 	if runs := letter&^space | digit; open { // the last run may be longer
-		switch last := uint64(1) << (n - 1); {
+		last := uint64(1) << (n - 1)
+		switch {
 		case runs&last != 0:
 		case space&last == 0:
 			runs = ^(letter | digit | space)
@@ -65,8 +66,12 @@ func (b *block) read(text string) {
 	}
 	valid := uint64(1)<<n - 1
 	b.length, b.consonant = n, consonant&valid
-	b.letter, b.upper, b.digit = letter&^space&valid, letter&digit&valid, digit&^letter&valid
-	b.space, b.newline, b.mark = space&^letter&valid, space&letter&valid, ^(letter|digit|space)&valid
+	b.letter = letter &^ space & valid
+	b.upper = letter & digit & valid
+	b.digit = digit &^ letter & valid
+	b.space = space &^ letter & valid
+	b.newline = space & letter & valid
+	b.mark = ^(letter | digit | space) & valid
 }
 
 // cost returns what milli returns for the text of the block, or false if it may have random

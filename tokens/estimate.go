@@ -78,7 +78,8 @@ func (r *rates) milli(text string, slow int) int {
 			n += cost
 			i = next
 		case space:
-			if i = skip(text, i, space); i-from > 1 {
+			i = skip(text, i, space)
+			if i-from > 1 {
 				n += r.spaces
 			}
 		case newline:
@@ -124,7 +125,8 @@ func (r *rates) run(text string, i int) (milli, next int) {
 	from, words, capitals, numbers := i, 0, 0, 0
 	for i < len(text) {
 		begin := i
-		if i = skip(text, i, digit); i > begin {
+		i = skip(text, i, digit)
+		if i > begin {
 			numbers++
 			milli += r.digits * ((i - begin + 2) / 3)
 			continue
@@ -133,7 +135,8 @@ func (r *rates) run(text string, i int) (milli, next int) {
 		if i > begin {
 			capitals++
 		}
-		if i = skip(text, i, lower); i == begin {
+		i = skip(text, i, lower)
+		if i == begin {
 			break
 		}
 		words++
@@ -215,7 +218,8 @@ func (r *rates) row(text string, i, size int) (milli, next int) {
 	const drawn = 4 // of more, several are one token
 	one := text[i : i+size]
 	for n := 1; strings.HasPrefix(text[i:], one); n++ {
-		if i += size; n <= drawn {
+		i += size
+		if n <= drawn {
 			milli += r.other
 		} else {
 			milli += r.other / 4

@@ -102,7 +102,10 @@ func anthropic(oldThinkingFree bool, longEdge, most int) Framing {
 
 func plain(once, perMessage, toolsOnce, perTool int) Framing {
 	f := DefaultFraming()
-	f.PerRequest, f.PerMessage, f.ToolsOnce, f.PerTool = once, perMessage, toolsOnce, perTool
+	f.PerRequest = once
+	f.PerMessage = perMessage
+	f.ToolsOnce = toolsOnce
+	f.PerTool = perTool
 	return f
 }
 

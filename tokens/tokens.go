@@ -87,10 +87,12 @@ func (m *memo) Count(text string) int {
 func (m *memo) known(key fingerprint) (n int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if n, ok = m.young[key]; ok {
+	n, ok = m.young[key]
+	if ok {
 		return n, true
 	}
-	if n, ok = m.old[key]; ok {
+	n, ok = m.old[key]
+	if ok {
 		m.keep(key, n)
 	}
 	return n, ok

@@ -76,7 +76,8 @@ func (c *call) answer() (*http.Response, error) {
 		return c.deliver(first.resp)
 	}
 	err := first.err
-	switch done := c.req.Context().Err(); {
+	done := c.req.Context().Err()
+	switch {
 	case done != nil:
 		err = done
 	case c.refused != nil: // the provider's own words
@@ -131,7 +132,8 @@ func (c *call) run(ctx context.Context) (err error) {
 		req.Lenient = !c.opts.Strict
 	}
 	for name := range strings.SplitSeq(strings.Join(c.force, ","), ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			req.Force = append(req.Force, name)
 		}
 	}
@@ -253,7 +255,8 @@ func (c *call) send(text string) (*http.Response, error) {
 		_ = c.refused.Body.Close()
 		c.refused = nil
 	}
-	if c.broken = err; err != nil {
+	c.broken = err
+	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode < http.StatusBadRequest {

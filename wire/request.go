@@ -103,7 +103,8 @@ func withoutClientLines(text string) string {
 	without := func(literal string) string {
 		return client.WithoutLines(jsonscan.Unquote(literal))
 	}
-	switch raw := o.Get("system"); {
+	raw := o.Get("system")
+	switch {
 	case strings.HasPrefix(raw, `"x-anthropic-`):
 		o = withText(o, "system", without(raw))
 	case strings.HasPrefix(raw, "["):
@@ -112,14 +113,16 @@ func withoutClientLines(text string) string {
 		for i := range l.Len() {
 			block := l.Item(i)
 			if t := jsonedit.Get(block, "text"); strings.HasPrefix(t, `"x-anthropic-`) {
-				if t = without(t); t == "" {
+				t = without(t)
+				if t == "" {
 					continue
 				}
 				block = withText(jsonedit.ParseObject(block), "text", t).Raw
 			}
 			kept = append(kept, block)
 		}
-		if o = o.Set("system", l.With(kept)); len(kept) == 0 {
+		o = o.Set("system", l.With(kept))
+		if len(kept) == 0 {
 			o = o.Remove("system")
 		}
 	}
@@ -178,7 +181,8 @@ func readBody(req *http.Request, limit int64) (text string, rest io.ReadCloser, 
 	}
 	buffer := buffers.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is in it
 	defer buffers.Put(buffer)
-	if _, err = io.CopyBuffer(&b, io.LimitReader(req.Body, limit+1), *buffer); err == nil && int64(b.Len()) > limit {
+	_, err = io.CopyBuffer(&b, io.LimitReader(req.Body, limit+1), *buffer)
+	if err == nil && int64(b.Len()) > limit {
 		return "", joined{io.MultiReader(strings.NewReader(b.String()), req.Body), req.Body}, nil
 	}
 	if closed := req.Body.Close(); err == nil {

@@ -291,7 +291,8 @@ func outcomes(out string) (failed map[string]bool, ended bool) {
 	}
 	last := strings.TrimSpace(out)
 	ended = strings.HasSuffix(last, "PASS") || strings.HasSuffix(last, "FAIL")
-	if ended = ended && !strings.Contains(out, "\npanic: ") && !strings.Contains(out, "\nfatal error: "); !ended && running != "" {
+	ended = ended && !strings.Contains(out, "\npanic: ") && !strings.Contains(out, "\nfatal error: ")
+	if !ended && running != "" {
 		failed[running] = true
 		failed[strings.Split(running, "/")[0]] = true
 	}

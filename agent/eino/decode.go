@@ -83,7 +83,8 @@ func (codec) Import(f *schema.Message, _ []message.Message) (message.Message, er
 	}
 	m := message.Message{Name: f.Name, Usage: usageOf(f), Hints: hintsOf(f.Extra)}
 	var ok bool
-	if m.Role, ok = roleOf(f.Role); !ok {
+	m.Role, ok = roleOf(f.Role)
+	if !ok {
 		return message.Message{}, fmt.Errorf("role %q, want %q, %q, %q or %q",
 			f.Role, schema.System, schema.User, schema.Assistant, schema.Tool)
 	}
@@ -217,7 +218,8 @@ func thinkingIn(f *schema.Message, extra map[string]any) message.Thinking {
 	if len(extra) == 0 || f.Role != schema.Assistant {
 		return t
 	}
-	if t.Signature, _ = extra[signatureKey].(string); t.Signature != "" && t.Text == "" {
+	t.Signature, _ = extra[signatureKey].(string)
+	if t.Signature != "" && t.Text == "" {
 		t.Text, _ = extra[thinkingKey].(string)
 	}
 	return t
@@ -398,7 +400,9 @@ func media(wildcard string, c *schema.MessagePartCommon, name string) message.Pa
 		return nil
 	}
 	if mime, in, ok := dataURL(m.URL); ok && (c.MIMEType == "" || c.MIMEType == mime) {
-		m.Type, m.URL, encoded = mime, "", in
+		m.Type = mime
+		m.URL = ""
+		encoded = in
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(encoded)
 	if err != nil || strings.ContainsAny(encoded, "\r\n") {

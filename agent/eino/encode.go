@@ -35,7 +35,8 @@ func Export(msgs []message.Message) ([]*schema.Message, error) {
 	out := make([]*schema.Message, len(msgs))
 	for i := range msgs {
 		var err error
-		if out[i], err = encodeJoined(msgs, i); err != nil {
+		out[i], err = encodeJoined(msgs, i)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +110,8 @@ func encode(m *message.Message) (*schema.Message, error) {
 	}
 	if m.Role == message.RoleTool {
 		var r *message.ToolResult
-		if parts, r, err = unwrap(parts); err != nil {
+		parts, r, err = unwrap(parts)
+		if err != nil {
 			return nil, err
 		}
 		if r != nil {
@@ -268,8 +270,8 @@ func addTo[E any](list *[]E, p message.Part, encode func(message.Part) (E, error
 	var el E
 	if o, ok := p.(message.Opaque); !ok {
 		el, err = encode(p)
-	} else if err = json.Unmarshal([]byte(o.Data), &el); err != nil {
-		err = fmt.Errorf("opaque part of kind %q: %w", o.Kind, err)
+	} else if failed := json.Unmarshal([]byte(o.Data), &el); failed != nil {
+		err = fmt.Errorf("opaque part of kind %q: %w", o.Kind, failed)
 	}
 	*list = append(*list, el)
 	return err

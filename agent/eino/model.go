@@ -91,12 +91,14 @@ func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message
 	}
 	out := make([]*schema.Message, len(req.Messages))
 	for i := range req.Messages {
-		if out[i] = p.answers.find(&req.Messages[i]); out[i] != nil {
+		out[i] = p.answers.find(&req.Messages[i])
+		if out[i] != nil {
 			out[i] = marked(out[i], &req.Messages[i])
 			continue
 		}
 		var err error
-		if out[i], err = encodeJoined(req.Messages, i); err != nil {
+		out[i], err = encodeJoined(req.Messages, i)
+		if err != nil {
 			return nil, err
 		}
 	}

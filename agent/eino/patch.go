@@ -146,8 +146,12 @@ func (e *patch) apply(before []message.Part) bool {
 		return false
 	}
 	out := e.out
-	out.ReasoningContent, out.Content, out.ToolCalls = "", "", nil
-	out.MultiContent, out.UserInputMultiContent, out.AssistantGenMultiContent = nil, nil, nil
+	out.ReasoningContent = ""
+	out.Content = ""
+	out.ToolCalls = nil
+	out.MultiContent = nil
+	out.UserInputMultiContent = nil
+	out.AssistantGenMultiContent = nil
 	for i, p := range parts {
 		if !e.replace(to[i], p) {
 			return false

@@ -77,7 +77,8 @@ func (r *relay) isOpen() bool {
 func (r *relay) run(ctx context.Context, chain middleware.Model, req *middleware.Request) {
 	defer r.out.Close()
 	defer func() {
-		switch p := recover(); {
+		p := recover()
+		switch {
 		case p == nil:
 		case r.isOpen():
 			r.out.Send(nil, fmt.Errorf("eino: panic: %v\n%s", p, debug.Stack()))

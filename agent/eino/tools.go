@@ -99,7 +99,8 @@ func infosOf(defs []message.ToolDef, declared *tools) ([]*schema.ToolInfo, error
 			continue
 		}
 		var err error
-		if infos[i], err = fromDef(def); err != nil {
+		infos[i], err = fromDef(def)
+		if err != nil {
 			return nil, invalid(fmt.Errorf("tool %d, %s: parameters: %w", i, def.Name, err))
 		}
 	}

@@ -49,7 +49,8 @@ func export(msgs []message.Message, forAnthropic bool) ([]llms.MessageContent, e
 		if m.Role != message.RoleTool { // its parts become messages of their own
 			m = within.JoinTexts(m)
 		}
-		if m.Parts, err = sendable(&m, i < turn); err != nil {
+		m.Parts, err = sendable(&m, i < turn)
+		if err != nil {
 			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 		}
 		if len(m.Parts) == 0 && len(msgs[i].Parts) > 0 {
@@ -71,7 +72,8 @@ func export(msgs []message.Message, forAnthropic bool) ([]llms.MessageContent, e
 
 // pieces divides the parts of message i into those of a message of langchaingo each.
 func pieces(msgs []message.Message, i int, parts []message.Part, forAnthropic bool) [][]message.Part {
-	switch role := msgs[i].Role; {
+	role := msgs[i].Role
+	switch {
 	case len(parts) == 0:
 	case role == message.RoleTool && len(parts) > 1:
 		return byCall(msgs, i)
@@ -170,7 +172,8 @@ func newMessage(m *message.Message) (llms.MessageContent, error) {
 	}
 	f := llms.MessageContent{Role: role, Parts: make([]llms.ContentPart, 0, len(m.Parts))}
 	for i, p := range m.Parts {
-		if f.Parts, err = appendNew(f.Parts, p); err != nil {
+		f.Parts, err = appendNew(f.Parts, p)
+		if err != nil {
 			return llms.MessageContent{}, fmt.Errorf("part %d: %w", i, err)
 		}
 	}
@@ -265,7 +268,10 @@ func newResponse(resp *middleware.Response) (*llms.ContentResponse, error) {
 
 // setMessage puts a message into a choice, in place of its own.
 func setMessage(c *llms.ContentChoice, m message.Message) error {
-	c.Content, c.ReasoningContent, c.ToolCalls, c.FuncCall = m.Text(), "", nil, nil
+	c.Content = m.Text()
+	c.ReasoningContent = ""
+	c.ToolCalls = nil
+	c.FuncCall = nil
 	c.GenerationInfo = maps.Clone(c.GenerationInfo)
 	delete(c.GenerationInfo, keyThinking)
 	delete(c.GenerationInfo, keySignature)

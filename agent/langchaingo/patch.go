@@ -40,7 +40,8 @@ func edited(m *message.Message, from *foreign.Origin[llms.MessageContent]) (f ll
 	to := foreign.Align(m.Parts, from.Message.Parts, akin)
 	for i, p := range m.Parts {
 		if to[i] < 0 {
-			if f.Parts, err = appendNew(f.Parts, p); err != nil {
+			f.Parts, err = appendNew(f.Parts, p)
+			if err != nil {
 				return f, fmt.Errorf("part %d: %w", i, err)
 			}
 			continue

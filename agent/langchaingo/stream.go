@@ -29,7 +29,8 @@ func emitTo(ctx context.Context, user *llms.CallOptions) middleware.Emit {
 				piece.Type = "function" // of the first piece of a call
 			}
 			var err error
-			if text, err = json.Marshal([]callPiece{piece}); err != nil {
+			text, err = json.Marshal([]callPiece{piece})
+			if err != nil {
 				return err
 			}
 		}
@@ -74,7 +75,8 @@ func generate(
 		options = append(options, s.set)
 	}
 	raw, err := inner.GenerateContent(ctx, msgs, options...)
-	switch ended := s.end(); {
+	ended := s.end()
+	switch {
 	case ended != nil: // some clients do not return it
 		return nil, ended
 	case err != nil:

@@ -112,10 +112,12 @@ func (w *wrapped) GenerateContent(
 ) (*llms.ContentResponse, error) {
 	c := &call{options: resolve(options)}
 	var err error
-	if c.talk, err = w.memo.Import(messages); err != nil {
+	c.talk, err = w.memo.Import(messages)
+	if err != nil {
 		return nil, err
 	}
-	if c.tools, err = toolsOf(&c.options); err != nil {
+	c.tools, err = toolsOf(&c.options)
+	if err != nil {
 		return nil, err
 	}
 	req := &middleware.Request{
@@ -215,7 +217,8 @@ func (w *wrapped) ask(ctx context.Context, req *middleware.Request, emit middlew
 // inner itself if the middlewares did not change the message.
 func (c *call) result(resp *middleware.Response) (*llms.ContentResponse, error) {
 	from, ok := c.answers.Origin(resp)
-	switch a := from.Foreign; {
+	a := from.Foreign
+	switch {
 	case !ok:
 		return newResponse(resp)
 	case a.Message.Equal(resp.Message) && a.Stop == resp.Stop:

@@ -125,13 +125,16 @@ func transform(ctx context.Context, file *chainfile.File, model string, in input
 	if v := req.View(); v != nil {
 		size := v.Size()
 		whole := v.HistorySize()
-		r.TokensBefore, r.TokensAfter, r.Exact = whole.Tokens-size.Charged(v.Meter().Tools(added)), size.Tokens, size.Exact
+		r.TokensBefore = whole.Tokens - size.Charged(v.Meter().Tools(added))
+		r.TokensAfter = size.Tokens
+		r.Exact = size.Exact
 	}
 	text, err := r.json()
 	if err != nil {
 		return nil, nil, err
 	}
-	if out, err = transcript.With(out, "report", string(text)); err != nil {
+	out, err = transcript.With(out, "report", string(text))
+	if err != nil {
 		return nil, nil, err
 	}
 	return []byte(strings.TrimRight(out, " \t\r\n") + "\n"), r, nil

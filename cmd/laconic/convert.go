@@ -28,7 +28,8 @@ error with its path, and nothing is written.`,
 func convert(to string, args []string, std stdio) error {
 	var names []string
 	for _, f := range codec.Formats() {
-		if names = append(names, f.Name); f.Name != to {
+		names = append(names, f.Name)
+		if f.Name != to {
 			continue
 		}
 		in, err := read(args, std.in)

@@ -195,7 +195,8 @@ func (r *replayed) run(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	if own {
-		if r.sessions, err = r.own(std); err != nil {
+		r.sessions, err = r.own(std)
+		if err != nil {
 			return err
 		}
 	}
@@ -268,7 +269,8 @@ func (r *replayed) validate() (err error) {
 			return fmt.Errorf("--html %s: there is no folder %s", r.html, filepath.Dir(r.html))
 		}
 	}
-	if r.o.Counter, err = inFiles.Counter(r.counter); err != nil {
+	r.o.Counter, err = inFiles.Counter(r.counter)
+	if err != nil {
 		return usagef("--counter: %v", err)
 	}
 	if err := r.o.Validate(); err != nil {

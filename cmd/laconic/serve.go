@@ -207,7 +207,8 @@ func (s *serving) read(stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if s.opts.Routes, err = gateway.ParseRoutes(string(text)); err != nil {
+		s.opts.Routes, err = gateway.ParseRoutes(string(text))
+		if err != nil {
 			return fmt.Errorf("%s: %w", s.routes, err)
 		}
 	}
@@ -223,7 +224,8 @@ func (s *serving) read(stderr io.Writer) error {
 	}
 	if s.secret != "" {
 		var err error
-		if s.opts.Secret, err = readSecret(s.secret); err != nil {
+		s.opts.Secret, err = readSecret(s.secret)
+		if err != nil {
 			return err
 		}
 	}

@@ -183,7 +183,8 @@ func (t *tuning) measure(ctx context.Context, step string, talks []*replay.Conve
 	chains := make([]replay.Chain, len(all))
 	for i, s := range all {
 		var err error
-		if chains[i], err = chainOf(fmt.Sprint(s), "tune", []byte(s.file(t.model))); err != nil {
+		chains[i], err = chainOf(fmt.Sprint(s), "tune", []byte(s.file(t.model)))
+		if err != nil {
 			return nil, err
 		}
 	}

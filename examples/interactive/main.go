@@ -71,7 +71,8 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if *from < 0 && *path == "" {
 		*from = 2
 	}
-	if req.Messages = p.all; *from >= 0 {
+	req.Messages = p.all
+	if *from >= 0 {
 		req.Messages = p.all[:min(*from, len(p.all))]
 	}
 	file, err := chainfile.Parse("built-in", []byte(defaultChain))

@@ -95,7 +95,8 @@ func audit(ctx context.Context, opts options, stdout io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(stdout, "live page: %s\n", page.URL())
-	if err = work(ctx, opts, page.Watch(chain), archive, model, stdout); err == nil {
+	err = work(ctx, opts, page.Watch(chain), archive, model, stdout)
+	if err == nil {
 		fmt.Fprintln(stdout, "\nThe page stays until Ctrl-C.")
 		<-ctx.Done()
 	}

@@ -78,7 +78,8 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.plain, "plain", false, "no colours, ASCII only")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead")
 
-	switch err := flags.Parse(args); {
+	err := flags.Parse(args)
+	switch {
 	case errors.Is(err, flag.ErrHelp):
 		text.Reset()
 		text.WriteString("Audits a Go source tree, with a stand-in in place of a model or with a real one,\n" +

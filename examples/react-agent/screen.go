@@ -285,7 +285,9 @@ func (s *screen) cells(n int) (full, empty string) {
 	width := s.barWidth()
 	track, block, parts := ".", "#", []string{""}
 	if s.unicode {
-		track, block, parts = "·", "█", []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
+		track = "·"
+		block = "█"
+		parts = []string{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"}
 	}
 	n = min(max(n, 0), s.window) * width * len(parts) / s.window
 	full = strings.Repeat(block, n/len(parts)) + parts[n%len(parts)]

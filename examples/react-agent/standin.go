@@ -112,7 +112,8 @@ func pagesOf(t *tree, f file) ([]page, error) {
 	var pages []page
 	for from := 1; from <= f.lines; from += pageSize {
 		p := page{from: from}
-		if p.text, err = t.read(f.path, from); err != nil {
+		p.text, err = t.read(f.path, from)
+		if err != nil {
 			return nil, err
 		}
 		var names []string

@@ -111,7 +111,8 @@ func (v *view) recall(call message.ToolCall, text string) []string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
 		line = line[len(hitStart.FindString(line)):]
-		if lines = append(lines, line); noteLine.MatchString(line) && !slices.Contains(v.recalled, line) {
+		lines = append(lines, line)
+		if noteLine.MatchString(line) && !slices.Contains(v.recalled, line) {
 			v.recalled = append(v.recalled, line)
 		}
 	}

@@ -79,7 +79,8 @@ func (a *Answer) Write(p []byte) {
 }
 
 func (a *Answer) keep(p []byte) {
-	if a.lost = a.lost || len(a.buffer)+len(p) > longest; !a.lost {
+	a.lost = a.lost || len(a.buffer)+len(p) > longest
+	if !a.lost {
 		a.buffer = append(a.buffer, p...)
 	}
 }
@@ -95,7 +96,8 @@ func (a *Answer) line() {
 	case string(data) == "[DONE]":
 		a.ended = true
 	default:
-		if a.event = append(a.event, data...); a.read(a.event) {
+		a.event = append(a.event, data...)
+		if a.read(a.event) {
 			a.event = a.event[:0]
 		} // else it goes on in the next line
 	}
@@ -312,7 +314,9 @@ func (a *Answer) add(u *usage) {
 		in.Input += in.CacheRead + in.CacheWrite
 	}
 	if in.Input >= a.Usage.Input {
-		a.Usage.Input, a.Usage.CacheRead, a.Usage.CacheWrite = in.Input, in.CacheRead, in.CacheWrite
+		a.Usage.Input = in.Input
+		a.Usage.CacheRead = in.CacheRead
+		a.Usage.CacheWrite = in.CacheWrite
 		a.Usage.CacheWriteLong = max(a.Usage.CacheWriteLong, in.CacheWriteLong)
 	}
 	a.Usage.Output, a.Usage.Thinking = max(a.Usage.Output, in.Output), max(a.Usage.Thinking, in.Thinking)

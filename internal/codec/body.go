@@ -121,7 +121,8 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 	}
 	text := b.text
 	if !same {
-		if text, err = b.withItems(out); err != nil {
+		text, err = b.withItems(out)
+		if err != nil {
 			return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
 		}
 	}
@@ -134,7 +135,8 @@ func (b *Body) Encode(req *middleware.Request) (string, error) {
 		o = o.Set("model", jsonedit.Quote(req.Model))
 	}
 	if !slices.Equal(req.Tools, b.Tools) {
-		if o, err = b.withTools(o, req.Tools); err != nil {
+		o, err = b.withTools(o, req.Tools)
+		if err != nil {
 			return "", fmt.Errorf("codec: %s: %w", b.Format.Name, err)
 		}
 	}

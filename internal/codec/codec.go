@@ -218,12 +218,17 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, e
 		if !from.Edited || m.Equal(*from.Message) {
 			return from.Foreign, nil
 		}
-		if was = from.Foreign; was.role != m.Role {
+		was = from.Foreign
+		if was.role != m.Role {
 			was = nil
 		}
 	}
 	if was != nil {
-		out.at, out.nth, out.origin, out.pinned, out.marked = was.at, was.nth, was, was.pinned, was.marked
+		out.at = was.at
+		out.nth = was.nth
+		out.origin = was
+		out.pinned = was.pinned
+		out.marked = was.marked
 		pieces = c.body.piecesOf(was)
 	}
 	one := false // a message is one piece
@@ -266,7 +271,8 @@ func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece)
 		}
 		if raw == "" || base != "" && !slices.Equal(old, part.Parts) {
 			var err error
-			if raw, err = c.write(part, base, old); err != nil {
+			raw, err = c.write(part, base, old)
+			if err != nil {
 				return jsonedit.In(jsonedit.Place("parts", i), err)
 			}
 		}
@@ -366,10 +372,13 @@ func rewrite(now, was []message.Part, raws []string, write func(p message.Part, 
 		if at >= 0 {
 			base = raws[at]
 		}
-		var err error
 		if at >= 0 && was[at] == now[i] {
 			out[i] = base
-		} else if out[i], err = write(now[i], base); err != nil {
+			continue
+		}
+		var err error
+		out[i], err = write(now[i], base)
+		if err != nil {
 			return nil, jsonedit.In(jsonedit.Place("", i), err)
 		}
 	}
@@ -383,7 +392,9 @@ func contentOf(parts []message.Part) (id, name string, failed bool, content []me
 		if !ok {
 			continue
 		}
-		id, name, failed = r.CallID, r.Name, r.Error
+		id = r.CallID
+		name = r.Name
+		failed = r.Error
 		if r.Content != nil {
 			content = append(content, r.Content)
 		} else {

@@ -69,7 +69,8 @@ func (g gemini) read(r *reader, raw string) error {
 		}
 		part := readPart(p)
 		if raw := member(p, "functionCall"); raw != "" {
-			if part, err = open.readCall(raw); err != nil {
+			part, err = open.readCall(raw)
+			if err != nil {
 				return jsonedit.In("functionCall", err)
 			}
 		}
@@ -113,7 +114,8 @@ func (it *Item) readCall(raw string) (message.Part, error) {
 		return nil, err
 	}
 	c := message.ToolCall{ID: textOf(o, "id"), Arguments: strings.Clone(o.Get("args"))}
-	if c.Name, err = o.Text("name", true); err != nil {
+	c.Name, err = o.Text("name", true)
+	if err != nil {
 		return nil, err
 	}
 	if c.ID == "" {
@@ -283,7 +285,8 @@ func writeResponse(parts []message.Part, base string, was []message.Part) (strin
 		if err != nil {
 			return "", jsonedit.In("functionResponse.parts", err)
 		}
-		if r = r.Set("parts", array(raw, raws)); len(raws) == 0 {
+		r = r.Set("parts", array(raw, raws))
+		if len(raws) == 0 {
 			r = r.Remove("parts")
 		}
 	}

@@ -40,7 +40,8 @@ func pairOf(o jsonedit.Object) (p *pair, isCall bool, id string) {
 		return nil, false, ""
 	}
 	p = &pairs[at]
-	if isCall = kind == p.call; isCall {
+	isCall = kind == p.call
+	if isCall {
 		id = textOf(o, p.callID)
 	} else {
 		id = cmp.Or(textOf(o, p.outputID), textOf(o, p.callID))

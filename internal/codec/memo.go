@@ -190,10 +190,12 @@ func (d *decoder) scan() error {
 	}
 	for first := true; first || text[at] == ','; first = false {
 		var err error
-		if at, err = d.scanMember(jsonscan.Space(text, at+1)); err != nil {
+		at, err = d.scanMember(jsonscan.Space(text, at+1))
+		if err != nil {
 			return err
 		}
-		if at = jsonscan.Space(text, at); at == len(text) {
+		at = jsonscan.Space(text, at)
+		if at == len(text) {
 			return errSyntax
 		}
 	}
@@ -219,7 +221,8 @@ func (d *decoder) scanMember(at int) (int, error) {
 		return at, errSyntax
 	}
 	name := jsonscan.Unquote(text[at:end])
-	if at = jsonscan.Space(text, end); at == len(text) || text[at] != ':' {
+	at = jsonscan.Space(text, end)
+	if at == len(text) || text[at] != ':' {
 		return at, errSyntax
 	}
 	at = jsonscan.Space(text, at+1)
@@ -275,7 +278,8 @@ func (d *decoder) scanList(at int) (int, error) {
 		} else {
 			i = d.known - 1
 		}
-		if at = jsonscan.Space(text, d.spans[i].To); at < len(text) && text[at] == ']' {
+		at = jsonscan.Space(text, d.spans[i].To)
+		if at < len(text) && text[at] == ']' {
 			return at + 1, nil
 		}
 		if at == len(text) || text[at] != ',' {
@@ -295,7 +299,10 @@ func (d *decoder) match(at int) {
 		}
 		spans, end := d.memo.common(t, d.text, at)
 		if len(spans) > d.known {
-			d.parent, d.known, d.spans, next = t, len(spans), spans, end
+			d.parent = t
+			d.known = len(spans)
+			d.spans = spans
+			next = end
 		}
 	}
 }
@@ -305,7 +312,8 @@ func (m *Memo) candidates(text string, at int) (all []*track) {
 	end := jsonscan.Skip(text, at)
 	key := m.markOf(text[at:end]).hash
 	keys := []uint64{key}
-	if at = jsonscan.Space(text, end); at < len(text) && text[at] == ',' {
+	at = jsonscan.Space(text, end)
+	if at < len(text) && text[at] == ',' {
 		at = jsonscan.Space(text, at+1)
 		keys = append(keys, start(key, m.markOf(text[at:jsonscan.Skip(text, at)]).hash))
 	}
@@ -478,7 +486,8 @@ func (m *Memo) remove(t *track) {
 		return
 	}
 	key := t.key()
-	if m.starts[key] = slices.DeleteFunc(m.starts[key], func(e *linked.Element) bool { return e == t.place }); len(m.starts[key]) == 0 {
+	m.starts[key] = slices.DeleteFunc(m.starts[key], func(e *linked.Element) bool { return e == t.place })
+	if len(m.starts[key]) == 0 {
 		delete(m.starts, key)
 	}
 	m.tracks.Remove(t.place)

@@ -124,10 +124,12 @@ func readBlock(raw string) ([]message.Part, error) {
 func readToolUse(o jsonedit.Object) ([]message.Part, error) {
 	var c message.ToolCall
 	var err error
-	if c.ID, err = o.Text("id", true); err != nil {
+	c.ID, err = o.Text("id", true)
+	if err != nil {
 		return nil, err
 	}
-	if c.Name, err = o.Text("name", true); err != nil {
+	c.Name, err = o.Text("name", true)
+	if err != nil {
 		return nil, err
 	}
 	input, err := o.Object("input")
@@ -250,7 +252,8 @@ func writeToolResult(parts []message.Part, base string, was []message.Part) (str
 		o = setText(o, "tool_use_id", id)
 	}
 	if failed != before {
-		if o = o.Remove("is_error"); failed {
+		o = o.Remove("is_error")
+		if failed {
 			o = o.Set("is_error", "true")
 		}
 	}
@@ -353,7 +356,9 @@ func (b *Body) withMark(it *Item, mark string) *Item {
 		if jsonedit.Absent(o.Get(cacheMark)) {
 			c := *it
 			pieces[i].raw = o.Set(cacheMark, mark).Raw
-			c.pieces, c.edited, c.marked = pieces, true, true
+			c.pieces = pieces
+			c.edited = true
+			c.marked = true
 			return &c
 		}
 		break

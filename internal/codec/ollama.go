@@ -70,7 +70,8 @@ func readOllama(o jsonedit.Object) (parts []message.Part, err error) {
 			return err
 		}
 		c := message.ToolCall{ID: textOf(call, "id"), Arguments: "{}"}
-		if c.Name, err = function.Text("name", true); err != nil {
+		c.Name, err = function.Text("name", true)
+		if err != nil {
 			return jsonedit.In("function", err)
 		}
 		if c.ID == "" {
@@ -128,7 +129,8 @@ func (ollama) write(m message.Message, base string, was []message.Part) (string,
 	if m.Role == message.RoleTool {
 		id, name, _, content := contentOf(now)
 		oldID, _, _, before := contentOf(old)
-		if now, old = content, before; id != oldID && !strings.HasPrefix(id, unnamed) { // new, or renamed by a repair
+		now, old = content, before
+		if id != oldID && !strings.HasPrefix(id, unnamed) { // new, or renamed by a repair
 			o = o.Set("tool_call_id", jsonedit.Quote(id))
 		}
 		if base == "" && name != "" {
@@ -138,19 +140,23 @@ func (ollama) write(m message.Message, base string, was []message.Part) (string,
 	is, before := splitParts(now), splitParts(old)
 	var err error
 	if is.text != before.text {
-		if o, err = o.SetText("content", is.text); err != nil {
+		o, err = o.SetText("content", is.text)
+		if err != nil {
 			return "", err
 		}
 	}
 	if is.thinking != before.thinking {
-		if o, err = o.SetOrRemove("thinking", is.thinking); err != nil {
+		o, err = o.SetOrRemove("thinking", is.thinking)
+		if err != nil {
 			return "", err
 		}
 	}
-	if o, err = setList(o, "images", is.images, before.images, writeImage); err != nil {
+	o, err = setList(o, "images", is.images, before.images, writeImage)
+	if err != nil {
 		return "", err
 	}
-	if o, err = setList(o, "tool_calls", is.calls, before.calls, writeOllamaCall); err != nil {
+	o, err = setList(o, "tool_calls", is.calls, before.calls, writeOllamaCall)
+	if err != nil {
 		return "", err
 	}
 	if len(is.rest) > 0 {

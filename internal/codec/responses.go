@@ -43,7 +43,8 @@ func (x responses) read(r *reader, raw string) error {
 		r.readOther(kind, raw)
 	case isCall && p.plain():
 		var c message.ToolCall
-		if c, err = readFunctionCall(o, kind); err == nil {
+		c, err = readFunctionCall(o, kind)
+		if err == nil {
 			r.answer().add(raw, c)
 		}
 	case isCall:
@@ -151,10 +152,12 @@ func readContent(o jsonedit.Object, kind string) (message.Part, error) {
 }
 
 func readFunctionCall(o jsonedit.Object, kind string) (c message.ToolCall, err error) {
-	if c.ID, err = o.Text("call_id", true); err != nil {
+	c.ID, err = o.Text("call_id", true)
+	if err != nil {
 		return c, err
 	}
-	if c.Name, err = o.Text("name", true); err != nil {
+	c.Name, err = o.Text("name", true)
+	if err != nil {
 		return c, err
 	}
 	if kind == "custom_tool_call" {

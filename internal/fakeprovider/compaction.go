@@ -94,7 +94,8 @@ type wish struct {
 // compacts notes whether a request is for a compaction by Anthropic, and whether its header allows one.
 func (r *Request) compacts(header http.Header, w *wish, edits bool) error {
 	r.compactBeta = strings.Contains(strings.Join(header.Values("Anthropic-Beta"), ","), compactBeta)
-	if r.compact = w != nil; r.compact {
+	r.compact = w != nil
+	if r.compact {
 		r.wanted = w.Instructions
 	}
 	switch {

@@ -189,7 +189,8 @@ func (r *Request) addContent(path, role string, parts []geminiPart, pending []Ca
 
 func (gemini) check(r *Request, opts Options) error {
 	window, ok := opts.models()[r.Model]
-	switch n := r.Tokens(); {
+	n := r.Tokens()
+	switch {
 	case !ok:
 		return &Error{
 			Status:  http.StatusNotFound,

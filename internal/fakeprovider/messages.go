@@ -177,7 +177,8 @@ func parseTurn(path string, raw json.RawMessage) (turn, error) {
 		return t, invalid("", "", "%s.role: Input should be 'user', 'assistant' or 'system'", path)
 	}
 	var err error
-	if t.blocks, err = parseBlocks(path+".content", m["content"]); err == nil && len(t.blocks) == 0 {
+	t.blocks, err = parseBlocks(path+".content", m["content"])
+	if err == nil && len(t.blocks) == 0 {
 		err = invalid("", "", "%s: all messages must have non-empty content except for the optional final assistant message", path)
 	}
 	return t, err
@@ -375,7 +376,9 @@ func (r *Request) addTurn(t turn) error {
 		if began {
 			r.add(m, encode([]any{t.role, form}), path)
 		}
-		m, form, began = Message{Role: t.role}, nil, false
+		m = Message{Role: t.role}
+		form = nil
+		began = false
 	}
 	for _, b := range t.blocks {
 		content := string(b.form)
@@ -388,7 +391,9 @@ func (r *Request) addTurn(t turn) error {
 			if wrong := err != nil || b.Thinking != "" && b.Thinking != string(text); wrong {
 				text = []byte("?" + b.Thinking + b.Data) // a text that was never sent
 			}
-			m.Reasoning, path, began = string(text), b.path, true
+			m.Reasoning = string(text)
+			path = b.path
+			began = true
 			continue
 		case "compaction":
 			flush()
@@ -452,7 +457,8 @@ func (messages) check(r *Request, opts Options) error {
 	if !ok {
 		return &Error{Status: http.StatusNotFound, Message: "model: " + r.Model}
 	}
-	switch n := r.Tokens(); {
+	n := r.Tokens()
+	switch {
 	case n > window:
 		return tooLong("prompt is too long: %d tokens > %d maximum", n, window)
 	case n+r.MaxTokens > window:

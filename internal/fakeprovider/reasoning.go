@@ -151,7 +151,8 @@ func (b *bonds) void(s *sent) (i int, changed string) {
 	for k, i := range s.blocks {
 		now, changed := s.bond(i, k), ""
 		for _, made := range b.texts[s.Messages[i].Reasoning] {
-			if changed = made.differs(now); changed == "" {
+			changed = made.differs(now)
+			if changed == "" {
 				break
 			}
 		}

@@ -212,7 +212,8 @@ func badParameters(raw json.RawMessage) string {
 		Type       any            `json:"type"`
 		Properties map[string]any `json:"properties"`
 	}
-	switch err := json.Unmarshal(raw, &schema); {
+	err := json.Unmarshal(raw, &schema)
+	switch {
 	case schema.Type != "object":
 		return "schema must be a JSON Schema of 'type: \"object\"'."
 	case err != nil:

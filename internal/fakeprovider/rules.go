@@ -115,7 +115,8 @@ func checkResults(ms []Message, at int) (int, error) {
 	first := at + 1
 	for j := first; j < len(ms) && ms[j].Role == "tool"; j++ {
 		id, param := ms[j].CallID, fmt.Sprintf("messages.[%d].tool_call_id", j)
-		switch k := slices.Index(got, id); {
+		k := slices.Index(got, id)
+		switch {
 		case k >= 0:
 			return 0, invalid("", param,
 				"Invalid parameter: Duplicate value for 'tool_call_id' of '%s', in messages[%d] and messages[%d].", id, first+k, j)

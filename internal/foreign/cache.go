@@ -42,7 +42,8 @@ func missOf(value any) report.Cache {
 	}
 	if !ok {
 		var err error
-		if data, err = json.Marshal(value); err != nil {
+		data, err = json.Marshal(value)
+		if err != nil {
 			return report.Cache{}
 		}
 	}

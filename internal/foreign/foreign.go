@@ -128,7 +128,8 @@ func (c *Conversation[F]) Export(req *middleware.Request, exporter Exporter[F]) 
 	x := export[F]{Conversation: c, exporter: exporter, origins: c.origins(req)}
 	x.keeper, _ = exporter.(keeper[F])
 	known := c.known
-	if _, x.exact = exporter.(exact); x.exact {
+	_, x.exact = exporter.(exact)
+	if x.exact {
 		known = len(c.foreign)
 	}
 	c.kept.Lock()
@@ -300,7 +301,9 @@ func (o *origins) repaired(i int, span middleware.Span) bool {
 // kept finds a message of a fold among those that the fold covers.
 func (o *origins) kept(i int, span middleware.Span) (at int, edited bool) {
 	if o.fold != span.Edit {
-		o.fold, o.folded, o.nth = span.Edit, span.First, 0
+		o.fold = span.Edit
+		o.folded = span.First
+		o.nth = 0
 	}
 	if o.nth < span.Len() && o.history == nil {
 		o.slot = span.First + o.nth

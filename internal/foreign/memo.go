@@ -99,7 +99,9 @@ func (m *Memo[F]) match(history []F) (best *track[F], common int, partial []bool
 			continue
 		}
 		if n, marks := m.common(t, history); n > common {
-			best, common, partial = t, n, marks
+			best = t
+			common = n
+			partial = marks
 		}
 	}
 	return best, common, partial
@@ -133,7 +135,8 @@ func (m *Memo[F]) publish(t, parent *track[F]) {
 		if o == parent {
 			continue
 		}
-		if bytes += o.bytes; len(kept) == maxTracks || bytes > maxBytes {
+		bytes += o.bytes
+		if len(kept) == maxTracks || bytes > maxBytes {
 			break
 		}
 		kept = append(kept, o)

@@ -95,7 +95,8 @@ func (g *Gateway) open(ctx context.Context, file *chainfile.File) (end func() er
 	}
 	short, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if end, err = file.Open(short, engine.Options{}); err != nil {
+	end, err = file.Open(short, engine.Options{})
+	if err != nil {
 		end, err = file.Open(ctx, engine.Options{Lazy: true})
 	}
 	return end, err
@@ -141,7 +142,8 @@ func named(file *chainfile.File) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {
 		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 			r := *req
-			if r.Conversation = exchangeOf(ctx).conversation; r.Conversation == "" {
+			r.Conversation = exchangeOf(ctx).conversation
+			if r.Conversation == "" {
 				r.Conversation = file.Conversation
 			}
 			return next(ctx, &r, emit)

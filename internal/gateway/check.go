@@ -47,7 +47,8 @@ func (g *Gateway) Check(ctx context.Context) (all []Check) {
 // tryJournal writes, reads and removes an entry.
 func tryJournal(ctx context.Context, j journal.Journal, scope string, probe message.Message) (err error) {
 	ids := message.IDs([]message.Message{probe})
-	if _, err = j.Find(ctx, scope, ids[0], ids); err != nil {
+	_, err = j.Find(ctx, scope, ids[0], ids)
+	if err != nil {
 		return err // it is not connected
 	}
 	e := journal.Entry{Edits: []*journal.Record{{
@@ -55,7 +56,8 @@ func tryJournal(ctx context.Context, j journal.Journal, scope string, probe mess
 	}}}
 	e.Rev = e.Revision()
 	defer func() { err = errors.Join(err, j.Delete(ctx, scope)) }()
-	if _, err = j.Put(ctx, scope, []journal.Write{{ID: ids[0], First: ids[0], Conversation: ids[0], Entry: e}}); err != nil {
+	_, err = j.Put(ctx, scope, []journal.Write{{ID: ids[0], First: ids[0], Conversation: ids[0], Entry: e}})
+	if err != nil {
 		return err
 	}
 	found, err := j.Find(ctx, scope, ids[0], ids)

@@ -89,7 +89,8 @@ func Do[T any](ctx context.Context, g *Guard, call func(context.Context) (T, err
 	}
 	used, shared := ctx.Value(spent{}).(*atomic.Int64)
 	if shared {
-		if limit -= time.Duration(used.Load()); limit <= 0 {
+		limit -= time.Duration(used.Load())
+		if limit <= 0 {
 			return none, noAnswerError{errors.New("not called, since the calls before it have taken all the time")}
 		}
 	}
@@ -166,13 +167,16 @@ func (g *Guard) leave(ctx, limited context.Context, limit time.Duration, err err
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case err == nil || g.answer != nil && g.answer(err):
-		g.failures, g.last, g.until = 0, nil, time.Time{}
+		g.failures = 0
+		g.last = nil
+		g.until = time.Time{}
 		return err
 	case limited.Err() != nil:
 		err = fmt.Errorf("no answer within %v: %w", limit.Round(time.Millisecond), limited.Err())
 	}
 	g.failures++
-	if g.last = err; g.failures >= g.limits.Failures {
+	g.last = err
+	if g.failures >= g.limits.Failures {
 		g.until = time.Now().Add(g.limits.Pause)
 	}
 	return noAnswerError{err}

@@ -43,7 +43,8 @@ func (c *checker) value(at, depth int) int {
 	if at >= len(c.text) || depth < 0 {
 		return -1
 	}
-	switch first := c.text[at]; {
+	first := c.text[at]
+	switch {
 	case first == '"':
 		return stringEnd(c.text, at)
 	case first == '{' || first == '[':
@@ -64,7 +65,8 @@ func (c *checker) nested(at, depth int) int {
 	isObject, closing := c.text[at] == '{', c.text[at]+2 // "}" is "{"+2, "]" is "["+2
 	names := members{first: len(c.names)}
 	defer func() { c.names = c.names[:names.first] }()
-	if at = Space(c.text, at+1); at < len(c.text) && c.text[at] == closing {
+	at = Space(c.text, at+1)
+	if at < len(c.text) && c.text[at] == closing {
 		return at + 1
 	}
 	for at < len(c.text) {
@@ -74,15 +76,18 @@ func (c *checker) nested(at, depth int) int {
 				return -1
 			}
 			c.add(&names, Unquote(c.text[at:end]))
-			if at = Space(c.text, end); at == len(c.text) || c.text[at] != ':' {
+			at = Space(c.text, end)
+			if at == len(c.text) || c.text[at] != ':' {
 				return -1
 			}
 			at = Space(c.text, at+1)
 		}
-		if at = c.value(at, depth); at < 0 {
+		at = c.value(at, depth)
+		if at < 0 {
 			return -1
 		}
-		switch at = Space(c.text, at); {
+		at = Space(c.text, at)
+		switch {
 		case at == len(c.text):
 			return -1
 		case c.text[at] == closing:
@@ -104,7 +109,8 @@ type members struct {
 // add adds a name to those of an object.
 func (c *checker) add(m *members, name string) {
 	const many = 24
-	switch own := c.names[m.first:]; {
+	own := c.names[m.first:]
+	switch {
 	case m.many != nil:
 		c.twice = c.twice || m.many[name]
 		m.many[name] = true
@@ -136,7 +142,8 @@ func stringEnd(text string, at int) int {
 			}
 			at += 8
 		}
-		switch c := text[at:]; {
+		c := text[at:]
+		switch {
 		case c == "" || c[0] < ' ':
 			return -1
 		case c[0] == '"':

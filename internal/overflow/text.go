@@ -33,7 +33,8 @@ func Text(err error) string {
 		if all.Len() >= readAll {
 			return
 		}
-		if text = withoutQuotations(text); len(text) > 2*readEnds {
+		text = withoutQuotations(text)
+		if len(text) > 2*readEnds {
 			text = text[:readEnds] + leftOut + text[len(text)-readEnds:]
 		}
 		all.WriteString(strings.TrimSpace(text) + textEnd)
@@ -165,7 +166,8 @@ func opening(before []byte) (begins, other, member bool) {
 		}
 		return b[len(b)-1]
 	}
-	switch c := last(word); {
+	c := last(word)
+	switch {
 	case c == ':':
 		key := last(bytes.TrimRight(word[:len(word)-1], " "))
 		return true, false, key == '"' || key == '\''

@@ -53,7 +53,11 @@ func (d *Data) Delta(whole bool) Delta {
 // Drop forgets the first call, except what it changed. Events of it get a call below 0.
 func (d *Data) Drop() {
 	s := &d.Chains[0]
-	d.At, d.Whole, s.Sent, s.Read, s.Written = d.At[1:], d.Whole[1:], s.Sent[1:], s.Read[1:], s.Written[1:]
+	d.At = d.At[1:]
+	d.Whole = d.Whole[1:]
+	s.Sent = s.Sent[1:]
+	s.Read = s.Read[1:]
+	s.Written = s.Written[1:]
 	s.Unmade = slices.DeleteFunc(s.Unmade, func(call int) bool { return call == 0 })
 	for i := range s.Unmade {
 		s.Unmade[i]--

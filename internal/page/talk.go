@@ -41,7 +41,8 @@ func (t *Talk) MarshalJSON() ([]byte, error) {
 	}
 	texts := ""
 	if len(t.Data.texts) > 0 {
-		if texts, err = pack(t.Data.texts); err != nil {
+		texts, err = pack(t.Data.texts)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -113,7 +114,9 @@ func (d *Data) Call(chain, at int, c calls.Call) {
 	if call == len(d.At) {
 		d.At, d.Whole = append(d.At, at), append(d.Whole, c.History)
 	}
-	s.Sent, s.Read, s.Written = append(s.Sent, c.Sent), append(s.Read, c.Read), append(s.Written, c.Written)
+	s.Sent = append(s.Sent, c.Sent)
+	s.Read = append(s.Read, c.Read)
+	s.Written = append(s.Written, c.Written)
 	if c.Unmade {
 		s.Unmade = append(s.Unmade, call)
 	}

@@ -52,7 +52,10 @@ func newCache(o Options) *cache {
 // send returns what a prompt costs, and caches it. A zero time is one at which the cache is warm.
 func (c *cache) send(req *middleware.Request, at time.Time) spent {
 	s := c.price(req, at)
-	c.used, c.sized, c.tools, c.prompt = at, c.size(req.Tools), req.Tools, req.Messages
+	c.used = at
+	c.sized = c.size(req.Tools)
+	c.tools = req.Tools
+	c.prompt = req.Messages
 	return s
 }
 
@@ -90,7 +93,8 @@ func (c *cache) price(req *middleware.Request, at time.Time) spent {
 		}
 	}
 	cold := c.ttl > 0 && !at.IsZero() && !c.used.IsZero() && at.Sub(c.used) > c.ttl
-	switch read -= read % c.block; {
+	read -= read % c.block
+	switch {
 	case size < c.min:
 		return spent{plain: size}
 	case cold, read < c.min:

@@ -30,7 +30,8 @@ func conversations(value []byte) (all []*Conversation, err error) {
 	var first struct {
 		Messages json.RawMessage `json:"messages"`
 	}
-	if _ = json.Unmarshal(list[0], &first); first.Messages == nil {
+	_ = json.Unmarshal(list[0], &first)
+	if first.Messages == nil {
 		c, err := conversation([]byte(`{"messages":` + string(value) + `}`))
 		if err != nil {
 			return nil, err

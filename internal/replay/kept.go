@@ -97,7 +97,8 @@ func (p *player) force(ctx context.Context, chain middleware.Middleware, req *mi
 	r := *req
 	r.Force = []string{"*"}
 	msgs := req.Messages
-	switch d, err := middleware.Draft(ctx, chain, &r); {
+	d, err := middleware.Draft(ctx, chain, &r)
+	switch {
 	case err != nil:
 		return
 	case d.After != nil:
@@ -229,7 +230,8 @@ func filesIn(arguments string) (files []string) {
 	for key, value := range fields {
 		const longest = 1000 // bytes; what is longer is the content of a file
 		text, ok := value.(string)
-		if key = strings.ToLower(key); !ok || !strings.Contains(key, "file") && !strings.Contains(key, "path") {
+		key = strings.ToLower(key)
+		if !ok || !strings.Contains(key, "file") && !strings.Contains(key, "path") {
 			continue
 		}
 		if text != "" && len(text) < longest && !strings.Contains(text, "\n") {

@@ -92,7 +92,8 @@ func Read(name string, r io.Reader) (talks []*Conversation, err error) {
 		for _, c := range found {
 			c.ID = cmp.Or(c.ID, fmt.Sprintf("%s:%d", name, line))
 		}
-		if talks = append(talks, found...); err != nil {
+		talks = append(talks, found...)
+		if err != nil {
 			errs = append(errs, lineError(name, line, err))
 		}
 	}
@@ -190,7 +191,8 @@ func lines(name string, data []byte, cut error, errs *[]error, yield func(int, [
 	for text := range bytes.Lines(data) {
 		line++
 		complete := cut == nil || bytes.HasSuffix(text, []byte("\n"))
-		if text = bytes.TrimSpace(text); len(text) == 0 || !complete {
+		text = bytes.TrimSpace(text)
+		if len(text) == 0 || !complete {
 			continue
 		}
 		if !json.Valid(text) {
@@ -226,7 +228,8 @@ func content(r io.Reader) ([]byte, error) {
 func isLines(data []byte) bool {
 	objects, all := 0, 0
 	for line := range bytes.Lines(data) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
 			continue
 		}
 		all++

@@ -234,7 +234,8 @@ func (t *tape) replay(ctx context.Context, c Chain, o Options) (talk Talk, err e
 		}
 		if c.Priced || all == nil {
 			full := prices == o.typical()
-			if all, err = t.play(ctx, c, prices, o, full); err != nil {
+			all, err = t.play(ctx, c, prices, o, full)
+			if err != nil {
 				return talk, err
 			}
 			for i := range all {
@@ -245,7 +246,9 @@ func (t *tape) replay(ctx context.Context, c Chain, o Options) (talk Talk, err e
 			}
 		}
 		cost, side := all.cost(class, o.Output)
-		talk.Costs, talk.sides, talk.None = append(talk.Costs, cost), append(talk.sides, side), append(talk.None, t.none.cost(class))
+		talk.Costs = append(talk.Costs, cost)
+		talk.sides = append(talk.sides, side)
+		talk.None = append(talk.None, t.none.cost(class))
 	}
 	return talk, nil
 }

@@ -82,7 +82,9 @@ func newResult(name string, window int, classes []Class, talks []Talk) *Result {
 	for i := range talks {
 		t := &talks[i]
 		for c, class := range classes {
-			none[c], all[c], side[c] = none[c]+t.None[c], all[c]+t.Costs[c], side[c]+t.sides[c]
+			none[c] = none[c] + t.None[c]
+			all[c] = all[c] + t.Costs[c]
+			side[c] = side[c] + t.sides[c]
 			cost := relative(t.Costs[c], t.None[c])
 			r.Worst[class.Name] = max(r.Worst[class.Name], cost)
 			if cost > dearer {
@@ -108,7 +110,9 @@ func (r *Result) sum() {
 			r.TooLong.count(c.Unmade || c.Sent > r.Window)
 			r.Unedited.count(c.History > r.Window)
 			k.add(c.kept)
-			r.Edits, r.Seconds, read = r.Edits+c.edits, r.Seconds+c.took.Seconds(), read+c.Read
+			r.Edits = r.Edits + c.edits
+			r.Seconds = r.Seconds + c.took.Seconds()
+			read = read + c.Read
 			for _, e := range c.Events {
 				r.Freed += e.Freed
 			}
@@ -126,9 +130,13 @@ func (r *Result) sum() {
 	r.Calls, r.Tokens = len(prompts), spread(prompts)
 	r.CacheHit = share(float64(read), float64(r.Tokens.Sum))
 	if k.uses.all > 0 {
-		r.Facts, r.Reached, r.Forced = k.shown.of(k.uses), k.reached.of(k.uses), k.forced.of(k.uses)
+		r.Facts = k.shown.of(k.uses)
+		r.Reached = k.reached.of(k.uses)
+		r.Forced = k.forced.of(k.uses)
 	}
-	r.Named, r.Changed, r.Repeated = &Ratio{k.namedKnown, k.named}, &Ratio{k.changedKnown, k.changed}, &Ratio{k.cleared, k.repeats}
+	r.Named = &Ratio{k.namedKnown, k.named}
+	r.Changed = &Ratio{k.changedKnown, k.changed}
+	r.Repeated = &Ratio{k.cleared, k.repeats}
 }
 
 // relative returns a cost relative to never editing. Where all prompts are empty, it is 1.

@@ -51,7 +51,8 @@ func newTape(ctx context.Context, talk *Conversation, o Options) (*tape, error) 
 		at := epoch
 		for i, m := range talk.Messages {
 			m.Time = at
-			if t.messages[i] = m; m.Role == message.RoleAssistant {
+			t.messages[i] = m
+			if m.Role == message.RoleAssistant {
 				at = at.Add(o.Gap)
 			}
 		}
@@ -151,14 +152,17 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 		return p.now
 	}
 	var err error
-	if env.Models, err = o.table(c.Model, class); err != nil {
+	env.Models, err = o.table(c.Model, class)
+	if err != nil {
 		return nil, err
 	}
 	chain := middleware.Chain(middleware.Observe(p.observe), c.New(env, p.summarize))
 	model := chain(p.send)
 	all := make(pass, len(t.calls))
 	for k, at := range t.calls {
-		call, p.now, p.Call = k, t.time(at), &all[k]
+		call = k
+		p.now = t.time(at)
+		p.Call = &all[k]
 		if len(t.whole) > 0 { // it is empty while it is measured
 			p.History = t.whole[k]
 		}
@@ -166,7 +170,9 @@ func (t *tape) play(ctx context.Context, c Chain, class Class, o Options, full b
 		if full && !o.Brief && len(t.facts[at]) > 0 {
 			p.force(ctx, chain, req, at)
 		}
-		p.sent, p.sending, p.events = nil, 0, nil
+		p.sent = nil
+		p.sending = 0
+		p.events = nil
 		begin := time.Now()
 		_, err := model(context.WithValue(ctx, answer{}, at), req, nil)
 		p.took = time.Since(begin) - p.sending
@@ -200,7 +206,9 @@ func (p *player) send(ctx context.Context, req *middleware.Request, _ middleware
 	defer func() { p.sending += time.Since(begin) }()
 	at, _ := ctx.Value(answer{}).(int)
 	u := p.cache.send(req, p.now)
-	p.Sent, p.Read, p.Written = u.size(), u.read, u.wrote
+	p.Sent = u.size()
+	p.Read = u.read
+	p.Written = u.wrote
 	p.sent = req.Messages
 	if p.sent == nil {
 		p.sent = []message.Message{}

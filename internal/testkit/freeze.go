@@ -56,7 +56,8 @@ func unusedParts(msgs []message.Message) [][]message.Part {
 // SameRequest compares two requests. Messages from position length are unused memory.
 func SameRequest(want, got *middleware.Request, length int) error {
 	for i := range want.Messages {
-		switch w, g := want.Messages[i], got.Messages[i]; {
+		w, g := want.Messages[i], got.Messages[i]
+		switch {
 		case reflect.DeepEqual(w, g):
 		case i >= length:
 			return fmt.Errorf("the unused memory after the messages was written to: %s", Show(g))

@@ -93,7 +93,8 @@ func Same(want, got []message.Message) error {
 			return fmt.Errorf("message %d of %d is %s, want %s", i, len(got), g, w)
 		}
 	}
-	switch n := len(want); {
+	n := len(want)
+	switch {
 	case n < len(got):
 		return fmt.Errorf("%d messages, want %d; the first additional one is %s", len(got), n, Show(got[n]))
 	case n > len(got):

@@ -67,7 +67,8 @@ func (t *Transcript) Convert(to *codec.Format) (string, error) {
 	}
 	for _, name := range carried(from, to) {
 		if value := raw[name]; value != nil {
-			if out, err = With(out, name, string(value)); err != nil {
+			out, err = With(out, name, string(value))
+			if err != nil {
 				return "", err
 			}
 		}

@@ -196,7 +196,8 @@ func readGemini(data []byte) (*codec.Format, string, error) {
 // contents returns the turn and the results of its calls as contents of a request.
 func (t geminiTurn) contents() []string {
 	var parts, results []string
-	switch raw := string(t.Content); {
+	raw := string(t.Content)
+	switch {
 	case strings.HasPrefix(raw, `"`) && raw != `""`:
 		parts = []string{`{"text":` + raw + "}"}
 	case strings.HasPrefix(raw, "["):

@@ -41,7 +41,8 @@ func Parse(data []byte) (*Transcript, error) {
 	read := sessions[name]
 	t := &Transcript{Session: read != nil}
 	if t.Session {
-		if f, text, err = read(data); err != nil {
+		f, text, err = read(data)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +57,8 @@ func Parse(data []byte) (*Transcript, error) {
 			`of the APIs that have these`)
 	}
 	t.text = text
-	if t.Body, err = f.Decode([]byte(text)); err != nil {
+	t.Body, err = f.Decode([]byte(text))
+	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "codec: "+f.Name+": "))
 	}
 	return t, nil

@@ -75,7 +75,8 @@ func (c *Conversation) setTools(o jsonedit.Object, tools []message.ToolDef) (jso
 			raw, was = l.Item(at), c.Tools[at]
 		}
 		var err error
-		if items[i], err = editTool(raw, was, def); err != nil {
+		items[i], err = editTool(raw, was, def)
+		if err != nil {
 			return o, jsonedit.In(jsonedit.Place("tools", i), err)
 		}
 	}
@@ -92,17 +93,20 @@ func editTool(raw string, was, now message.ToolDef) (string, error) {
 		return "", err
 	}
 	if was.Name != now.Name {
-		if body, err = body.SetText("name", now.Name); err != nil {
+		body, err = body.SetText("name", now.Name)
+		if err != nil {
 			return "", jsonedit.In(kind, err)
 		}
 	}
 	if was.Description != now.Description {
-		if body, err = body.SetOrRemove("description", now.Description); err != nil {
+		body, err = body.SetOrRemove("description", now.Description)
+		if err != nil {
 			return "", jsonedit.In(kind, err)
 		}
 	}
 	if was.Parameters != now.Parameters {
-		if body, err = body.SetRaw(schemas[kind], now.Parameters); err != nil {
+		body, err = body.SetRaw(schemas[kind], now.Parameters)
+		if err != nil {
 			return "", jsonedit.In(kind, err)
 		}
 	}
@@ -124,7 +128,8 @@ func (c *Conversation) origins(msgs []message.Message) []int {
 			least-- // the results of a round may be in another order
 		}
 		k := key(&msgs[i])
-		if from[i] = c.first(like[k], least, &msgs[i]); from[i] < 0 {
+		from[i] = c.first(like[k], least, &msgs[i])
+		if from[i] < 0 {
 			continue
 		}
 		like[k] = slices.DeleteFunc(like[k], func(at int) bool { return at == from[i] })

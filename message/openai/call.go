@@ -23,7 +23,8 @@ func readTyped(raw string) (o jsonedit.Object, kind string, body jsonedit.Object
 		return o, "", body, jsonedit.Faultf("", "is %s, want an object", jsonedit.KindOf(raw))
 	}
 	o = jsonedit.ParseObject(raw)
-	if kind, err = o.Word("type", false); err != nil {
+	kind, err = o.Word("type", false)
+	if err != nil {
 		return o, "", body, err
 	}
 	if kind == "" && !jsonedit.Absent(o.Get(functionType)) {
@@ -49,20 +50,24 @@ func readCall(raw string) (message.Part, error) {
 		return message.Opaque{Kind: callField + kind, Data: strings.Clone(raw)}, nil
 	}
 	var c message.ToolCall
-	if c.ID, err = o.Text("id", true); err != nil {
+	c.ID, err = o.Text("id", true)
+	if err != nil {
 		return nil, err
 	}
-	if c.Name, err = body.Text("name", true); err != nil {
+	c.Name, err = body.Text("name", true)
+	if err != nil {
 		return nil, jsonedit.In(kind, err)
 	}
 	if kind == customType {
-		if _, err = body.Text("input", true); err != nil {
+		_, err = body.Text("input", true)
+		if err != nil {
 			return nil, jsonedit.In(kind, err)
 		}
 		c.Arguments = `{"input":` + body.Get("input") + `}`
 		return c, nil
 	}
-	if c.Arguments, err = body.Text("arguments", true); err != nil {
+	c.Arguments, err = body.Text("arguments", true)
+	if err != nil {
 		return nil, jsonedit.In(kind, err)
 	}
 	return c, nil
@@ -103,12 +108,14 @@ func editCall(raw string, old, now message.Part) (string, error) {
 		return "", err
 	}
 	if was.ID != call.ID {
-		if o, err = o.SetText("id", call.ID); err != nil {
+		o, err = o.SetText("id", call.ID)
+		if err != nil {
 			return "", err
 		}
 	}
 	if was.Name != call.Name {
-		if body, err = body.SetText("name", call.Name); err != nil {
+		body, err = body.SetText("name", call.Name)
+		if err != nil {
 			return "", jsonedit.In(kind, err)
 		}
 	}

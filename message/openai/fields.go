@@ -136,7 +136,8 @@ func write(m message.Message) (string, error) {
 	var old fields
 	if m.Role == message.RoleTool {
 		old.name = f.name // the call has it
-		if o, err = o.SetText("tool_call_id", f.callID); err != nil {
+		o, err = o.SetText("tool_call_id", f.callID)
+		if err != nil {
 			return "", err
 		}
 		old.callID = f.callID
@@ -144,7 +145,8 @@ func write(m message.Message) (string, error) {
 	content := `""`
 	switch {
 	case len(f.content) > 0:
-		if content, err = writeContent(f.content); err != nil {
+		content, err = writeContent(f.content)
+		if err != nil {
 			return "", jsonedit.In("content", err)
 		}
 	case m.Role == message.RoleAssistant:
@@ -185,7 +187,8 @@ func edit(o jsonedit.Object, old, now fields) (string, error) {
 		if field.old == field.now {
 			continue
 		}
-		if o, err = field.set(o, field.name, field.now); err != nil {
+		o, err = field.set(o, field.name, field.now)
+		if err != nil {
 			return "", err
 		}
 	}
@@ -203,7 +206,8 @@ func edit(o jsonedit.Object, old, now fields) (string, error) {
 		o = o.Set("content", content)
 	}
 	if !slices.Equal(old.calls, now.calls) {
-		if o, err = editCalls(o, old.calls, now.calls); err != nil {
+		o, err = editCalls(o, old.calls, now.calls)
+		if err != nil {
 			return "", jsonedit.In("tool_calls", err)
 		}
 	}

@@ -110,7 +110,8 @@ func readMessage(o jsonedit.Object) (message.Message, error) {
 	if !jsonedit.Absent(o.Get("tool_calls")) && m.Role != message.RoleAssistant {
 		return m, jsonedit.Faultf("tool_calls", "is in a message of role %s, want them in messages of role assistant", role)
 	}
-	if m.Name, err = o.Text("name", false); err != nil {
+	m.Name, err = o.Text("name", false)
+	if err != nil {
 		return m, err
 	}
 	switch m.Role {

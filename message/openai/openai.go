@@ -48,7 +48,8 @@ type Conversation struct {
 func Parse(data []byte) (*Conversation, error) {
 	var c Conversation
 	var err error
-	if c.before, c.raw, c.after, err = jsonedit.Check(data); err != nil {
+	c.before, c.raw, c.after, err = jsonedit.Check(data)
+	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	if err := c.read(); err != nil {
@@ -68,7 +69,8 @@ func (c *Conversation) read() error {
 			}
 		}
 		var err error
-		if c.Model, err = o.Text("model", false); err != nil {
+		c.Model, err = o.Text("model", false)
+		if err != nil {
 			return err
 		}
 		if err := o.Each("tools", "tools", func(raw string) error {
@@ -78,7 +80,8 @@ func (c *Conversation) read() error {
 		}); err != nil {
 			return err
 		}
-		if msgs = o.Get("messages"); msgs == "" || msgs[0] != '[' {
+		msgs = o.Get("messages")
+		if msgs == "" || msgs[0] != '[' {
 			return jsonedit.Faultf("messages", "is %s, want a list of messages", jsonedit.KindOf(msgs))
 		}
 	case '[':
@@ -104,10 +107,12 @@ func readTool(raw string) (message.ToolDef, error) {
 	if body.Raw == "" {
 		return def, jsonedit.Faultf("type", "is %q, want %s or %s", kind, functionType, customType)
 	}
-	if def.Name, err = body.Text("name", true); err != nil {
+	def.Name, err = body.Text("name", true)
+	if err != nil {
 		return def, jsonedit.In(kind, err)
 	}
-	if def.Description, err = body.Text("description", false); err != nil {
+	def.Description, err = body.Text("description", false)
+	if err != nil {
 		return def, jsonedit.In(kind, err)
 	}
 	if s := body.Get(schemas[kind]); !jsonedit.Absent(s) {

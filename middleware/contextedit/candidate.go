@@ -115,7 +115,8 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 			}
 			call = -1
 			s.oldPlans = hasOldPlan(v, i, m)
-			if s.recalls = hasArchive && shorten.ReadsArchive(m); m.HasCalls() {
+			s.recalls = hasArchive && shorten.ReadsArchive(m)
+			if m.HasCalls() {
 				call = i
 				s.rounds++
 			}
@@ -303,10 +304,11 @@ func (s *survey) isCleared(c *candidate, own bool) bool {
 	const short = 64 // tokens, more than any placeholder without a line of facts
 	now, was := s.messages[c.at].Parts, s.view.History()[s.view.Span(c.at).First].Parts
 	is, before := shorten.Result(now, c.callID), shorten.Result(was, c.callID)
-	switch others := len(is) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
+	others := len(is) < len(now) && slices.ContainsFunc(now, func(p message.Part) bool {
 		r, ok := p.(message.ToolResult)
 		return ok && r.CallID != c.callID
-	}); {
+	})
+	switch {
 	case own && !others:
 		return true
 	case slices.Equal(is, before):

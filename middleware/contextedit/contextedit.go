@@ -34,7 +34,8 @@ func New(opts Options) middleware.Middleware {
 		opts.Keep = cmp.Or(opts.Keep, 5)
 	}
 	e.Options = opts
-	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+	e.Digest = max(opts.Digest, 0)
+	if opts.Digest == 0 {
 		archived := *e
 		archived.Digest = defaultDigest
 		e.archived = &archived

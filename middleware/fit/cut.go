@@ -48,7 +48,9 @@ func (d *draft) canCut(at, k int, answers map[string]int) bool {
 		return false
 	}
 	by, edit := d.view.Protected(at), d.view.Span(at).Edit
-	by.Tool, by.Plan, by.Opaque = false, false, false
+	by.Tool = false
+	by.Plan = false
+	by.Opaque = false
 	none := middleware.Protection{}
 	switch p := p.(type) {
 	case message.ToolCall: // one that nothing protects, or an answered one of the newest round
@@ -187,7 +189,10 @@ func (d *draft) keepLimit(broken []payload.Excess) {
 		media = slices.DeleteFunc(media, isProtected)
 		slices.SortStableFunc(media, func(a, b piece) int { return cmp.Compare(count(b), count(a)) })
 	case payload.ImageBytes, payload.ImageSide, payload.DocumentBytes:
-		media, count, e.Is, e.Most = breaking, func(piece) int { return 1 }, len(breaking), 0
+		media = breaking
+		count = func(piece) int { return 1 }
+		e.Is = len(breaking)
+		e.Most = 0
 	case payload.ManyImageSide: // until the images are no longer many: the large ones, or the oldest if one of the large is protected
 		if !slices.ContainsFunc(breaking, isProtected) {
 			media = breaking

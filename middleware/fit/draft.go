@@ -69,7 +69,8 @@ func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled re
 	for _, e := range d.keepLimits() {
 		d.most = min(d.most, d.total-d.tokensFor(e))
 	}
-	if d.most -= missing; a.least {
+	d.most -= missing
+	if a.least {
 		d.most = -1
 	}
 	return d
@@ -177,7 +178,8 @@ func (d *draft) archive(at int, parts ...message.Part) (h store.Handle) {
 		return h
 	}
 	var contents []store.Named
-	if h = d.recalledBy(at, parts...); h.IsZero() {
+	h = d.recalledBy(at, parts...)
+	if h.IsZero() {
 		h, contents = d.view.Archive(at, parts...)
 	}
 	d.contents[h] = contents
@@ -199,7 +201,8 @@ func (d *draft) recalledBy(at int, parts ...message.Part) store.Handle {
 func (d *draft) edits() (edits []middleware.Edit) {
 	var runs []message.Run
 	for i, st := range d.state {
-		switch n := len(runs); {
+		n := len(runs)
+		switch {
 		case st == rewritten:
 			e, lost := middleware.RewriteOf(i, d.now[i].Parts...), !d.may.handles
 			for _, p := range e.Parts {

@@ -68,15 +68,18 @@ func (f *fitter) judge(ctx context.Context, v *middleware.View, sure bool) *judg
 	if before == nil || before.rules != j.rules {
 		before = &judgement{}
 	}
-	if j.limits = before.limits; before.view == nil || before.budget.Window != j.budget.Window {
+	j.limits = before.limits
+	if before.view == nil || before.budget.Window != j.budget.Window {
 		j.limits = within.LimitsOr(f.opts.Limits, j.own.Limits(j.budget.Window))
 	}
 	j.examine(before)
-	if j.sent = v; j.repaired != nil {
+	j.sent = v
+	if j.repaired != nil {
 		j.sent = v.WithRepairs(j.repaired)
 	}
 	j.declared = j.declarations()
-	if j.toolLoad = before.toolLoad; !slices.Equal(before.tools, j.tools) || len(before.declared)+len(j.declared) > 0 {
+	j.toolLoad = before.toolLoad
+	if !slices.Equal(before.tools, j.tools) || len(before.declared)+len(j.declared) > 0 {
 		j.toolLoad = payload.OfTools(slices.Concat(j.tools, j.declared)...)
 	}
 	return j
@@ -104,7 +107,9 @@ func (j *judgement) examine(before *judgement) {
 	}
 	if len(within.ViolationsFrom(j.rules, msgs, valid)) > 0 {
 		j.repaired = j.rules.Repair(msgs)
-		j.bound, from, msgs = payload.Load{}, 0, j.repaired.Messages
+		j.bound = payload.Load{}
+		from = 0
+		msgs = j.repaired.Messages
 	}
 	for i := range msgs[from:] {
 		j.bound = j.bound.Add(payload.Bound(&msgs[from+i]))
@@ -240,7 +245,8 @@ func (j *judgement) largest(excess payload.Excess) (name string, size int) {
 
 // shareOf returns the share that a message counts for; "" if it is none of them.
 func shareOf(v *middleware.View, i int) string {
-	switch p := v.Protected(i); {
+	p := v.Protected(i)
+	switch {
 	case v.At(i).Role == message.RoleSystem:
 		return "the system messages"
 	case p.Whole:

@@ -24,7 +24,8 @@ var bedrock = regexp.MustCompile(`^(bedrock/|amazon/|arn:aws:bedrock:` +
 // rulesOf returns the rules of the options or else those of the API that a request is sent by, and behind it of the model's
 // provider, as far as they are known.
 func (f *fitter) rulesOf(v *middleware.View) (r message.Rules) {
-	if r = f.opts.Rules; r == 0 {
+	r = f.opts.Rules
+	if r == 0 {
 		r = rulesOf(v.Request(), v.Model())
 	}
 	if v.Model().Thinking == edit.ThinkingBound && r&message.Anthropic != 0 {
@@ -150,7 +151,8 @@ func (j *judgement) declarations() []message.ToolDef {
 // declare adds declarations to a request without tools, as a program sends it that wants an answer without further calls.
 func (f *fitter) declare(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-		switch v := req.View(); {
+		v := req.View()
+		switch {
 		case v == nil:
 		case len(req.Tools) == 0:
 			j := f.judge(ctx, v, false)

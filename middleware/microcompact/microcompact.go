@@ -60,7 +60,8 @@ func New(opts Options) middleware.Middleware {
 		opts.Trigger = cmp.Or[middleware.Trigger](at, when.EconomyOr(nil))
 	}
 	e := &editor{Options: opts, asks: at == nil && opts.Trigger != nil, byDefault: at == nil && opts.Batch == Batch{}}
-	if e.Digest = max(opts.Digest, 0); opts.Digest == 0 {
+	e.Digest = max(opts.Digest, 0)
+	if opts.Digest == 0 {
 		archived := *e
 		archived.Digest = defaultDigest
 		e.archived = &archived
@@ -107,7 +108,8 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 		return nil, nil // with the lines of facts, which are expensive, it frees even less
 	}
 	if !s.editing {
-		if s = o.survey(ctx, v, true); len(s.edits) == 0 {
+		s = o.survey(ctx, v, true)
+		if len(s.edits) == 0 {
 			return nil, nil
 		}
 	}

@@ -117,7 +117,8 @@ func shortenPieces(v *middleware.View, e *middleware.Edit, callID string, limit 
 	most := shorten.Level(sizes, int(float64(limit)*float64(sum)/float64(charged)))
 	for k, r := range shorten.Pieces(e.Parts, callID) {
 		size := sizes[0]
-		if sizes = sizes[1:]; size <= most {
+		sizes = sizes[1:]
+		if size <= most {
 			continue
 		}
 		h, contents := v.Archive(e.At, message.Text{Text: r.Text})

@@ -134,7 +134,8 @@ func (s *survey) isBulky(parts []message.Part) bool {
 	n := 0
 	for _, p := range parts {
 		if r, ok := p.(message.ToolResult); ok {
-			if n += len(r.Text); n > s.Limit.Results || r.Content != nil {
+			n += len(r.Text)
+			if n > s.Limit.Results || r.Content != nil {
 				return true
 			}
 		}

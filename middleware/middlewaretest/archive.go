@@ -173,7 +173,9 @@ func keepsFirst(ctx context.Context, s store.Store) {
 	all := textsAs(s, 4)
 	keeps(ctx, s, message.ID{1}, all[0])
 	there, twice, again := all[1], all[1], all[2]
-	there.Handle, twice.Handle, again.Handle = all[0].Handle, all[3].Handle, all[3].Handle
+	there.Handle = all[0].Handle
+	twice.Handle = all[3].Handle
+	again.Handle = all[3].Handle
 	for _, others := range [][]store.Named{{there}, {all[0], twice, again}} {
 		if err := s.Put(ctx, message.ID{1}, others); !errors.Is(err, store.ErrConflict) {
 			sawf("Put: error %v, want ErrConflict", err)

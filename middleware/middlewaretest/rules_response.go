@@ -83,7 +83,8 @@ func checkError(s *subject, req *middleware.Request) error {
 // sameError returns an error unless got is the error want and of that kind. It wraps
 // neither: the error of a test is neither.
 func sameError(got, want error, kind middleware.ErrorKind) error {
-	switch k := middleware.KindOf(got); {
+	k := middleware.KindOf(got)
+	switch {
 	case !errors.Is(got, want):
 		return fmt.Errorf("error %s, want one that is %s", fmt.Sprint(got), fmt.Sprint(want))
 	case k != kind:

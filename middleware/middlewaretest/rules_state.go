@@ -99,7 +99,8 @@ func (s *subject) talk(model middleware.Model, shared []message.Message, i int) 
 		}); err != nil {
 			return err
 		}
-		switch want := caller(i); {
+		want := caller(i)
+		switch {
 		case err != nil:
 			return fmt.Errorf("%s: the call failed: %w", want, err)
 		case resp == nil:

@@ -178,7 +178,8 @@ func (s *subject) odd(req *middleware.Request) error {
 		if err := noNewViolations(req.Messages, out.view()); err != nil {
 			return err
 		}
-		if reported = reported || out.edited() || out.reported(middleware.Repaired); !reported && !s.Changes {
+		reported = reported || out.edited() || out.reported(middleware.Repaired)
+		if !reported && !s.Changes {
 			if err := testkit.Same(req.Messages, out.view()); err != nil {
 				return fmt.Errorf("nothing was reported, but %w", err)
 			}

@@ -89,14 +89,16 @@ func (s *strict) judge(w *wire) error {
 	case bound:
 		why = s.bonds.broken(w)
 	case manual:
-		if why = s.bonds.forged(w); why == "" {
+		why = s.bonds.forged(w)
+		if why == "" {
 			why = s.bonds.torn(w)
 		}
 		if why == "" {
 			why = w.missing(w.turn(), expected)
 		}
 	case gemini:
-		if why = s.bonds.forged(w); why == "" {
+		why = s.bonds.forged(w)
+		if why == "" {
 			why = w.missing(w.turn(), unsigned)
 		}
 	case deepSeek:

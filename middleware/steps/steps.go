@@ -117,7 +117,8 @@ func Redo(ctx context.Context, env middleware.Env, history []message.Message) (S
 				undo = *u
 				again, made := l.WithRecords(s, undo.Change.Removed, len(l.IDs)-1)
 				s.All = again
-				if s.All = l.InForce(s); !slices.ContainsFunc(s.All, func(it edit.Item) bool { return slices.Contains(made, it.ID) }) {
+				s.All = l.InForce(s)
+				if !slices.ContainsFunc(s.All, func(it edit.Item) bool { return slices.Contains(made, it.ID) }) {
 					return Step{}, ErrNothing
 				}
 				why := "makes again: " + strings.TrimPrefix(u.Why, "takes back: ")

@@ -85,7 +85,8 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	r.First, r.Focus = j.fold.First, j.fold.Question
 	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
 	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.Structured
-	if r.Writer = j.author(w.model); !w.live {
+	r.Writer = j.author(w.model)
+	if !w.live {
 		return r
 	}
 	if r.Writer.Name == "" {

@@ -91,7 +91,8 @@ func (c *cache) fly(
 	defer func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if f.product = p; p == nil {
+		f.product = p
+		if p == nil {
 			delete(c.flights, k)
 		}
 		close(f.done)

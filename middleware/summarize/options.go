@@ -169,7 +169,8 @@ func (o Options) Validate() error {
 
 func (o Options) complete() Options {
 	o.Strategy.Facts = slices.Clone(o.Strategy.Facts)
-	if o.Trigger = cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85)); o.Reserve > 0 {
+	o.Trigger = cmp.Or[middleware.Trigger](o.Trigger, when.Default(0.85))
+	if o.Reserve > 0 {
 		o.Trigger = when.WithReserve(o.Reserve, o.Trigger)
 	}
 	if o.KeepRounds == 0 && o.KeepTurns == 0 && o.KeepTokens == 0 {
@@ -219,7 +220,8 @@ func (o Options) status(v *middleware.View) (s Status, err error) {
 		if level.trigger == nil {
 			break
 		}
-		if s.Due, s.Why, err = level.trigger.Met(v, func() *middleware.Plan { return nil }); err != nil {
+		s.Due, s.Why, err = level.trigger.Met(v, func() *middleware.Plan { return nil })
+		if err != nil {
 			return Status{}, err
 		}
 		s.Threshold, _ = when.Threshold(level.trigger, v)

@@ -45,7 +45,8 @@ func (e *editor) pieces(v *middleware.View) []piece {
 			}
 			free = free && v.Protected(i) == (middleware.Protection{}) && (!e.PreserveMemory || !m.Hints.Memory)
 		}
-		if p.time = last; free {
+		p.time = last
+		if free {
 			out, found = append(out, p), found || !p.isSummary()
 		}
 	}

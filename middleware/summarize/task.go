@@ -100,7 +100,8 @@ func (e *editor) gather(o *origins, b block) *material {
 		}
 		m.counts = m.counts.With(h[k].Role)
 	}
-	if m.counts[3] = f.Dropped; m.language == "" {
+	m.counts[3] = f.Dropped
+	if m.language == "" {
 		m.language = text.LanguageOf(h)
 	}
 	f.Language = string(m.language)

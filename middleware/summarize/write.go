@@ -129,7 +129,8 @@ func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 	if t.Layout == inTopics {
 		heading, write = headings.Rules, rulewriter.Summary // the seed's, which in Chinese does not state who wrote it
 	}
-	if s.Words = write(t.originals(), o); s != (text.Sections{}) {
+	s.Words = write(t.originals(), o)
+	if s != (text.Sections{}) {
 		if p, err := t.shorter(heading, s, t.counts, "by rules"); err == nil {
 			return p, nil
 		}

@@ -126,7 +126,8 @@ const LevelChanged middleware.EventKind = "level changed"
 func (t *trimmer) watch(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	before := t.state(v)
 	s := before
-	if s.level = t.level(v); s.level != before.level {
+	s.level = t.level(v)
+	if s.level != before.level {
 		b, _ := v.Budget()
 		c := Change{From: before.level, To: s.level, Tokens: v.Size().Tokens, Room: max(0, b.Room())}
 		if c.Room > 0 {

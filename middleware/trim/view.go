@@ -84,7 +84,8 @@ func (s *survey) isRecall(i int) bool {
 func (s *survey) recalledLast() bool {
 	recalled, rest := 0, 0
 	for i := range s.units {
-		switch u := &s.units[i]; {
+		u := &s.units[i]
+		switch {
 		case u.held || u.priority == message.PriorityCritical:
 		case s.isRecall(i):
 			recalled += u.total()
@@ -173,7 +174,8 @@ func (s *survey) freed(out selection) int {
 // strategy runs again if the note is longer than expected and the target is missed.
 func (s *survey) remove() (out selection, d decision, edits []middleware.Edit) {
 	for {
-		if out, d = s.choose(); s.freed(out) <= 0 {
+		out, d = s.choose()
+		if s.freed(out) <= 0 {
 			return out, d, nil
 		}
 		edits = s.edits(out)

@@ -95,7 +95,8 @@ func (c *codec) toContent(scope string, s scoped, r Content) (store.Content, err
 	}
 	data = data[copy(hash[:], data):]
 	size := int(data[0])<<8 | int(data[1])
-	if data = data[2:]; len(data) < size {
+	data = data[2:]
+	if len(data) < size {
 		return store.Content{}, fmt.Errorf("%w: %w", store.ErrDamaged, io.ErrUnexpectedEOF)
 	}
 	content := store.Content{Type: string(data[:size]), Data: string(data[size:])}

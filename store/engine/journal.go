@@ -62,7 +62,8 @@ func (j entries) Put(ctx context.Context, scope string, writes []journal.Write) 
 		if same := slices.IndexFunc(writes[:i], func(o journal.Write) bool { return o.Entry.Rev == w.Entry.Rev }); same >= 0 {
 			data = rows[same].Row.Data // sealed once, or it would be written twice
 		}
-		if rows[i], err = j.codec.entry(scope, w, data); err != nil {
+		rows[i], err = j.codec.entry(scope, w, data)
+		if err != nil {
 			return journal.Entry{}, fmt.Errorf("engine: put: %w", err)
 		}
 	}
@@ -143,7 +144,8 @@ func (c *codec) histories(scope string, rows []Row) int {
 func (c *codec) entry(scope string, w journal.Write, data []byte) (Write, error) {
 	if data == nil {
 		var err error
-		if data, err = json.Marshal(w.Entry); err == nil {
+		data, err = json.Marshal(w.Entry)
+		if err == nil {
 			err = checkSize(data)
 		}
 		if err == nil {
@@ -170,7 +172,8 @@ func checkSize(data []byte) error {
 func (c *codec) toEntry(scope string, r Row) (e journal.Entry, err error) {
 	_, _, data, err := c.unpack(c.entries, scope, r.Data)
 	if err == nil {
-		if err = checkSize(data); err == nil {
+		err = checkSize(data)
+		if err == nil {
 			err = json.Unmarshal(data, &e)
 		}
 		if err == nil && (e.Rev != r.Rev || e.Base != r.Base) {

@@ -48,7 +48,8 @@ func (e *Engine) connect() {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		b, err := e.open(e.end)
 		if err == nil {
-			if err = e.begin(b); err == nil {
+			err = e.begin(b)
+			if err == nil {
 				return
 			}
 			err = errors.Join(err, b.Close())

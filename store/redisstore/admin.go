@@ -73,7 +73,8 @@ func (b *backend) scan(ctx context.Context, pattern string, found func(keys []st
 			mu.Lock()
 			err = found(keys)
 			mu.Unlock()
-			if cursor = next; err != nil || cursor == 0 {
+			cursor = next
+			if err != nil || cursor == 0 {
 				return err
 			}
 		}
@@ -87,7 +88,8 @@ func (b *backend) List(ctx context.Context, scopes ...string) (all []engine.Usag
 		of[scope] = b.keys(scope)
 	}
 	if len(scopes) == 0 {
-		if of, err = b.filled(ctx); err != nil {
+		of, err = b.filled(ctx)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +127,8 @@ func (b *backend) list(ctx context.Context, scope string, parts []string) ([]eng
 			if r.err != nil {
 				return nil, r.err
 			}
-			if rank += n; n == 0 {
+			rank += n
+			if n == 0 {
 				break
 			}
 		}
@@ -144,7 +147,9 @@ func (r *reply) usage(scope string) engine.Usage {
 }
 
 func plus(a, b engine.Usage) engine.Usage {
-	a.Entries, a.Contents, a.Bytes = a.Entries+b.Entries, a.Contents+b.Contents, a.Bytes+b.Bytes
+	a.Entries = a.Entries + b.Entries
+	a.Contents = a.Contents + b.Contents
+	a.Bytes = a.Bytes + b.Bytes
 	if b.Used.After(a.Used) {
 		a.Used = b.Used
 	}
@@ -182,7 +187,8 @@ func (b *backend) rewriteMember(ctx context.Context, scope, part, member string,
 			continue
 		}
 		var data []byte
-		if data, err = change(scope, []byte(value[head:])); err == nil && data != nil {
+		data, err = change(scope, []byte(value[head:]))
+		if err == nil && data != nil {
 			_, err = b.run(ctx, changeScript, part, 0, member, field, value, value[:head]+string(data))
 		}
 	}

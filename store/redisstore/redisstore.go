@@ -140,7 +140,9 @@ func (b *backend) connect(ctx context.Context, rawURL string) error {
 	if err != nil {
 		return errURL
 	}
-	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
+	o.ContextTimeoutEnabled = true
+	o.DisableIdentity = true
+	o.MaintNotificationsConfig = noNotices
 	// Otherwise go-redis would try again and again, and hide the cause.
 	conn, err := newDialer(o.TLSConfig, o.DialTimeout)(ctx, o.Network, o.Addr)
 	switch {
@@ -170,7 +172,9 @@ func (b *backend) connectCluster(address string) error {
 		return errURL
 	}
 	o.Dialer = b.dialer(o.TLSConfig, o.DialTimeout)
-	o.ContextTimeoutEnabled, o.DisableIdentity, o.MaintNotificationsConfig = true, true, noNotices
+	o.ContextTimeoutEnabled = true
+	o.DisableIdentity = true
+	o.MaintNotificationsConfig = noNotices
 	b.client = redis.NewClusterClient(o)
 	return nil
 }
@@ -245,7 +249,8 @@ func (b *backend) check(ctx context.Context) error {
 		return fmt.Errorf("the keys have version %d, and this program knows version %d: update the program, or choose another prefix",
 			n, manyParts)
 	}
-	if b.parts = 1; n == manyParts {
+	b.parts = 1
+	if n == manyParts {
 		b.parts = partCount
 	}
 	return nil

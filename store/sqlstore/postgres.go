@@ -49,7 +49,8 @@ func openPostgresURL(ctx context.Context, url string) (engine.Backend, error) {
 	}
 	most := connections
 	if given, ok := config.RuntimeParams[poolSize]; ok {
-		if most, err = strconv.Atoi(given); err != nil || most < 1 {
+		most, err = strconv.Atoi(given)
+		if err != nil || most < 1 {
 			return nil, fmt.Errorf("sqlstore: open: %s is %q, want a number from 1", poolSize, given)
 		}
 		delete(config.RuntimeParams, poolSize)
@@ -169,9 +170,13 @@ func (p *postgres) Put(ctx context.Context, scope string, writes []engine.Write,
 	var ids, overs, revs, bases, conversations, data, heads, headRevs [][]byte
 	for i := range writes {
 		w := &writes[i]
-		ids, overs, revs = append(ids, w.ID[:]), append(overs, orNull(w.Over)), append(revs, w.Row.Rev[:])
+		ids = append(ids, w.ID[:])
+		overs = append(overs, orNull(w.Over))
+		revs = append(revs, w.Row.Rev[:])
 		bases, conversations = append(bases, orNull(w.Row.Base)), append(conversations, w.Row.Conversation[:])
-		data, heads, headRevs = append(data, w.Row.Data), append(heads, orNull(w.Head.ID)), append(headRevs, orNull(w.Head.Rev))
+		data = append(data, w.Row.Data)
+		heads = append(heads, orNull(w.Head.ID))
+		headRevs = append(headRevs, orNull(w.Head.Rev))
 	}
 	var use sql.NullInt64
 	var r row
@@ -209,7 +214,9 @@ func (p *postgres) PutContents(
 			there = append(there, c.Handle)
 			continue
 		}
-		handles, keys, data = append(handles, c.Handle), append(keys, c.Key[:]), append(data, c.Data)
+		handles = append(handles, c.Handle)
+		keys = append(keys, c.Key[:])
+		data = append(data, c.Data)
 	}
 	if len(there) > 0 {
 		if _, err := p.db.ExecContext(ctx, pgLink, []byte(scope), conversation[:], there); err != nil {

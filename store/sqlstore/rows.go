@@ -177,7 +177,9 @@ func (t *tables) List(ctx context.Context, scopes ...string) (all []engine.Usage
 		var scope, conversation []byte
 		var used int64
 		err := scan(&scope, &conversation, &u.Entries, &u.Contents, &u.Bytes, &used)
-		u.Scope, u.Conversation, u.Used = string(scope), id(conversation), time.UnixMilli(used)
+		u.Scope = string(scope)
+		u.Conversation = id(conversation)
+		u.Used = time.UnixMilli(used)
 		all = append(all, u)
 		return err
 	})

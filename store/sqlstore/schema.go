@@ -30,7 +30,8 @@ func version(ctx context.Context, q queryer, there string) (n int, err error) {
 	if err := q.QueryRowContext(ctx, there).Scan(&is); err != nil || !is {
 		return 0, err
 	}
-	if err = q.QueryRowContext(ctx, `select max(version) from laconic_schema`).Scan(&n); err != nil {
+	err = q.QueryRowContext(ctx, `select max(version) from laconic_schema`).Scan(&n)
+	if err != nil {
 		return 0, fmt.Errorf("read laconic_schema: %w", err)
 	}
 	if n < 1 || n > tablesVersion+1 {

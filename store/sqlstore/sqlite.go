@@ -91,7 +91,8 @@ and not exists (select 1 from laconic_contents where scope = id)`
 // much free space as the file, and stops writers for as long. Then it empties the -wal file.
 func (s *sqlite) Vacuum(ctx context.Context, ttl time.Duration) (removed int, err error) {
 	err = s.transaction(ctx, func(tx *sql.Tx) error {
-		if removed, err = s.expire(ctx, tx, ttl); err != nil {
+		removed, err = s.expire(ctx, tx, ttl)
+		if err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, sqliteDropEmpty)

@@ -141,7 +141,8 @@ func (s *sqlite) prepare(ctx context.Context, readOnly bool) error {
 		return errors.New("the file has no tables of laconic")
 	}
 	for i, end := range ends {
-		if s.files[i], err = os.Stat(s.path + end); err != nil {
+		s.files[i], err = os.Stat(s.path + end)
+		if err != nil {
 			s.files[i] = nil
 		}
 	}

@@ -90,7 +90,8 @@ func (p sqlitePut) entry(ctx context.Context, w *engine.Write) (kept message.ID,
 	var rev []byte
 	err = p.tx.QueryRowContext(ctx, p.dialect.Replace(`select h.rev from laconic_heads h join laconic_entries e using (scope, rev)
 where h.scope = ?1 and h.id = ?2 and (?3 is null or e.used >= NOW - ?3)`), p.scope, w.ID[:], millis(p.bounds.TTL)).Scan(&rev)
-	switch kept = id(rev); {
+	kept = id(rev)
+	switch {
 	case errors.Is(err, sql.ErrNoRows):
 	case err != nil || kept != w.Row.Rev && kept != w.Over:
 		return kept, err

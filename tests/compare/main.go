@@ -50,7 +50,8 @@ func run(ctx context.Context, tools string, every, least int, from, docs string)
 			return err
 		}
 		c.Source = source
-		if talks = sample(talks, every, least); len(talks) == 0 {
+		talks = sample(talks, every, least)
+		if len(talks) == 0 {
 			return fmt.Errorf("no conversation of %s has %d answers and is one of %d", source, least, every)
 		}
 		if err := c.measure(ctx, tools, talks); err != nil {

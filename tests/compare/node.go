@@ -117,7 +117,9 @@ func toWire(m *message.Message) (w wire) {
 		case message.ToolCall:
 			w.Calls = append(w.Calls, wireCall{p.ID, p.Name, p.Arguments})
 		case message.ToolResult:
-			w.ID, w.Name, w.Text = p.CallID, p.Name, p.Text
+			w.ID = p.CallID
+			w.Name = p.Name
+			w.Text = p.Text
 		case message.Thinking, message.Media, message.Opaque: // in no recording
 		}
 	}

@@ -245,7 +245,8 @@ func AskOpenAI(msgs []message.Message, inOrder bool) error {
 	var wire []openai.Message
 	for i, m := range msgs {
 		for _, one := range byCall(m) {
-			if one.Parts = onWire(one); len(one.Parts) == 0 {
+			one.Parts = onWire(one)
+			if len(one.Parts) == 0 {
 				continue
 			}
 			w, err := openai.New(one)

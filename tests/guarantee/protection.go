@@ -88,7 +88,8 @@ func (l *ledger) protection() {
 				l.notef(Protected, "message %d, %s, was not sent, or not in its place: %s", i, p, Show(c.History[i:i+1]))
 				continue
 			}
-			if at += k; p != words { // neighbouring messages of the user may be joined
+			at += k
+			if p != words { // neighbouring messages of the user may be joined
 				at++
 			}
 		}
@@ -167,7 +168,8 @@ func shortened(was, is []message.Part) bool {
 		}
 		_, media := ra.Content.(message.Media)
 		before := rb.Text[:max(0, strings.LastIndexByte(rb.Text, '\n'))]
-		switch removed := media && rb.Content == nil; {
+		removed := media && rb.Content == nil
+		switch {
 		case removed && (strings.HasPrefix(rb.Text, ra.Text) || sharesEnds(ra.Text, before) || sharesEnds(ra.Text, rb.Text)):
 			ra.Content = nil
 		case ra.Text == "\ufffd" && strings.HasPrefix(rb.Text, ra.Text) && strings.HasSuffix(rb.Text, ra.Text):

@@ -111,7 +111,8 @@ func otherPiece(w, letters, capitals uint64) int {
 	if n == 8 {
 		return 0
 	}
-	if lines &= 1<<(8*n&63) - 1; lines != 0 {
+	lines &= 1<<(8*n&63) - 1
+	if lines != 0 {
 		return bits.Len64(lines) / 8
 	}
 	return max(n-1, 1) // the last space belongs to the next piece

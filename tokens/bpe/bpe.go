@@ -81,7 +81,8 @@ func (c *Counter) Count(text string) int {
 	for at := 0; at < len(text); {
 		tokens, end := s.ascii(text, at, c.capitals)
 		n += tokens
-		if at = end; at < len(text) {
+		at = end
+		if at < len(text) {
 			end = c.split(text, at)
 			n += s.piece(text, at, end)
 			at = end

@@ -158,7 +158,8 @@ const (
 // piece returns the number of tokens of text[at:end], which is not empty: one if it is
 // a token, otherwise the result of merging its bytes.
 func (s *scratch) piece(text string, at, end int) int {
-	switch n := end - at; {
+	n := end - at
+	switch {
 	case n < 8:
 		return s.shortPiece(shortKey(text, at, n), text, at, end)
 	case n < 16:
@@ -197,7 +198,8 @@ func (s *scratch) longPiece(text string, at, end int) int {
 		}
 	}
 	tokens := s.count(text, at, end)
-	if k.rest.high |= uint64(tokens) << countAt; tokens <= 15 {
+	k.rest.high |= uint64(tokens) << countAt
+	if tokens <= 15 {
 		*known = k
 	}
 	return tokens

@@ -285,7 +285,8 @@ func classAt(text string, at int) (class, int) {
 // the text is valid.
 func wideClassAt(text string, at int) (class, int) {
 	const low = 0x3f
-	switch b := text[at:]; {
+	b := text[at:]
+	switch {
 	case b[0] < 0xe0:
 		return classes[rune(b[0]&0x1f)<<6|rune(b[1]&low)], 2
 	case b[0] < 0xf0:

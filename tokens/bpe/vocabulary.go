@@ -143,7 +143,8 @@ func (t *table) add(token string, rank uint32) {
 		first.begins, last.ends = min(first.begins, rank), min(last.ends, rank)
 	}
 	var h uint64
-	switch n := len(token); {
+	n := len(token)
+	switch {
 	case n == 2:
 		t.pairs[pair(token, 0)].rank = rank
 		return
@@ -166,7 +167,8 @@ func (t *table) add(token string, rank uint32) {
 
 // rank returns the rank of text[at:end], which is not empty.
 func (t *table) rank(text string, at, end int) uint32 {
-	switch n := end - at; {
+	n := end - at
+	switch {
 	case n == 2:
 		return t.pairs[pair(text, at)].rank
 	case n < 8:

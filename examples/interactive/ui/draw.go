@@ -82,7 +82,8 @@ func (m *Model) list(height int) (out []string) {
 		name := ansi.Truncate(label(r), 9, "…")
 		line := fmt.Sprintf("%3d %s %s%s %6s  %s%s", i, colored(kindOf[r.Role], look[kindOf[r.Role]].glyph), name,
 			strings.Repeat(" ", 9-ansi.StringWidth(name)), number(r.tokens), mark, strings.Join(strings.Fields(text(r.Message)), " "))
-		if line = " " + line; i == m.cursor {
+		line = " " + line
+		if i == m.cursor {
 			line = lipgloss.NewStyle().Reverse(true).Render(ansi.Truncate(">"+ansi.Strip(line[1:]), m.width, "…"))
 		}
 		out = append(out, line)

@@ -70,7 +70,8 @@ func (m *Model) of(ctx context.Context, history []message.Message, d *middleware
 	shown := d.Before.History()              // in the order of the positions
 	if message.Leading(shown) < len(shown) { // else there is nothing to edit yet
 		var err error
-		if s.steps, err = steps.History(ctx, m.Env, s.history); err != nil {
+		s.steps, err = steps.History(ctx, m.Env, s.history)
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +110,9 @@ func (s *state) place(v *middleware.View) {
 		for _, run := range span.Edit.Runs {
 			for k := lead + run.First; k <= lead+run.Last; k++ {
 				r := &s.rows[k]
-				r.by, r.now, r.fate = plain(span.Edit.Middleware, " "), r.now+text(v.At(i)), "folded"
+				r.by = plain(span.Edit.Middleware, " ")
+				r.now = r.now + text(v.At(i))
+				r.fate = "folded"
 				if span.Edit.Kind == journal.Rewrite {
 					r.fate = "cleared"
 				}
@@ -127,7 +130,9 @@ func (s *state) plans() []string {
 	calls, reasons := 0.0, []string(nil)
 	for _, e := range s.draft.Events {
 		if e.Kind == middleware.Edited {
-			cost, saves, calls = cost+e.Economics.Cost, saves+e.Economics.Saves, max(calls, e.Economics.BreakEven)
+			cost = cost + e.Economics.Cost
+			saves = saves + e.Economics.Saves
+			calls = max(calls, e.Economics.BreakEven)
 			reasons = append(reasons, plain(e.By+": "+e.Why, " "))
 		}
 	}

@@ -105,7 +105,9 @@ func (m *Model) show(now *state) {
 	if m.now == nil || m.cursor == len(m.now.rows)-1 {
 		m.cursor = len(now.rows) - 1
 	}
-	m.now, m.Request.Messages, m.cursor = now, now.history, max(0, min(m.cursor, len(now.rows)-1))
+	m.now = now
+	m.Request.Messages = now.history
+	m.cursor = max(0, min(m.cursor, len(now.rows)-1))
 }
 
 func (m *Model) press(key string) tea.Cmd {
@@ -209,7 +211,8 @@ func (m *Model) edit() tea.Cmd {
 	_, text := withText(parts, "")
 	dir, err := os.MkdirTemp("", "laconic")
 	file := filepath.Join(dir, "edit.txt")
-	if err = errors.Join(err, os.WriteFile(file, []byte(text+"\n"), 0o600)); err != nil {
+	err = errors.Join(err, os.WriteFile(file, []byte(text+"\n"), 0o600))
+	if err != nil {
 		m.status = plain(err.Error(), " ")
 		return nil
 	}
@@ -218,7 +221,8 @@ func (m *Model) edit() tea.Cmd {
 	command := exec.CommandContext(m.ctx, words[0], words[1:]...) //nolint:gosec // the user's own editor
 	return tea.ExecProcess(command, func(err error) tea.Msg {
 		written, failed := os.ReadFile(file)
-		if err = errors.Join(err, failed, os.RemoveAll(dir)); err != nil {
+		err = errors.Join(err, failed, os.RemoveAll(dir))
+		if err != nil {
 			return done{err: err}
 		}
 		own := strings.TrimSuffix(string(written), "\n")

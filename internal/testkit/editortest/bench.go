@@ -50,7 +50,8 @@ func Growing(b *testing.B, h []message.Message, caller func() func([]message.Mes
 	call(h[:Messages-100])
 	n := Messages - 100
 	for b.Loop() {
-		if n += 2; n > Messages+100 {
+		n += 2
+		if n > Messages+100 {
 			b.StopTimer()
 			call = caller()
 			n = Messages - 100

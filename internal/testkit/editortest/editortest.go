@@ -64,11 +64,13 @@ func skeleton(m message.Message, left func(m message.Message, p message.Part) me
 			p = q
 		case message.ToolResult:
 			q.Text, q.Content = "", nil
-			if p = q; len(parts) > 0 && parts[len(parts)-1] == p {
+			p = q
+			if len(parts) > 0 && parts[len(parts)-1] == p {
 				continue
 			}
 		case message.Text, message.Thinking, message.Media, message.Opaque:
-			if p = left(m, p); p == nil {
+			p = left(m, p)
+			if p == nil {
 				continue
 			}
 		}

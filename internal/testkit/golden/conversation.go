@@ -68,7 +68,8 @@ func parseHead(line string) (message.Message, error) {
 		case "memory":
 			m.Hints.Memory = true
 		default:
-			if m.Hints.Priority = priorities[hint]; m.Hints.Priority == 0 {
+			m.Hints.Priority = priorities[hint]
+			if m.Hints.Priority == 0 {
 				return m, fmt.Errorf("golden: want pinned, memory, low, normal, high or critical, got %q", hint)
 			}
 		}
@@ -216,7 +217,8 @@ func repetition(s string) (unit string, n int) {
 	const longest, fewest = 40, 4
 	for size := 1; size <= min(longest, len(s)/fewest); size++ {
 		unit = s[:size]
-		if n = len(s) / size; s == strings.Repeat(unit, n) && !strings.ContainsAny(unit, "\n»") {
+		n = len(s) / size
+		if s == strings.Repeat(unit, n) && !strings.ContainsAny(unit, "\n»") {
 			return unit, n
 		}
 	}

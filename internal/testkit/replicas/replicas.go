@@ -171,7 +171,8 @@ func (r *Replica) follow(ids []message.ID) (t, parent *track, grown bool) {
 	}
 	c := *parent
 	c.ids = ids
-	if grown = common == len(parent.ids); !grown && c.entry.at >= common {
+	grown = common == len(parent.ids)
+	if !grown && c.entry.at >= common {
 		c.entry = none()
 	}
 	return &c, parent, grown
@@ -207,7 +208,8 @@ func (t *track) known() Edits {
 // read finds the newest entry.
 func (r *Replica) read(t *track, f Fault) {
 	r.Finds += t.reads(f)
-	if t.tried = true; f == Down {
+	t.tried = true
+	if f == Down {
 		return
 	}
 	if e := r.journal.find(t.ids, max(t.entry.at, 0)); e != nil {
@@ -262,7 +264,8 @@ func (r *Replica) write(t *track, h []message.Message, list Edits, f Fault) Edit
 			return list
 		}
 		r.Finds++
-		if t.entry = r.journal.find(t.ids, at); !maps.Equal(list, t.entry.edits) {
+		t.entry = r.journal.find(t.ids, at)
+		if !maps.Equal(list, t.entry.edits) {
 			t.unsaved = nil
 			return maps.Clone(t.entry.edits)
 		}
@@ -289,7 +292,8 @@ func (r *Replica) before(t *track, question int, list Edits, f Fault) (early, wr
 		if f == Down {
 			return nil, nil, false
 		}
-		if early = r.journal.find(t.ids[:question+1], 0); early == nil {
+		early = r.journal.find(t.ids[:question+1], 0)
+		if early == nil {
 			early = none()
 		}
 	}

@@ -85,7 +85,9 @@ var Read = sync.OnceValues(func() (s Texts, err error) {
 		}
 		s.JSON = string(out[:min(len(out), enough)])
 	}
-	s.Code, s.Prose, s.Chinese = code.String(), prose.String(), Chinese(enough)
+	s.Code = code.String()
+	s.Prose = prose.String()
+	s.Chinese = Chinese(enough)
 	return s, nil
 })
 

@@ -108,7 +108,9 @@ func (d *draft) fill(ranked []*fact) {
 			d.picked = slices.DeleteFunc(d.picked, func(g *fact) bool { return g.isIn(f) })
 			d.text = compose(d.picked)
 		}
-		d.picked, d.text, d.bound = append(d.picked, f), d.text+more, bound
+		d.picked = append(d.picked, f)
+		d.text = d.text + more
+		d.bound = bound
 	}
 }
 

@@ -26,7 +26,8 @@ var (
 func gutterOf(line string) (g gutter) {
 	const longest, sure = 5, 4 // digits: a longer number identifies something; marks
 	from := lex.Skip(line, 0, " \t>")
-	if g.before = fileOf(line[from:]); g.before != "" {
+	g.before = fileOf(line[from:])
+	if g.before != "" {
 		from += len(g.before) + 1
 	}
 	for _, lead := range leads {
@@ -37,7 +38,8 @@ func gutterOf(line string) (g gutter) {
 	end := lex.Skip(line, from, digits)
 	if end > from && end-from <= longest {
 		for i, mark := range marks {
-			if g.size = end + len(mark); strings.HasPrefix(line[end:], mark) {
+			g.size = end + len(mark)
+			if strings.HasPrefix(line[end:], mark) {
 				g.n, _ = strconv.Atoi(line[from:end])
 				g.sure = i < sure || strings.Contains(g.before, ".") ||
 					mark == ":" && g.before == "" && lex.InName(line, g.size) && line[g.size] > '9'
@@ -72,7 +74,8 @@ func (s *scanner) takeGutter(from int) (body int) {
 	last, g := s.gutter, gutterOf(s.text[from:s.end])
 	isNext := func(g, last gutter, n int) bool { return g.n > n && g.n == last.n+n && g.before == last.before }
 	follows := isNext(g, last, 1)
-	if s.gutter = g; g.n == 0 {
+	s.gutter = g
+	if g.n == 0 {
 		return from
 	}
 	if !follows && !g.sure {
@@ -93,7 +96,8 @@ func (s *scanner) takeGutter(from int) (body int) {
 		}
 		s.last = g.n
 	}
-	if body = from + g.size; strings.TrimSpace(s.text[body:s.end]) == "" { // an empty line: a part begins or ends here
+	body = from + g.size
+	if strings.TrimSpace(s.text[body:s.end]) == "" { // an empty line: a part begins or ends here
 		return from
 	}
 	return body

@@ -82,7 +82,8 @@ func (s *scanner) line(from int) {
 		from += len(inDiff.FindString(s.text[from:s.end]))
 	}
 	from = lex.Skip(s.text[:s.end], from, " \t-*#>")
-	if s.list = s.list && !lex.InName(s.text[:s.end], from); !s.list {
+	s.list = s.list && !lex.InName(s.text[:s.end], from)
+	if !s.list {
 		s.key = ""
 	}
 	s.fresh = s.list
@@ -113,7 +114,9 @@ func (s *scanner) words(from, to int) {
 		case '[':
 			s.list, s.fresh = s.key != "", s.key != ""
 		case '}', ']', '{':
-			s.list, s.fresh, s.key = false, false, ""
+			s.list = false
+			s.fresh = false
+			s.key = ""
 		case ',':
 			s.fresh = s.list
 		case '\\': // an escape, or a part of a path
@@ -208,12 +211,15 @@ func (s *scanner) quoted(i, to int) (next int) {
 	w, after := s.text[from:from+n], lex.Skip(s.text[:to], from+n+1, " ")
 	switch {
 	case after < to && s.text[after] == ':':
-		if s.fresh = false; strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != ' ' }) { // not only letters and underscores
+		s.fresh = false
+		if strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != ' ' }) { // not only letters and underscores
 			if k := kindOf(w); k != symbol && k != code && k != text {
 				s.take(w, k) // {"1656367028": {…}}
 			}
 		}
-		s.key, s.fresh, s.list = w, true, false
+		s.key = w
+		s.fresh = true
+		s.list = false
 		return after + 1
 	case s.fresh && (after == to || strings.IndexByte(",]})\r", s.text[after]) >= 0):
 		s.take(w, kindOf(w))
@@ -227,7 +233,8 @@ func (s *scanner) quoted(i, to int) (next int) {
 // kindOf returns the kind of all of a value.
 func kindOf(w string) kind {
 	from, end, _ := lex.NameAt(w, 0)
-	switch n, k := phrase(w[from:], end-from); {
+	n, k := phrase(w[from:], end-from)
+	switch {
 	case n == len(w):
 		return k
 	case end-from == len(w):

@@ -94,7 +94,8 @@ func In(said string) (line, hint string, tested bool) {
 	}
 	var p pairs
 	p.have(said, true)
-	if line = p.shows("failed", said); line != "" {
+	line = p.shows("failed", said)
+	if line != "" {
 		return line, "", matches("test", said)
 	}
 	if p.shows("some", said) != "" {

@@ -47,7 +47,8 @@ func escape(text string) (r rune, n int) {
 	}
 	if len(text) >= size && text[0] == 'u' {
 		v, err := strconv.ParseUint(text[1:size], 16, 16)
-		if r = rune(v); err == nil && r >= utf8.RuneSelf && unicode.IsPrint(r) {
+		r = rune(v)
+		if err == nil && r >= utf8.RuneSelf && unicode.IsPrint(r) {
 			return r, size
 		}
 	}

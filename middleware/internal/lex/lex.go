@@ -253,7 +253,9 @@ func (t *Token) readHan(s string) int {
 	if single := n == len("一"); !ok || single && (v == 1 || !strings.HasPrefix(rest[n:], "点") && unitName(s[t.From+n:]) == "") {
 		return 0
 	}
-	t.Kind, t.Amount, t.Text = Digits, Amount{true, v, 1}, strconv.FormatFloat(v, 'f', -1, 64)
+	t.Kind = Digits
+	t.Amount = Amount{true, v, 1}
+	t.Text = strconv.FormatFloat(v, 'f', -1, 64)
 	return t.From + n
 }
 

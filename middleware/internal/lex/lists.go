@@ -34,13 +34,16 @@ func Lists(file, sep string) map[string]*List {
 			all[name] = l
 		}
 		for w := range strings.SplitSeq(words, sep) {
-			if w = strings.TrimSpace(w); w == "" {
+			w = strings.TrimSpace(w)
+			if w == "" {
 				continue
 			}
 			if w[0] >= utf8.RuneSelf {
 				l.wide = append(l.wide, len(l.Words))
 			}
-			l.Words, l.Means, l.means[w] = append(l.Words, w), append(l.Means, meaning), meaning
+			l.Words = append(l.Words, w)
+			l.Means = append(l.Means, meaning)
+			l.means[w] = meaning
 		}
 	}
 	return all

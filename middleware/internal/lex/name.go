@@ -17,7 +17,8 @@ func NameAt(text string, i int) (from, end, next int) {
 				end = linkEnd(text, end+len("://"))
 				return i, end, end
 			}
-			if size = joins(text, i, end); size > 0 {
+			size = joins(text, i, end)
+			if size > 0 {
 				signs = true
 			}
 		} else if !c.InWord() {
@@ -28,15 +29,18 @@ func NameAt(text string, i int) (from, end, next int) {
 		}
 		end += size
 	}
-	if next = max(end, i+1); !signs {
+	next = max(end, i+1)
+	if !signs {
 		return i, end, next
 	}
 	w := strings.TrimRight(text[i:end], ".-:@+#$~")
 	end = i + len(w)
-	if w = strings.TrimLeft(w, ":-+"); !strings.Contains(w, "/") { // ./a and ~/b
+	w = strings.TrimLeft(w, ":-+")
+	if !strings.Contains(w, "/") { // ./a and ~/b
 		w = strings.TrimLeft(w, ".:-+~")
 	}
-	if from = end - len(w); w != "" && isDigit(w[0]) && from > i && strings.IndexByte("+-", text[from-1]) >= 0 { // -5
+	from = end - len(w)
+	if w != "" && isDigit(w[0]) && from > i && strings.IndexByte("+-", text[from-1]) >= 0 { // -5
 		from--
 	}
 	return from, end, next

@@ -53,7 +53,8 @@ func ShapeOf(s string) Shape {
 	if digits+signs+t.humps == 0 && t.n[Upper] < t.letters {
 		return ShapeNone
 	}
-	switch at := strings.IndexByte(s, '@'); {
+	at := strings.IndexByte(s, '@')
+	switch {
 	case signs > 2 && strings.Contains(s, "://"), at > 0 && strings.IndexByte(s[at:], '.') > 1 && !strings.Contains(s, "/"):
 		return ShapeLink
 	case digits > 5 && t.letters < 3 && signs > 1 && day.MatchString(s):
@@ -67,7 +68,8 @@ func ShapeOf(s string) Shape {
 	}
 	const unit, hash = 3, 7 // how many letters and digits
 	joined, dots := signs > 0 && strings.ContainsAny(s, "_-"), strings.Count(s, ".")
-	switch rest := strings.TrimLeft(s, "0123456789."); {
+	rest := strings.TrimLeft(s, "0123456789.")
+	switch {
 	case digits > 0 && strings.Trim(s, "0123456789abcdef") == "":
 		if len(s) >= hash {
 			return ShapeID

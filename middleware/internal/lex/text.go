@@ -87,7 +87,8 @@ func (t *Text) findSpans() {
 		for from := sp.From; from < sp.To; { // the parts between ellipses
 			part, _, open := strings.Cut(t.Folded[from:sp.To], "...")
 			it := Item{Kind: kind, Span: Span{from, from + len(part)}, Open: open && !strings.HasSuffix(part, " ")}
-			if it.Words = t.WordsIn(it.From, it.To); len(it.Words) > 0 {
+			it.Words = t.WordsIn(it.From, it.To)
+			if len(it.Words) > 0 {
 				t.add(it)
 			}
 			from = it.To + len("...")
@@ -134,7 +135,9 @@ func (t *Text) findNames() {
 		at := t.Tokens[i].From
 		from, end, next := NameAt(t.Folded, at)
 		if t.Folded[at] == '-' && t.Tokens[i].Kind == Word {
-			from, end, next = at, t.Tokens[i].To(), t.Tokens[i].To()
+			from = at
+			end = t.Tokens[i].To()
+			next = t.Tokens[i].To()
 			t.addName(Item{Kind: Name, Span: Span{from, end}}, from)
 		} else if from < end {
 			t.findName(from, t.withoutPlace(from, end))

@@ -59,7 +59,8 @@ var ranges = [unicode.MaxASCII][3]int16{
 // read reads a token as a field.
 func (f *fields) read(field byte, t *Token) (ok bool) {
 	half, n := halves[strings.ToLower(t.Suffix)], int16(0)
-	switch r := ranges[field]; {
+	r := ranges[field]
+	switch {
 	case field == 'N':
 		n = int16(months[t.Text])
 	case field == 'w', field == 'W' && t.Kind == Word:

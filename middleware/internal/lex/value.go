@@ -52,10 +52,12 @@ var begins = func() map[string]bool {
 }()
 
 func valueAt(toks []Token, i int) (v Value, ok bool) {
-	if v, ok = readTime(toks, i); ok {
+	v, ok = readTime(toks, i)
+	if ok {
 		return v, true
 	}
-	if v, ok = readAmount(toks, i); ok {
+	v, ok = readAmount(toks, i)
+	if ok {
 		return v, true
 	}
 	return readWord(toks, i)
@@ -73,13 +75,17 @@ func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
 	if currencies.Has(t.Text) { // $5, EUR 5
 		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
-			i, t, v.Units = i+1, *next, []Unit{{money, 1}}
+			i = i + 1
+			t = *next
+			v.Units = []Unit{{money, 1}}
 		}
 	}
 	if t.Kind != Digits && !t.Amount.Has {
 		return Value{}, false
 	}
-	v.Amount, v.To, v.Literal = t.Amount, i+1, strings.TrimSuffix(t.Text, strings.ToLower(t.Suffix))
+	v.Amount = t.Amount
+	v.To = i + 1
+	v.Literal = strings.TrimSuffix(t.Text, strings.ToLower(t.Suffix))
 	if !v.Has { // 1.2.3
 		return v, true
 	}
@@ -122,7 +128,8 @@ func (v *Value) readUnit(toks []Token) {
 	if name := unitName(chinese.String()); name != "" {
 		v.Units, v.To = unitsOf(strings.TrimPrefix(name, "个")), v.To+utf8.RuneCountInString(name)
 	} else if len(t.Raw) != 1 || t.Glued || strings.IndexByte("sgVAWB%", t.Raw[0]) >= 0 { // 5 a day
-		if v.Units = unitsOf(t.Raw); v.Units != nil {
+		v.Units = unitsOf(t.Raw)
+		if v.Units != nil {
 			v.To++
 		}
 	}

@@ -57,7 +57,8 @@ func Within(text string, limit, least int, size func(string) int, mark func(left
 			return "", false
 		}
 		s := Ends(text, keep/2, keep/2, mark)
-		if now = size(s); now <= limit && len(s) < len(text) {
+		now = size(s)
+		if now <= limit && len(s) < len(text) {
 			return s, true
 		}
 	}

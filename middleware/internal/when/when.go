@@ -202,7 +202,8 @@ func (f fallback) Validate() error { return fraction(f).Validate() }
 func (f fallback) cost() int       { return 0 }
 
 func (f fallback) Below(v *middleware.View) (tokens int, of string) {
-	if tokens, of = fraction(f).Below(v); tokens == 0 {
+	tokens, of = fraction(f).Below(v)
+	if tokens == 0 {
 		return DefaultTokens, unknownWindow(v)
 	}
 	return tokens, of

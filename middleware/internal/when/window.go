@@ -44,7 +44,8 @@ func (window) Threshold(v *middleware.View) (tokens int, ok bool) {
 
 func (window) Below(v *middleware.View) (tokens int, of string) {
 	b, known := v.Budget()
-	switch tokens, _ = windowLimit(b); {
+	tokens, _ = windowLimit(b)
+	switch {
 	case !known:
 		return DefaultTokens, unknownWindow(v)
 	case b.Reserve > b.Window/4:

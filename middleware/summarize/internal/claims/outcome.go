@@ -44,7 +44,10 @@ func (s *Source) addRun(r facts.Run) {
 	}
 	s.tested = s.tested || r.Tested ||
 		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || runners.Has(t.Text) })
-	c.newest, c.at, c.passed, c.failed = "", s.runs, c.passed || r.Passed, c.failed || r.Failed
+	c.newest = ""
+	c.at = s.runs
+	c.passed = c.passed || r.Passed
+	c.failed = c.failed || r.Failed
 	if r.Passed {
 		c.newest = good
 	} else if r.Failed {
@@ -77,7 +80,8 @@ func subjectsOf(line string) map[string]int {
 		}
 		field = name
 		for _, t := range lex.Tokens(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
-			switch subject := subjectOf(t.Text); {
+			subject := subjectOf(t.Text)
+			switch {
 			case subject == "test" && !script: // a tool for tests, rather than a script of this name
 				all[subject] = 2
 			case subject != "":

@@ -48,10 +48,12 @@ func (s *Source) note(body string, by role) {
 		}
 		last, all = now, append(all, now...)
 	}
-	if s.assents = s.assents || by == said && assents; by == said && assents && !refuses && len(others) <= long {
+	s.assents = s.assents || by == said && assents
+	if by == said && assents && !refuses && len(others) <= long {
 		s.addStatement(s.asked)
 	}
-	if s.asked = (statement{}); by == told {
+	s.asked = (statement{})
+	if by == told {
 		s.asked = statement{words: slices.Compact(slices.Sorted(slices.Values(all))), counts: true, asked: asked}
 	}
 }
@@ -69,7 +71,8 @@ func (s *Source) addStatement(st statement) {
 func contents(toks []lex.Token) (words []string, negated bool) {
 	for i, t := range toks {
 		w := ""
-		switch next := lex.At(toks, i+1); {
+		next := lex.At(toks, i+1)
+		switch {
 		case negations.Has(t.Text) || refusal.Has(t.Text) || t.Kind == lex.Han && refusal.Has(t.Text+next.Text):
 			negated = true
 		case t.Kind == lex.Han && next.Kind == lex.Han && !plain.Has(t.Text+next.Text) && !negations.Has(next.Text):
@@ -122,7 +125,8 @@ func (s *Source) approved(words []string) bool {
 	const most = 2000
 	n, newest, share := map[int]int{}, -1, 2
 	if strings.ContainsFunc(strings.Join(words, ""), lex.IsHan) {
-		if share = 3; !s.wide {
+		share = 3
+		if !s.wide {
 			return s.assents
 		}
 	}

@@ -199,7 +199,8 @@ func (s *Source) addDigits(word string) {
 
 // plainDigits removes zeros at the beginning.
 func plainDigits(d string) string {
-	if d = strings.TrimLeft(d, "0"); d == "" || d[0] == '.' {
+	d = strings.TrimLeft(d, "0")
+	if d == "" || d[0] == '.' {
 		return "0" + d
 	}
 	return d
@@ -212,7 +213,9 @@ func (s *Source) addValue(v *lex.Value, by role) {
 		return
 	case v.Date != lex.Day{}:
 		d := v.Date
-		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}], s.dates[lex.Day{Month: d.Month}] = true, true, true
+		s.dates[d] = true
+		s.dates[lex.Day{Day: d.Weekday()}] = true
+		s.dates[lex.Day{Month: d.Month}] = true
 		if d.Month > 0 {
 			s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
 		}

@@ -80,7 +80,8 @@ func wordsIn(whole string) string {
 		return strings.TrimSpace(lex.Unescape(m[1] + m[2]))
 	}
 	first, rest, _ := strings.Cut(whole, "\n")
-	if first = strings.TrimSpace(first); strings.HasSuffix(first, ":") {
+	first = strings.TrimSpace(first)
+	if strings.HasSuffix(first, ":") {
 		first += " " + rest
 	}
 	m := patterns["said"][0].FindStringSubmatch(strings.ReplaceAll(first, "\n", " "))

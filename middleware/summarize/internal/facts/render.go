@@ -102,7 +102,9 @@ func (o Options) write(heading string, w *wording, all [sections][]string) strin
 			if n > most {
 				return
 			}
-			kept[i], most, room = kept[i]+1, most-n, room-n
+			kept[i] = kept[i] + 1
+			most = most - n
+			room = room - n
 		}
 	}
 	share := room / int(sections)
@@ -129,7 +131,8 @@ func (s *Set) Resume(facts string) {
 	for line := range strings.SplitSeq(facts, "\n") {
 		fact, ok := strings.CutPrefix(line, "- ")
 		if !ok {
-			if w, in = &english, slices.Index(english.titles[:], line); in < 0 {
+			w, in = &english, slices.Index(english.titles[:], line)
+			if in < 0 {
 				w, in = &chinese, slices.Index(chinese.titles[:], line)
 			}
 			continue

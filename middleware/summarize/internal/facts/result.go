@@ -158,7 +158,8 @@ func outerLines(output string) (lines []string) {
 // happened, or with what it happened to. In a result that is an error, any short line counts.
 func stopIn(lines []string, isError bool) state {
 	for _, line := range lines {
-		if line = strings.Trim(line, " \t[]<>()*.!。"); line == "" || len(line) > longestNote {
+		line = strings.Trim(line, " \t[]<>()*.!。")
+		if line == "" || len(line) > longestNote {
 			continue
 		}
 		anywhere := isError || slices.ContainsFunc(lists["subject"].Words, func(w string) bool { return strings.HasPrefix(line, w) })

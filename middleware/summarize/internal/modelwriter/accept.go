@@ -73,14 +73,16 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 		return "", nil, r
 	}
 	if !t.notes && (t.Structured || len(t.Concepts) > 0) {
-		if text, r = t.parse(text); r != nil {
+		text, r = t.parse(text)
+		if r != nil {
 			return "", nil, r
 		}
 	}
 	if r := cmp.Or(t.rejectImitation(text), t.rejectForm(text), t.rejectLength(text)); r != nil || t.notes {
 		return text, nil, r
 	}
-	if words, items, r = t.Inventions.apply(text, t.sections, t.last); r == nil && words != text {
+	words, items, r = t.Inventions.apply(text, t.sections, t.last)
+	if r == nil && words != text {
 		r = t.rejectForm(words)
 	}
 	return words, items, r
@@ -362,7 +364,8 @@ const markup = "#*_>-+` \t\n\"'“”「『【["
 func fold(s string) string {
 	var lines []string
 	for line := range strings.Lines(strings.ToLower(lex.Fold(apostrophes.Replace(s)))) {
-		if line = oneSpace(line); line != "" {
+		line = oneSpace(line)
+		if line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -38,12 +38,14 @@ func (s *session) try(ctx context.Context, p *prompt) (string, error) {
 		if r != nil {
 			a.Reason, a.Err = r.Reason, r
 		}
-		if a.Usage = resp.Usage; a.Usage == (message.Usage{}) {
+		a.Usage = resp.Usage
+		if a.Usage == (message.Usage{}) {
 			a.Usage = message.Usage{Input: s.Meter.Request(p.Messages, p.Tools), Output: s.Meter.Message(resp.Message)}
 		}
 		a.Cost, _ = s.Writer.Known.Price.Cost(a.Usage)
 	} else {
-		if a.Reason, a.Err = Failed, err; ctx.Err() != nil {
+		a.Reason, a.Err = Failed, err
+		if ctx.Err() != nil {
 			a.Err = fmt.Errorf("summarize: %w", ctx.Err())
 		}
 		s.shrink(p, a.Err)

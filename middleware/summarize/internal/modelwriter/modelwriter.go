@@ -123,7 +123,10 @@ func newSession(r Request) *session {
 	a := &r.Writer
 	switch {
 	case len(r.Concepts) > 0:
-		r.Live, r.Structured, a.Task, a.Sections = nil, false, "", []string{}
+		r.Live = nil
+		r.Structured = false
+		a.Task = ""
+		a.Sections = []string{}
 	case a.Sections == nil && a.Task == "" && !r.Structured:
 		a.Sections = wordingOf(r.Language).sections(r.Seed, r.Constraints, r.Files)
 	}
@@ -197,10 +200,12 @@ func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier un
 		if len(pieces) > 1 {
 			return "", pieces, nil
 		}
-		if answer, err = s.try(ctx, s.fresh(*t, pieces[0], earlier)); err == nil {
+		answer, err = s.try(ctx, s.fresh(*t, pieces[0], earlier))
+		if err == nil {
 			return answer, nil, nil
 		}
-		if *t = t.again(err); t.failures > s.Writer.Retries || !passing(err) {
+		*t = t.again(err)
+		if t.failures > s.Writer.Retries || !passing(err) {
 			return "", nil, err
 		}
 	}

@@ -270,7 +270,8 @@ func parseWording(file string) wording {
 	for line := range strings.Lines(file) {
 		line = strings.TrimRight(line, "\n")
 		between := map[bool]string{true: "\n", false: " "}[strings.HasSuffix(name, "sections")]
-		switch rest, isName := strings.CutPrefix(line, "@"); {
+		rest, isName := strings.CutPrefix(line, "@")
+		switch {
 		case isName:
 			name = rest
 		case line != "" && name != "":

@@ -83,7 +83,8 @@ func wantStrange(all []passage) {
 	slices.SortStableFunc(strange, func(a, b *passage) int { return cmp.Compare(b.strange, a.strange) })
 	room := middle
 	for _, s := range strange {
-		if s.wanted = s.cost <= room; s.wanted {
+		s.wanted = s.cost <= room
+		if s.wanted {
 			room -= s.cost
 		}
 	}

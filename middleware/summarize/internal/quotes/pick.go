@@ -85,7 +85,8 @@ func (p *picker) want(m message) {
 		s.cost = p.count(s.text)
 		size += s.cost
 		s.cost += p.markCost(m.from + i)
-		if s.isGap = strings.TrimSpace(s.text) == gap; s.isGap {
+		s.isGap = strings.TrimSpace(s.text) == gap
+		if s.isGap {
 			gaps++
 		}
 	}
@@ -113,7 +114,8 @@ func (p *picker) choose(room int) (missing bool) {
 	const least = 300 // tokens: in less, there is no room for what is not a rule
 	cost := 0
 	for i := range p.all {
-		if p.all[i].taken = false; p.all[i].wanted {
+		p.all[i].taken = false
+		if p.all[i].wanted {
 			cost += p.all[i].cost
 		}
 	}
@@ -210,7 +212,8 @@ func (p *picker) lines() (lines []string) {
 			continue
 		}
 		joins := before >= 0 && p.all[before].of == s.of && p.all[before].mark+s.mark == ""
-		switch last := len(lines) - 1; {
+		last := len(lines) - 1
+		switch {
 		case joins && before == i-1:
 			lines[last] += s.text
 		case joins:

@@ -137,7 +137,8 @@ var (
 func (s *Set) add(whole string, resumed bool) {
 	const start = 100 // bytes in which a text of a program is recognised
 	head, tail := text.Ends(whole)
-	if whole = head + "\n" + tail; !resumed && opening.MatchString(shorten.Head(whole, start)) {
+	whole = head + "\n" + tail
+	if !resumed && opening.MatchString(shorten.Head(whole, start)) {
 		return
 	}
 	if !resumed && strings.Contains(whole, "</") {
@@ -146,7 +147,8 @@ func (s *Set) add(whole string, resumed bool) {
 	if !resumed {
 		whole = text.WithoutRanks(whole)
 	}
-	if whole = strings.TrimSpace(text.Clean(whole)); whole == "" {
+	whole = strings.TrimSpace(text.Clean(whole))
+	if whole == "" {
 		return
 	}
 	if i, ok := s.newest[whole]; ok {

@@ -30,7 +30,8 @@ const (
 // judge finds the rank of a passage, which is that of its highest sentence, and whether it refers to the one before it.
 func (p *picker) judge(i int) {
 	s := &p.all[i]
-	switch s.rank = chat; {
+	s.rank = chat
+	switch {
 	case s.mark == Correction:
 		s.rank = correction
 	case !s.code:

@@ -166,7 +166,8 @@ func divide(said string) (all []sentence, languages []string) {
 		}
 		s := sentence{text: line[text.MarkOf(line):], heading: line[0] == '#'}
 		s.item = len(s.text) < len(line)
-		if s.text = strings.TrimSpace(strings.TrimLeft(s.text, "#")); strings.ContainsFunc(s.text, unicode.IsLetter) {
+		s.text = strings.TrimSpace(strings.TrimLeft(s.text, "#"))
+		if strings.ContainsFunc(s.text, unicode.IsLetter) {
 			all = append(all, s)
 		}
 	}

@@ -28,7 +28,8 @@ func State(msgs []message.Message, o Options) string {
 	if cut := ends(long.text, room, o); cut != "" {
 		return heading + "\n" + cut + open
 	}
-	if open = strings.TrimPrefix(open, "\n"); o.fits(open) {
+	open = strings.TrimPrefix(open, "\n")
+	if o.fits(open) {
 		return open
 	}
 	return ""

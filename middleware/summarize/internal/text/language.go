@@ -174,7 +174,10 @@ func LanguageOf(msgs []message.Message) Language {
 				said := shorten.Head(msgs[i].Text(), ofMessage)
 				h, k, o := lettersOf(said)
 				all := max(most, h+k+o)
-				han, kana, other, read = han+h*most/all, kana+k*most/all, other+o*most/all, read+len(said)
+				han = han + h*most/all
+				kana = kana + k*most/all
+				other = other + o*most/all
+				read = read + len(said)
 			}
 		}
 		switch {
