@@ -55,6 +55,10 @@ budget: ## measure the weight of the tree, and fail above the ceilings in .ci/bu
 bench: ## run the benchmarks; BENCH=regexp PKG=./middleware narrow it
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
+.PHONY: bench-peers
+bench-peers: ## measure eino, tiktoken-go and laconic; ARGS='-run clear -samples 25'
+	@cd tests/peers && $(GO) test . && $(GO) run . -check && $(GO) run . $(ARGS)
+
 .PHONY: compare
 compare: ## compare the bill with that of what people use, on recorded conversations; ARGS="-every 4" takes a share
 	@if command -v npm >/dev/null; then \
@@ -116,6 +120,7 @@ tidy:
 	@cd tests/clients/genkit && $(GO) mod tidy -diff
 	@cd tests/browser && $(GO) mod tidy -diff
 	@cd tests/compare && $(GO) mod tidy -diff
+	@cd tests/peers && $(GO) mod tidy -diff
 	@cd otel && $(GO) mod tidy -diff
 	@cd examples/interactive && $(GO) mod tidy -diff
 

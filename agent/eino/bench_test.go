@@ -26,7 +26,7 @@ import (
 //
 //	go test -run '^$' -bench . -benchtime 200x -count 6 ./agent/eino
 //
-// `make compare` has the time beside eino's own middlewares.
+// `make bench-peers` compares with eino's own middlewares.
 const (
 	benchMessages = 2000
 	benchKeep     = 5

@@ -77,9 +77,9 @@ func (r *replayed) talk(results []*replay.Result, i int) *page.Talk {
 		for k := range result.Talks[i].Calls {
 			c := &result.Talks[i].Calls[k]
 			out.Tokens = max(out.Tokens, c.History)
-			run.Edits = run.Edits + c.Edits()
-			run.Uses = run.Uses + c.Uses
-			run.Lost = run.Lost + len(c.Lost)
+			run.Edits += c.Edits()
+			run.Uses += c.Uses
+			run.Lost += len(c.Lost)
 			out.Data.Call(chain, answers[k], c.Call)
 			for _, f := range c.Lost {
 				out.Data.Lose(chain, f.Hard, f.Text)

@@ -82,9 +82,9 @@ func newResult(name string, window int, classes []Class, talks []Talk) *Result {
 	for i := range talks {
 		t := &talks[i]
 		for c, class := range classes {
-			none[c] = none[c] + t.None[c]
-			all[c] = all[c] + t.Costs[c]
-			side[c] = side[c] + t.sides[c]
+			none[c] += t.None[c]
+			all[c] += t.Costs[c]
+			side[c] += t.sides[c]
 			cost := relative(t.Costs[c], t.None[c])
 			r.Worst[class.Name] = max(r.Worst[class.Name], cost)
 			if cost > dearer {
@@ -110,9 +110,9 @@ func (r *Result) sum() {
 			r.TooLong.count(c.Unmade || c.Sent > r.Window)
 			r.Unedited.count(c.History > r.Window)
 			k.add(c.kept)
-			r.Edits = r.Edits + c.edits
-			r.Seconds = r.Seconds + c.took.Seconds()
-			read = read + c.Read
+			r.Edits += c.edits
+			r.Seconds += c.took.Seconds()
+			read += c.Read
 			for _, e := range c.Events {
 				r.Freed += e.Freed
 			}

@@ -147,9 +147,9 @@ func (r *reply) usage(scope string) engine.Usage {
 }
 
 func plus(a, b engine.Usage) engine.Usage {
-	a.Entries = a.Entries + b.Entries
-	a.Contents = a.Contents + b.Contents
-	a.Bytes = a.Bytes + b.Bytes
+	a.Entries += b.Entries
+	a.Contents += b.Contents
+	a.Bytes += b.Bytes
 	if b.Used.After(a.Used) {
 		a.Used = b.Used
 	}

@@ -109,7 +109,7 @@ func (d *draft) fill(ranked []*fact) {
 			d.text = compose(d.picked)
 		}
 		d.picked = append(d.picked, f)
-		d.text = d.text + more
+		d.text += more
 		d.bound = bound
 	}
 }

@@ -75,7 +75,7 @@ func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
 	if currencies.Has(t.Text) { // $5, EUR 5
 		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
-			i = i + 1
+			i++
 			t = *next
 			v.Units = []Unit{{money, 1}}
 		}

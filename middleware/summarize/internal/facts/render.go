@@ -102,9 +102,9 @@ func (o Options) write(heading string, w *wording, all [sections][]string) strin
 			if n > most {
 				return
 			}
-			kept[i] = kept[i] + 1
-			most = most - n
-			room = room - n
+			kept[i]++
+			most -= n
+			room -= n
 		}
 	}
 	share := room / int(sections)

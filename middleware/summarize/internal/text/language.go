@@ -170,15 +170,16 @@ func LanguageOf(msgs []message.Message) Language {
 	for _, role := range [...]message.Role{message.RoleUser, message.RoleAssistant} {
 		han, kana, other, read := 0, 0, 0, 0
 		for i := range msgs {
-			if msgs[i].Role == role && read < ofRole {
-				said := shorten.Head(msgs[i].Text(), ofMessage)
-				h, k, o := lettersOf(said)
-				all := max(most, h+k+o)
-				han = han + h*most/all
-				kana = kana + k*most/all
-				other = other + o*most/all
-				read = read + len(said)
+			if msgs[i].Role != role || read >= ofRole {
+				continue
 			}
+			said := shorten.Head(msgs[i].Text(), ofMessage)
+			h, k, o := lettersOf(said)
+			all := max(most, h+k+o)
+			han += h * most / all
+			kana += k * most / all
+			other += o * most / all
+			read += len(said)
 		}
 		switch {
 		case han+kana+other == 0:
