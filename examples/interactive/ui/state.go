@@ -111,7 +111,7 @@ func (s *state) place(v *middleware.View) {
 			for k := lead + run.First; k <= lead+run.Last; k++ {
 				r := &s.rows[k]
 				r.by = plain(span.Edit.Middleware, " ")
-				r.now = r.now + text(v.At(i))
+				r.now += text(v.At(i))
 				r.fate = "folded"
 				if span.Edit.Kind == journal.Rewrite {
 					r.fate = "cleared"
@@ -130,8 +130,8 @@ func (s *state) plans() []string {
 	calls, reasons := 0.0, []string(nil)
 	for _, e := range s.draft.Events {
 		if e.Kind == middleware.Edited {
-			cost = cost + e.Economics.Cost
-			saves = saves + e.Economics.Saves
+			cost += e.Economics.Cost
+			saves += e.Economics.Saves
 			calls = max(calls, e.Economics.BreakEven)
 			reasons = append(reasons, plain(e.By+": "+e.Why, " "))
 		}
