@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"runtime"
 	"strings"
@@ -122,6 +123,30 @@ func (o *oneRow) Put(_ context.Context, _ string, rows []Write, _ Bounds) (Row, 
 func (o *oneRow) Drop(context.Context, string, []Row) error { panic("it is not damaged") }
 
 func (o *oneRow) Close() error { return nil }
+
+// written is the row of an entry, as version 0.1.0 writes it: each later version reads it.
+const written = `AqlhyW0otS/9ZPgEJRAAEuBYI0CpNgEAU1tLA7HbRm1b5ModJEzGcQCMpQ63TVd2f8ZRlAMBU/Nk8s5x1UwTBErLqlnoty3pE/0+b0EsAl/jE31HyK4Oet5mrKtU9MuQsc
+7VCzI1U1MhUDKAyQBEIQuuARQAKPI8jvt6hs2WxMmVju14Ne2DW//cetZVMx0Yfa92bOPqqcjrpUdMrIU+0T/PNZ6D+uqZSl7/oOsVeSGvabbMjxoHDnoY25izvtDzuojX
+XjXNEIqZqegjsD0XuWIMBgNbDgkyyMxJbXkhkF01UzNdQAIwwBsf+6wYV0IglhZBxiY4XpL0iGqamulNW14bscX1jbB99bak9a7O3tEjrkPSvBxXv34jyJ+oUujfRgYShh
+0ddPUs5PXNXTXTiq4K+o7sGO/BV992HFm+vj3XuHq7to2w/SC7fnlFNmrNSZ8s9LFd26s3Z0EsTELBHA4rlcXgsGQkcmmKhTkGhyWuhyx/EjoA++uOt7Jg2gmFasJV4Cak
+W7l8C7+KhtEKPTbFgKQOwyTaP11MBC5cNBD4cuEiPSHCJWI0rqmxt+VpuBkMhk0I15MgQEzCSmgNy4ogMrMMLrbpK1aG7LoevIEVzHaddWAEwIOXQd1nOl0PPjZ6Z2U0uw
+LVKEHNAZSFGRgHIINXeC2RsG3nsemDZ2wVUye+ESRzyxi0gLuURVASDyoKS1/rIg==`
+
+func TestEarlierRow(t *testing.T) {
+	t.Parallel()
+	c, err := newCodec(nil)
+	require.NoError(t, err)
+	data, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(written, "\n", ""))
+	require.NoError(t, err)
+	rev := message.ID{}
+	require.NoError(t, rev.UnmarshalText([]byte("8cb4bc39d308f0cb4310a557987363bd")))
+	e, err := c.toEntry("s", Row{Rev: rev, Data: data})
+	require.NoError(t, err)
+	require.NoError(t, e.Validate())
+	require.Len(t, e.Edits, 2)
+	require.Len(t, e.Steps, 1)
+	require.NoError(t, c.close())
+}
 
 func TestWrongKeys(t *testing.T) {
 	t.Parallel()
