@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,6 +156,9 @@ func TestCost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if c.usage.Input == math.MaxInt && strconv.IntSize == 32 {
+				t.Skip("each number of tokens has a price")
+			}
 			got, ok := c.price.Cost(c.usage)
 			require.Equal(t, c.want != "", ok)
 			if ok {

@@ -21,9 +21,9 @@ func BenchmarkIdle(b *testing.B) {
 	h := editortest.Conversation(editortest.Messages + 200)
 	editortest.Sizes(b, h[:editortest.Messages])
 	for name, opts := range map[string]trim.Options{
-		"untouched": {Trigger: trigger.Tokens(1 << 40)},
+		"untouched": {Trigger: trigger.Tokens(1 << 30)},
 		"trimmed":   {Trigger: trigger.Tokens(150_000)},
-		"levels":    {Trigger: trigger.Tokens(1 << 40), Interval: 1},
+		"levels":    {Trigger: trigger.Tokens(1 << 30), Interval: 1},
 	} {
 		b.Run(name, func(b *testing.B) {
 			editortest.Growing(b, h, func() func([]message.Message) { return editortest.Caller(b, trim.New(opts), nil) })

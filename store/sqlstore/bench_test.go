@@ -125,7 +125,7 @@ func round(n int) []message.Message {
 // that read (another replica had the conversation before), that write an edit each, and that
 // archive what it removes, too.
 func BenchmarkCall(b *testing.B) {
-	never, always := trigger.Messages(1<<40), trigger.Messages(1)
+	never, always := trigger.Messages(1<<30), trigger.Messages(1)
 	for _, c := range []struct {
 		name     string
 		replicas int

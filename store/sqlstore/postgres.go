@@ -95,7 +95,7 @@ where relname = 'laconic_schema' and relnamespace = current_schema()::regnamespa
 	n, err := version(ctx, p.db, there)
 	if err == nil && n == 0 {
 		err = p.transaction(ctx, func(tx *sql.Tx) error {
-			const lock = 0x6c61636f6e6963 // "laconic"
+			const lock int64 = 0x6c61636f6e6963 // "laconic"
 			if _, err := tx.ExecContext(ctx, `select pg_advisory_xact_lock($1)`, lock); err != nil {
 				return err
 			}
