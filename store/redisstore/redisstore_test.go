@@ -21,7 +21,20 @@ import (
 	"github.com/laconic-go/laconic/store/redisstore"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(patient{m}) }
+
+// patient waits for the client of go-redis, which sleeps for a second before it sees that it was closed while a node was down.
+type patient struct{ *testing.M }
+
+func (p patient) Run() int {
+	code := p.M.Run()
+	for range 5 {
+		if goleak.Find() == nil {
+			break
+		}
+	}
+	return code
+}
 
 // address returns the URL of a server with a prefix that only this test uses.
 func address(tb testing.TB) string {
