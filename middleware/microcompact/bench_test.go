@@ -8,7 +8,6 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
 )
 
 // The benchmarks measure a call on a long conversation. A run to compare:
@@ -39,23 +38,12 @@ func BenchmarkIdle(b *testing.B) {
 	}
 }
 
-// BenchmarkAll shortens all but four of 999 rounds at once. The history is known but for its last round, or not at all; what
-// is removed is archived, or is not.
+// BenchmarkAll shortens all but four of 999 rounds at once.
 func BenchmarkAll(b *testing.B) {
-	for _, c := range []struct {
-		name            string
-		known, archived bool
-	}{{"known", true, false}, {"cold", false, false}, {"archived", true, true}} {
-		b.Run(c.name, func(b *testing.B) {
-			editortest.Once(b, editortest.Conversation(editortest.Messages), c.known, func() func([]message.Message) {
-				var env middleware.Env
-				if c.archived {
-					env.Archive = store.NewMemory(0)
-				}
-				return caller(b, env, microcompact.Options{Trigger: trigger.Messages(editortest.Messages)})
-			})
-		})
-	}
+	editortest.Edits(b, func(b *testing.B, env middleware.Env) func([]message.Message) {
+		b.Helper()
+		return caller(b, env, microcompact.Options{Trigger: trigger.Messages(editortest.Messages)})
+	})
 }
 
 // TestIdleAllocations checks that the allocations of an idle call, and of one that

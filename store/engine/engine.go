@@ -246,7 +246,7 @@ func whileOpen[T any](
 		return result, e.notConnected()
 	}
 	b := *there
-	if err := e.renew(ctx, b, nil); err != nil {
+	if err := e.renew(ctx, there, nil); err != nil {
 		return result, err
 	}
 	result, err = do(ctx, b)
@@ -254,7 +254,7 @@ func whileOpen[T any](
 		result, err = do(ctx, b)
 	}
 	if err != nil {
-		err = cmp.Or(e.renew(ctx, b, err), err)
+		err = cmp.Or(e.renew(ctx, there, err), err)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // clients may have another one
@@ -267,14 +267,14 @@ func whileOpen[T any](
 
 // renew opens a database again that has lost everything, and returns an error about that; nil:
 // it has not. err is that of a call; nil: before a call. See [Backend].
-func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
-	l, ok := b.(lossy)
+func (e *Engine) renew(ctx context.Context, there *Backend, err error) error { //nolint:gocritic // a backend may be no comparable value
+	l, ok := (*there).(lossy)
 	if !ok || e.open == nil {
 		return nil
 	}
 	e.renewal.Lock()
 	defer e.renewal.Unlock()
-	if *e.backend.Load() != b { // another call was first
+	if e.backend.Load() != there { // another call was first
 		return nil
 	}
 	lost := l.Lost(err)
@@ -286,7 +286,7 @@ func (e *Engine) renew(ctx context.Context, b Backend, err error) error {
 		return fmt.Errorf("%w: %w; it cannot be opened anew: %w", errLost, lost, err)
 	}
 	e.backend.Store(&fresh)
-	_ = b.Close() // it has lost its files
+	_ = (*there).Close() // it has lost its files
 	return fmt.Errorf("%w: %w; a new one is used", errLost, lost)
 }
 

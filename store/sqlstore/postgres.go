@@ -117,18 +117,23 @@ func (p *postgres) doubtful(_ context.Context, c stdlib.ShouldPingParams) bool {
 
 // Interrupted reports whether a connection has ended that worked before; see [engine.Backend].
 func (p *postgres) Interrupted(err error) bool {
-	ended, isAnswer := errors.AsType[*pgconn.PgError](err)
-	_, isNew := errors.AsType[*pgconn.ConnectError](err)
-	_, isNet := errors.AsType[*net.OpError](err)
-	switch {
-	case isAnswer && !slices.Contains([]string{"57P01", "57P02", "57P05"}, ended.Code), isNew: // an administrator, a crash, idle for long
-		return false
-	case !isAnswer && !isNet && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, driver.ErrBadConn):
+	if !isInterruption(err) {
 		return false
 	}
 	now := time.Now()
 	p.interrupted.Store(&now)
 	return true
+}
+
+func isInterruption(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{"57P01", "57P02", "57P05"}, e.Code) // ended by an administrator, a crash, being idle
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return false
+	}
+	_, ok := errors.AsType[*net.OpError](err)
+	return ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, driver.ErrBadConn)
 }
 
 // Lost reports whether the tables are missing; see [engine.Backend].

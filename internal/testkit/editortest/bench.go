@@ -11,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -41,8 +42,7 @@ func Caller(tb testing.TB, mw middleware.Middleware, budget *middleware.Budget) 
 }
 
 // Growing measures calls with a history that has one more round each time, for a hundred rounds around the length of
-// the long conversation. The
-// caller is made anew when it has had them all.
+// the long conversation. The caller is made anew when it has had them all.
 func Growing(b *testing.B, h []message.Message, caller func() func([]message.Message)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -77,6 +77,26 @@ func Once(b *testing.B, h []message.Message, known bool, caller func() func([]me
 		runtime.GC() // what the preparation has left is not the call's
 		b.StartTimer()
 		call(h)
+	}
+}
+
+// Edits measures the first edit of the long conversation: known but for its last round, never seen, and known with an archive
+// that gets what is removed.
+func Edits(b *testing.B, caller func(b *testing.B, env middleware.Env) func([]message.Message)) {
+	b.Helper()
+	for _, c := range []struct {
+		name            string
+		known, archived bool
+	}{{"known", true, false}, {"cold", false, false}, {"archived", true, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			Once(b, Conversation(Messages), c.known, func() func([]message.Message) {
+				var env middleware.Env
+				if c.archived {
+					env.Archive = store.NewMemory(0)
+				}
+				return caller(b, env)
+			})
+		})
 	}
 }
 

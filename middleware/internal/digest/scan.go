@@ -15,7 +15,7 @@ const (
 	headSize, tailSize                     = 256 << 10, 64 << 10
 	shortestFact, longestName, longestFact = 2, 60, 240
 	mostNumbers                            = 1000 // without a telling key, so that the time does not depend on them
-	long                                   = 5    // digits of a number that may identify something
+	idDigits                               = 5    // digits of a number that may identify something
 )
 
 // colour matches the control sequences of a terminal: \x1b[1;31m.
@@ -167,7 +167,7 @@ func (s *scanner) word(i, to int) (next int) {
 		s.key, s.fresh = w, true
 		return end + 1
 	}
-	if !s.fresh && len(w) >= long && strings.Trim(w, digits) == "" {
+	if !s.fresh && len(w) >= idDigits && strings.Trim(w, digits) == "" {
 		s.label(line[:from])
 	}
 	s.take(w, k)
