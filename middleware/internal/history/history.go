@@ -108,7 +108,7 @@ func common(a []*message.Message, b []message.Message) (n int, notes bool) {
 	return n, notes
 }
 
-// reach guesses, from a few probes, how many first messages are equal.
+// reach guesses, from a few probes, how many first messages are equal: at least the first one, if that is.
 func reach(known []*message.Message, body []message.Message) int {
 	n := min(len(body), len(known))
 	if n == 0 || !same(known[0], &body[0]) {
@@ -118,7 +118,7 @@ func reach(known []*message.Message, body []message.Message) int {
 	for back <= n && !same(known[n-back], &body[n-back]) {
 		back *= 2
 	}
-	return max(0, n-back+1)
+	return max(1, n-back+1)
 }
 
 // checkParts checks the leading messages, and those of the body from the given one on.

@@ -74,6 +74,23 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// A history whose rounds all have their results in another order is found by its first message.
+func TestFollowReordered(t *testing.T) {
+	t.Parallel()
+	var cache history.Cache[int]
+	body := []message.Message{
+		message.User("Read."), message.Assistant(message.ToolCall{ID: "a", Name: "f"}, message.ToolCall{ID: "b", Name: "f"}),
+		message.Result("a", "f", "1"), message.Result("b", "f", "2"), message.Assistant(message.ToolCall{ID: "c", Name: "f"}, message.ToolCall{ID: "d", Name: "f"}),
+		message.Result("c", "f", "3"), message.Result("d", "f", "4"),
+	}
+	first, _ := follow(t, &cache, body)
+	cache.Publish(first.With(1))
+	body[2], body[3], body[5], body[6] = body[3], body[2], body[6], body[5]
+	got, ch := follow(t, &cache, body)
+	require.Equal(t, 1, got.State)
+	require.Equal(t, 7, ch.Common)
+}
+
 // A history that is sent again is found behind many branches of it that end as it does.
 func TestFollowBehindBranches(t *testing.T) {
 	t.Parallel()
