@@ -413,6 +413,31 @@ func TestUndoAtOnce(t *testing.T) {
 	})
 }
 
+// A person undoes an edit in one branch. Another branch, which has forked behind the edit, keeps it; its later edits do not bring it
+// back in forks at the question.
+func TestUndoBesideAnOlderBranch(t *testing.T) {
+	t.Parallel()
+	stEach(t, func(t *testing.T, env middleware.Env) {
+		t.Helper()
+		a := newStAgent(t, env, stClear("clear", nil))
+		a.call(at())
+		a.call(at())
+		a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("Read more."))
+		question := a.history
+		a.call(at())
+		a.call(at(3))
+		branch := a.history
+		a.history = append(slices.Clip(question), message.Assistant(message.Text{Text: "No."}))
+		a.undo()
+		a.history = branch
+		a.call(at(5))
+		require.Equal(t, []int{3, 5}, a.cleared(), "the older branch keeps the edit")
+		a.history = append(slices.Clip(question[:len(question)-1]), message.User("Read something else."))
+		a.call(at())
+		require.Equal(t, []int{5}, a.cleared(), "what was undone stays undone")
+	})
+}
+
 // What the model has asked for stays undone in the turn, as what a trigger has made does; the program may force it.
 func TestUndoOfWhatTheModelAskedFor(t *testing.T) {
 	t.Parallel()

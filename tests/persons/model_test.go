@@ -9,7 +9,7 @@ import (
 )
 
 // The reference model of TestPersons: what a conversation with edits, steps and pins is, in lists and pointers. Nothing is
-// compressed, hashed or cached, except that a process knows what it has read under the ID before the newest question.
+// compressed, hashed or cached.
 // Positions count from the first message after the system message.
 
 type stEdit struct {
@@ -77,15 +77,12 @@ func (j stJournal) pins(h stHistory) (out []message.ID) {
 type stTrack struct {
 	ids   []message.ID
 	known stFound
-	early stFound // under the ID before the newest question
 	list  []*stEdit
-	seen  int // of the writes of the process
 }
 
 type stProcess struct {
 	names  []string   // of its editors
 	tracks []*stTrack // newest first
-	writes []message.ID
 }
 
 var stNone = stFound{&stEntry{}, -1}
@@ -102,14 +99,11 @@ func (p *stProcess) follow(j stJournal, ids []message.ID) (t, parent *stTrack, c
 		}
 	}
 	if parent == nil {
-		t = &stTrack{known: stNone, early: stNone}
+		t = &stTrack{known: stNone}
 	} else {
 		c := *parent
 		t = &c
 		if common < len(parent.ids) {
-			if t.early.at >= common {
-				t.early = stNone
-			}
 			if t.known.at >= common {
 				t.known = stNone
 			}
@@ -117,17 +111,7 @@ func (p *stProcess) follow(j stJournal, ids []message.ID) (t, parent *stTrack, c
 		}
 	}
 	t.ids = ids
-	for _, id := range p.writes[t.seen:] {
-		if i := slices.Index(ids, id); i >= 0 && i <= t.early.at {
-			t.early = stNone
-		}
-	}
-	t.seen = len(p.writes)
-	found := j.find(ids)
-	if found.stEntry != t.known.stEntry && found.byPerson() {
-		t.early = stNone
-	}
-	t.known = found
+	t.known = j.find(ids)
 	return t, parent, common
 }
 
@@ -336,6 +320,14 @@ func (e *stEntry) undone() map[string]bool {
 	return undone
 }
 
+// withoutUndone returns the edits that were not undone.
+func (e *stEntry) withoutUndone(edits []*stEdit) []*stEdit {
+	undone := e.undone()
+	return slices.DeleteFunc(edits, func(x *stEdit) bool {
+		return slices.ContainsFunc(e.steps, func(s *stStep) bool { return undone[s.name] && slices.Contains(s.made, x) })
+	})
+}
+
 // newest returns the newest edit in force.
 func (e *stEntry) newest(inForce []*stEdit) *stStep {
 	undone := e.undone()
@@ -431,15 +423,13 @@ func (p *stProcess) write(j stJournal, h stHistory, t *stTrack, list []*stEdit, 
 	if main == nil {
 		return
 	}
-	early, second := t.early, (*stEntry)(nil)
-	over := (*stEntry)(nil)
-	if some := stBefore(q, list); q >= 0 && len(some) > 0 {
-		switch {
-		case known.at <= q:
-			early = known
-		case t.early.at != q:
-			early = j.find(h.ids[:q+1])
-		}
+	second, over, early := (*stEntry)(nil), (*stEntry)(nil), known
+	some := stBefore(q, list)
+	if known.at > q && q >= 0 {
+		early = j.find(h.ids[:q+1])
+		some = early.withoutUndone(some)
+	}
+	if q >= 0 && len(some) > 0 {
 		if early.at == q {
 			over = early.stEntry
 		}
@@ -454,19 +444,10 @@ func (p *stProcess) write(j stJournal, h stHistory, t *stTrack, list []*stEdit, 
 		wasAt = known.stEntry
 	}
 	j.put(h.ids[at], wasAt, main)
-	alone := t.seen == len(p.writes)
-	p.writes = append(p.writes, h.ids[at])
 	if second != nil {
 		j.put(h.ids[q], over, second)
-		early = stFound{second, q}
 	}
-	if early.at >= 0 {
-		p.writes = append(p.writes, h.ids[early.at])
-	}
-	if alone {
-		t.seen = len(p.writes)
-	}
-	t.known, t.early = stFound{main, at}, early
+	t.known = stFound{main, at}
 }
 
 // call returns the edits that a process sends. It makes a draft instead if dry is true.

@@ -303,7 +303,8 @@ func (l Log) readOthers(ctx context.Context, known, before Stored, from int) (St
 }
 
 // batch returns the writes of [Log.Write], as a change to what is known. The edits before the newest question are under the ID
-// before it, too, so that a fork there has them. What is there is read: another fork may have written it.
+// before it, too, so that a fork there has them. What is there is read: another fork may have written it, and what a person has
+// undone there stays undone, also if this history still has it.
 func (l Log) batch(ctx context.Context, known Known, want Stored) ([]journal.Write, error) {
 	at := len(l.IDs) - 1
 	main, ok := l.on(known.Stored, at, want)
@@ -328,6 +329,10 @@ func (l Log) batch(ctx context.Context, known Known, want Stored) ([]journal.Wri
 		early, _, err = l.Read(ctx, l.IDs[:question+1], None, 0)
 		if err != nil {
 			return nil, err
+		}
+		some = early.withoutUndone(some, append(slices.Clip(known.Steps), upTo(at, want.Steps)...))
+		if len(some) == 0 {
+			return writes, nil
 		}
 	}
 	w := journal.Write{ID: l.IDs[question], First: l.IDs[0], Conversation: l.Conversation, Entry: main.Entry}

@@ -138,6 +138,19 @@ func (s Stored) Undone() map[message.ID]bool {
 	return undone
 }
 
+// withoutUndone returns the edits of a list, to which steps have led, except those that were undone here.
+func (s Stored) withoutUndone(l edit.List, led []journal.Step) edit.List {
+	undone := s.Undone()
+	return slices.DeleteFunc(l, func(it edit.Item) bool {
+		for _, step := range slices.Backward(led) {
+			if made(&step, it.Record) {
+				return undone[step.ID]
+			}
+		}
+		return false
+	})
+}
+
 // Held returns the names of the middlewares whose edits were undone after the newest message of the user, which is
 // given, and that have not edited since.
 func (s Stored) Held(question message.ID) (names []string) {
