@@ -654,3 +654,43 @@ func TestRandomConversations(t *testing.T) {
 		}
 	})
 }
+
+// TestAnswerOfAnotherReplica has two replicas answer one request, of which the second one edits, and goes on in a third one with the
+// answer of the first. If that has edited as well, the journal tells that two requests were made, and what was thought about either is
+// left out. If not, nothing tells, so the provider refuses once, and the chain repeats the call without thinking.
+func TestAnswerOfAnotherReplica(t *testing.T) {
+	t.Parallel()
+	for edits, refusals := range map[bool]int{true: 0, false: 1} {
+		strict, refused := middlewaretest.Strict("bound", middlewaretest.Call("read", "{}"))
+		env := middleware.Env{Journal: journal.NewMemory(0)}
+		replica := func(keep int) middleware.Model {
+			return middleware.With(env, contextedit.New(contextedit.Options{Keep: keep, Trigger: trigger.Tokens(1), Digest: -1}))(strict)
+		}
+		call := func(m middleware.Model, req middleware.Request) message.Message {
+			req.Model = boundModel
+			resp, err := m(t.Context(), &req, nil)
+			require.NoError(t, err)
+			return resp.Message
+		}
+		const all = 100
+		history := []message.Message{message.User("Read all.")}
+		grow := func(answer message.Message) {
+			history = append(history, answer)
+			for c := range answer.Calls() {
+				history = append(history, message.Result(c.ID, c.Name, strings.Repeat("a long result ", 50)))
+			}
+		}
+		first := replica(all)
+		for range 4 {
+			grow(call(first, middleware.Request{Messages: history}))
+		}
+		if edits {
+			first = replica(2)
+		}
+		answer := call(first, middleware.Request{Messages: history})
+		call(replica(1), middleware.Request{Messages: history, Force: []string{"*"}})
+		grow(answer)
+		call(replica(all), middleware.Request{Messages: history})
+		require.Len(t, refused(), refusals, "the first replica edits: %t", edits)
+	}
+}

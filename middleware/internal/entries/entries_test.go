@@ -95,6 +95,19 @@ func TestWriteAfterAnotherWriter(t *testing.T) {
 	}
 }
 
+// Two requests with the same history and the same edits: which of them the model has answered is not known.
+func TestWriteOfAnotherRequest(t *testing.T) {
+	t.Parallel()
+	l := of(journal.NewMemory(0), 4)
+	for n, again := range []bool{false, true} {
+		thinking := &journal.Thinking{Len: 4, Sum: l.IDs[n]}
+		want := entries.Stored{All: rewrites(l, 3), Entry: journal.Entry{Thinking: thinking}}
+		got, _, err := l.Write(t.Context(), entries.Known{Stored: entries.None}, want, nil)
+		require.NoError(t, err)
+		require.Equal(t, again, got.Entry.Thinking.Again)
+	}
+}
+
 // broken is a journal that fails, never stores, or returns a damaged entry for an ID.
 type broken struct {
 	journal.Journal
