@@ -34,13 +34,13 @@ func TestAdversary(t *testing.T) {
 	attackAll(t, 0, worlds)
 }
 
-// TestSoakAdversary runs 100,000 worlds.
+// TestSoakAdversary runs 20,000 worlds.
 func TestSoakAdversary(t *testing.T) {
 	t.Parallel()
 	if !soak.Enabled {
 		t.Skip("runs with LACONIC_SOAK=1")
 	}
-	attackAll(t, 1000, 100_000)
+	attackAll(t, 1000, 20_000)
 }
 
 func attackAll(t *testing.T, from, n uint64) {

@@ -36,14 +36,17 @@ type world struct {
 	modelFaults int  // planned faults of the model
 	reordered   bool // results of a round have come in another order since
 
-	process middleware.Model // a chain, with what it has learned
+	chain   middleware.Middleware
+	process middleware.Model // the chain, with what it has learned
+	pins    pins
+	asked   []string // what the model asks for in the next call
 	events  []middleware.Event
 	log     []*verdict
 	tally   map[string]int // what was tried, and how often
 }
 
 func newWorld(seed uint64, nesting int) *world {
-	w := &world{seed: seed, nesting: nesting, tally: map[string]int{}, writer: &writer{Rand: rand.New(rand.NewPCG(seed, 7))}}
+	w := &world{seed: seed, nesting: nesting, tally: map[string]int{}, pins: pins{}, writer: &writer{Rand: rand.New(rand.NewPCG(seed, 7))}}
 	w.hostile = w.oneIn(2)
 	w.repeats = !w.hostile && w.oneIn(8)
 	w.provider = pick(w.writer, providers...)
@@ -74,7 +77,7 @@ func newWorld(seed uint64, nesting int) *world {
 		w.attic = &attic{plan: w.plan, contents: map[store.Handle]store.Content{}}
 	}
 	w.server = &server{plan: w.plan, refusal: pick(w.writer, refusals...).text}
-	w.process = w.start()
+	w.start(w.options)
 	return w
 }
 
@@ -85,16 +88,6 @@ func (w *world) quietArchive() bool {
 		}
 	}
 	return true
-}
-
-// start returns a new process.
-func (w *world) start() middleware.Model {
-	env := middleware.Env{Journal: w.diary, Counter: scale{w.plan}}
-	if w.attic != nil {
-		env.Archive = w.attic
-	}
-	return nest(w.nesting, env, middleware.Observe(func(_ context.Context, e middleware.Event) { w.events = append(w.events, e) }),
-		layers(&writer{Rand: rand.New(rand.NewPCG(w.options, 3))}, w.provider.rules))(w.server.model)
 }
 
 // nest puts the layers together; 0 is the flat chain.
@@ -154,7 +147,7 @@ func (w *world) call(history []message.Message, window int) *verdict {
 	struck := w.plan.count()
 	func() {
 		defer func() { v.panics = recover() }()
-		v.answer, v.err = w.process(context.Background(), &middleware.Request{Messages: history, Model: "a model", Budget: &middleware.Budget{Window: window}}, nil)
+		v.answer, v.err = w.process(context.Background(), w.request(history, window), nil)
 	}()
 	v.events, v.calls, v.struck = w.events, len(w.server.sent), w.plan.count()-struck
 	if v.calls > 0 {
@@ -188,12 +181,15 @@ func (w *world) run() {
 			w.plan.heal()
 		}
 		w.grow()
+		if n > 0 && w.oneIn(8) {
+			w.correct()
+		}
 		now := w.call(slices.Clip(w.history), w.window)
 		if before != nil && n > 0 {
 			now.follows(before)
 		}
 		before = now
-		switch w.IntN(10) {
+		switch w.IntN(16) {
 		case 0:
 			before = w.again(now, "the same call again", false)
 		case 1:
@@ -228,6 +224,8 @@ func (w *world) run() {
 				}
 				before = w.again(before, "the same call after results in another order", false)
 			}
+		case 7, 8, 9, 10, 11:
+			before = w.decide(now)
 		case 6: // the provider fails before the last result has come
 			before = w.half(before)
 		}
@@ -278,9 +276,9 @@ func (w *world) half(before *verdict) *verdict {
 // from the model or from its own attempts.
 func (w *world) again(first *verdict, why string, restart bool) (second *verdict) {
 	quiet := first.struck == 0 && first.err == nil && first.panics == nil && w.modelFaults == 0
-	if process := w.process; restart {
-		w.process = w.start()
-		defer func() { w.process = process }()
+	if process, chain := w.process, w.chain; restart {
+		w.start(w.options)
+		defer func() { w.process, w.chain = process, chain }()
 	}
 	paused := slices.ContainsFunc(w.log, func(v *verdict) bool {
 		return slices.ContainsFunc(v.events, func(e middleware.Event) bool { return e.Kind == middleware.Paused })
