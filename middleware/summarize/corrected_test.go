@@ -90,6 +90,26 @@ func TestCorrectionStays(t *testing.T) {
 	}
 }
 
+// TestCorrectionInAView: so it does if the caller passes the view back as its history, and the words of the user are not quoted.
+func TestCorrectionInAView(t *testing.T) {
+	t.Parallel()
+	mw := middleware.Chain(summarize.New(summarize.ByRules(), summarize.Options{Keep: 2, QuoteTokens: -1, FactTokens: -1}))
+	draft, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: grown(6), Force: []string{"summarize"}})
+	require.NoError(t, err)
+	first, rest, _ := strings.Cut(draft.Edits[0].Messages[0].Text(), "\n")
+	draft, err = draft.Refold(0, message.User(first+"\n"+corrected+"\n"+rest))
+	require.NoError(t, err)
+	require.NoError(t, draft.Commit(t.Context()))
+	sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: grown(20), Force: []string{"summarize"}})
+	require.NoError(t, err)
+	for range 2 {
+		h := append(slices.Clone(sent.Messages), grown(6)[2:]...)
+		sent, _, err = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"summarize"}})
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, strings.Count(fmt.Sprint(sent.Messages), "(correction by a person) "+corrected), fmt.Sprint(sent.Messages))
+}
+
 // TestCorrectedResultStays: so does what a person wrote in place of a cleared result.
 func TestCorrectedResultStays(t *testing.T) {
 	t.Parallel()
