@@ -98,7 +98,7 @@ func (c *compaction) answer(_ context.Context, in compactArgs) (message.Part, er
 func (c *compaction) layer(next middleware.Model) middleware.Model {
 	return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		v, all := req.View(), 100_000
-		if n, ok := threshold(c.at, v); ok {
+		if n := threshold(c.at, v); n > 0 {
 			all = n
 		} else if b, ok := v.Budget(); ok {
 			all = b.Room()
@@ -168,11 +168,12 @@ func keepOf(arguments string) string {
 func bare(text string) string { return strings.Trim(text, " \t\r\n\"'`") }
 
 // threshold returns the tokens from which on a trigger can be met, which those of package trigger that count tokens know.
-func threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
+func threshold(t middleware.Trigger, v *middleware.View) int {
 	if t, known := t.(interface {
-		Threshold(v *middleware.View) (tokens int, ok bool)
+		Threshold(v *middleware.View) (tokens int, of string, sure bool)
 	}); known {
-		return t.Threshold(v)
+		tokens, _, _ := t.Threshold(v)
+		return tokens
 	}
-	return 0, false
+	return 0
 }

@@ -173,14 +173,14 @@ type floor struct {
 // lower counts an editor, whose trigger is met or not.
 func (f *floor) lower(l *layer, v *View, met bool) {
 	t, ok := l.opts.Trigger.(interface {
-		Below(v *View) (tokens int, of string)
+		Threshold(v *View) (tokens int, of string, sure bool)
 	})
 	if met || !ok || f.none {
 		f.none = true
 		return
 	}
-	tokens, of := t.Below(v)
-	f.none = tokens == 0
+	tokens, of, sure := t.Threshold(v)
+	f.none = !sure
 	if f.tokens == 0 || tokens < f.tokens {
 		f.tokens = tokens
 		f.of = of

@@ -224,7 +224,7 @@ func (o Options) status(v *middleware.View) (s Status, err error) {
 		if err != nil {
 			return Status{}, err
 		}
-		s.Threshold, _ = when.Threshold(level.trigger, v)
+		s.Threshold, _, _ = when.Threshold(level.trigger, v)
 		if s.Due {
 			s.Urgency = level.urgency
 			break

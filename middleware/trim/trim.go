@@ -96,9 +96,9 @@ func (t *trimmer) target(v *middleware.View) int {
 // view if the trigger does not depend on tokens, or is met by something else.
 func (t *trimmer) edge(v *middleware.View) int {
 	tokens := v.Size().Tokens
-	n, ok := when.Threshold(t.Trigger, v)
+	n, _, _ := when.Threshold(t.Trigger, v)
 	plan := func() *middleware.Plan { return &middleware.Plan{Saved: tokens} } // frees enough for any trigger
-	if met, _, err := t.Trigger.Met(v, plan); !ok || n > tokens && met && err == nil {
+	if met, _, err := t.Trigger.Met(v, plan); n == 0 || n > tokens && met && err == nil {
 		return tokens
 	}
 	return n
@@ -162,8 +162,10 @@ func (t *trimmer) level(v *middleware.View) string {
 // spaced is the trigger of a trimmer, evaluated no more often than its interval allows.
 type spaced struct{ by *trimmer }
 
-// Below is that of the trigger without an interval.
-func (s spaced) Below(v *middleware.View) (tokens int, of string) { return when.Below(s.by.Trigger, v) }
+// Threshold is that of the trigger without an interval.
+func (s spaced) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	return when.Threshold(s.by.Trigger, v)
+}
 
 // Met implements [middleware.Trigger].
 func (s spaced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {

@@ -86,8 +86,6 @@ func (atUser) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why 
 
 func (atUser) cost() int { return 0 }
 
-func (atUser) Threshold(*middleware.View) (tokens int, ok bool) { return 0, false }
-
 func (a atUser) may(v *middleware.View, _ string, _ func() Frees) bool {
 	met, _, _ := a.Met(v, nil)
 	return met
@@ -141,32 +139,18 @@ func (s several) cost() int {
 	return most
 }
 
-// threshold returns the smallest or the largest number of the triggers.
-func (s several) Threshold(v *middleware.View) (tokens int, ok bool) {
+// Threshold is the smallest or the largest number of the triggers. Of Any, none may be met below.
+func (s several) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	all := true
 	for _, t := range s.triggers {
-		n, known := Threshold(t, v)
-		switch {
-		case !known:
-		case !ok:
-			tokens, ok = n, true
-		case s.enough:
-			tokens = min(tokens, n)
-		default:
-			tokens = max(tokens, n)
-		}
-	}
-	return tokens, ok
-}
-
-// Below is of Any the smallest number of the triggers, of All the largest.
-func (s several) Below(v *middleware.View) (tokens int, of string) {
-	for i, t := range s.triggers {
-		n, part := Below(t, v)
-		if i == 0 || s.enough == (n < tokens) {
+		n, part, below := Threshold(t, v)
+		all = all && below
+		if n > 0 && (tokens == 0 || s.enough == (n < tokens)) {
 			tokens, of = n, part
+			sure = below
 		}
 	}
-	return tokens, of
+	return tokens, of, sure && (all || !s.enough)
 }
 
 func (s several) may(v *middleware.View, editor string, frees func() Frees) bool {

@@ -43,11 +43,13 @@ type economy struct {
 
 func (e economy) cost() int { return 3 }
 
-func (e economy) Threshold(v *middleware.View) (tokens int, ok bool) {
+// Threshold is that of pressure: below it, an edit may be worth its price.
+func (e economy) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
 	if !e.pressure || e.Pressure < 0 {
-		return 0, false
+		return 0, "", false
 	}
-	return e.full().Threshold(v)
+	tokens, of, _ = e.full().Threshold(v)
+	return tokens, of, false
 }
 
 func (e economy) may(v *middleware.View, name string, frees func() Frees) bool {
@@ -235,9 +237,9 @@ func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 
 func (p priced) cost() int { return 3 }
 
-func (p priced) Below(v *middleware.View) (tokens int, of string) { return Below(p.of(v), v) }
-
-func (p priced) Threshold(v *middleware.View) (tokens int, ok bool) { return Threshold(p.of(v), v) }
+func (p priced) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	return Threshold(p.of(v), v)
+}
 
 func (p priced) may(v *middleware.View, editor string, frees func() Frees) bool {
 	return may(p.of(v), v, editor, frees)

@@ -30,27 +30,16 @@ func mayBeMet(t middleware.Trigger, v *middleware.View) bool {
 	return met || asked || err != nil
 }
 
-// Threshold returns the tokens from which on a trigger can be met: of [Any] the smallest
-// number of its triggers, of [All] the largest. ok is false if the trigger does not depend
-// on tokens, if the window is not known, and for triggers of other packages.
-func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, ok bool) {
+// Threshold returns the tokens from which on a trigger can be met, and of what they are a part, in words; "" if the caller has
+// given the number: of [Any] the smallest number of its triggers, of [All] the largest. sure is true if it is surely not met below
+// them. 0: the trigger does not depend on tokens, the window is not known, or it is one of another package.
+func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, of string, sure bool) {
 	if t, known := t.(interface {
-		Threshold(v *middleware.View) (tokens int, ok bool)
+		Threshold(v *middleware.View) (tokens int, of string, sure bool)
 	}); known {
 		return t.Threshold(v)
 	}
-	return 0, false
-}
-
-// Below returns the tokens below which a trigger is surely not met, and of what they are a part, in words; "" if the caller has
-// given the number. 0: it may be met at any size.
-func Below(t middleware.Trigger, v *middleware.View) (tokens int, of string) {
-	if t, known := t.(interface {
-		Below(v *middleware.View) (tokens int, of string)
-	}); known {
-		return t.Below(v)
-	}
-	return 0, ""
+	return 0, "", false
 }
 
 // ofModel returns the name of the window or room in words.
@@ -120,22 +109,15 @@ func (t threshold) Validate() error {
 	return nil
 }
 
-func (t threshold) Threshold(*middleware.View) (tokens int, ok bool) {
+// Threshold returns a number of the caller, and whether it is beyond the room.
+func (t threshold) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
 	if t.unit != unitTokens {
-		return 0, false
-	}
-	return t.limit, true
-}
-
-// Below returns a number of the caller, and that it is beyond the room.
-func (t threshold) Below(v *middleware.View) (tokens int, of string) {
-	if t.unit != unitTokens {
-		return 0, ""
+		return 0, "", false
 	}
 	if b, known := v.Budget(); known && t.limit > b.Room() {
 		of = fmt.Sprintf("more than the room of %d", b.Room())
 	}
-	return t.limit, of
+	return t.limit, of, true
 }
 
 func (t threshold) cost() int { return 0 }
@@ -162,17 +144,12 @@ func (f fraction) Validate() error {
 	return nil
 }
 
-func (f fraction) Threshold(v *middleware.View) (tokens int, ok bool) {
-	b, ok := v.Budget()
-	if !ok {
-		return 0, false
+func (f fraction) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	b, known := v.Budget()
+	if !known {
+		return 0, "", false
 	}
-	return shorten.AtLeast(f.share, b.Room()), true
-}
-
-func (f fraction) Below(v *middleware.View) (tokens int, of string) {
-	tokens, _ = f.Threshold(v)
-	return tokens, ofModel(v, f.share, "room")
+	return shorten.AtLeast(f.share, b.Room()), ofModel(v, f.share, "room"), true
 }
 
 func (f fraction) cost() int { return 0 }
@@ -201,19 +178,17 @@ func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met boo
 func (f fallback) Validate() error { return fraction(f).Validate() }
 func (f fallback) cost() int       { return 0 }
 
-func (f fallback) Below(v *middleware.View) (tokens int, of string) {
-	tokens, of = fraction(f).Below(v)
-	if tokens == 0 {
-		return DefaultTokens, unknownWindow(v)
+func (f fallback) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	if _, known := v.Budget(); !known {
+		return unknownWindow(v)
 	}
-	return tokens, of
+	return fraction(f).Threshold(v)
 }
 
-func unknownWindow(v *middleware.View) string {
-	return "the window of " + cmp.Or(v.Request().Model, "the model") + " is not known"
+// unknownWindow is the Threshold where the window is not known.
+func unknownWindow(v *middleware.View) (tokens int, of string, sure bool) {
+	return DefaultTokens, "the window of " + cmp.Or(v.Request().Model, "the model") + " is not known", true
 }
-
-func (f fallback) Threshold(v *middleware.View) (int, bool) { return Threshold(f.of(v), v) }
 
 // Reclaims is trigger.Reclaims.
 func Reclaims(n int) middleware.Trigger { return reclaims{limit: n} }

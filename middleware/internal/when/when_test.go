@@ -28,7 +28,7 @@ func TestThreshold(t *testing.T) {
 	}
 	type want struct {
 		tokens int
-		ok     bool
+		sure   bool
 	}
 	for name, c := range map[string]struct {
 		trigger        middleware.Trigger
@@ -39,15 +39,16 @@ func TestThreshold(t *testing.T) {
 		"a share":       {trigger.Fraction(0.5), want{500, true}, want{}},
 		"the default":   {when.Default(0.85), want{850, true}, want{100_000, true}},
 		"of the window": {when.Window(), want{825, true}, want{100_000, true}},
-		"any":           {trigger.Any(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{500, true}, want{700, true}},
+		"any":           {trigger.Any(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{500, false}, want{700, false}},
+		"any of tokens": {trigger.Any(trigger.Tokens(700), trigger.Tokens(900)), want{700, true}, want{700, true}},
 		"all":           {trigger.All(trigger.Tokens(700), trigger.Messages(3), trigger.Fraction(0.5)), want{700, true}, want{700, true}},
 		"not":           {trigger.Not(trigger.Tokens(5)), want{}, want{}},
 	} {
-		n, ok := when.Threshold(c.trigger, known)
-		got := want{n, ok}
+		n, _, sure := when.Threshold(c.trigger, known)
+		got := want{n, sure}
 		require.Equal(t, c.known, got, "%s, of a known window", name)
-		n, ok = when.Threshold(c.trigger, unknown)
-		got = want{n, ok}
+		n, _, sure = when.Threshold(c.trigger, unknown)
+		got = want{n, sure}
 		require.Equal(t, c.unknown, got, "%s, of an unknown window", name)
 	}
 }

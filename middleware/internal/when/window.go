@@ -33,25 +33,16 @@ func windowLimit(b middleware.Budget) (tokens int, of string) {
 
 func (window) cost() int { return 0 }
 
-func (window) Threshold(v *middleware.View) (tokens int, ok bool) {
-	b, ok := v.Budget()
-	if !ok {
-		return DefaultTokens, true
-	}
-	tokens, _ = windowLimit(b)
-	return tokens, true
-}
-
-func (window) Below(v *middleware.View) (tokens int, of string) {
+func (window) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
 	b, known := v.Budget()
 	tokens, _ = windowLimit(b)
 	switch {
 	case !known:
-		return DefaultTokens, unknownWindow(v)
+		return unknownWindow(v)
 	case b.Reserve > b.Window/4:
-		return tokens, ofModel(v, 0.9, "room")
+		return tokens, ofModel(v, 0.9, "room"), true
 	}
-	return tokens, ofModel(v, 0.75, "window")
+	return tokens, ofModel(v, 0.75, "window"), true
 }
 
 // WithReserve is t, which is also met if fewer tokens of the window are left than n, or than the request's reserve if that is
@@ -77,17 +68,11 @@ func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met 
 	return w.Trigger.Met(v, plan)
 }
 
-func (w withReserve) Below(v *middleware.View) (tokens int, of string) {
-	tokens, of = Below(w.Trigger, v)
-	limit, _ := w.Threshold(v)
-	return min(tokens, limit), of
-}
-
-func (w withReserve) Threshold(v *middleware.View) (tokens int, ok bool) {
-	tokens, ok = Threshold(w.Trigger, v)
+func (w withReserve) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	tokens, of, sure = Threshold(w.Trigger, v)
 	b, known := v.Budget()
-	if limit := b.Window - max(w.reserve, b.Reserve); known && (!ok || limit < tokens) {
-		return limit, true
+	if limit := b.Window - max(w.reserve, b.Reserve); known && (tokens == 0 || limit < tokens) {
+		tokens = limit
 	}
-	return tokens, ok
+	return tokens, of, sure
 }
