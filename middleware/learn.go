@@ -237,11 +237,12 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	}
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if p := s.charges(i); foreign && p.Charged > 0 && other.Since <= i && i <= st.intact && !sent(i-1) {
+		if foreign && other.Since <= i && i <= st.intact && !sent(i-1) {
+			p := s.charges(i)
 			p.At = i
 			p.Counted = other.Counted
 			p.Since = other.Since
-			if !st.tokens.LearnForeign(p, s.model.priors, source) {
+			if p.Charged > 0 && !st.tokens.LearnForeign(p, s.model.priors, source) {
 				return false
 			}
 		}
