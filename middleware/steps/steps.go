@@ -115,10 +115,9 @@ func Redo(ctx context.Context, env middleware.Env, history []message.Message) (S
 					return Step{}, ErrNothing
 				}
 				undo = *u
-				again, made := l.WithRecords(s, undo.Change.Removed, len(l.IDs)-1)
-				s.All = again
+				s.All, _ = l.WithRecords(s, undo.Change.Removed, len(l.IDs)-1)
 				s.All = l.InForce(s)
-				if !slices.ContainsFunc(s.All, func(it edit.Item) bool { return slices.Contains(made, it.ID) }) {
+				if !slices.ContainsFunc(s.All, func(it edit.Item) bool { return slices.Contains(undo.Change.Removed, it.Record) }) {
 					return Step{}, ErrNothing
 				}
 				why := "makes again: " + strings.TrimPrefix(u.Why, "takes back: ")

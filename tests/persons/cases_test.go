@@ -521,6 +521,30 @@ func TestUndoBehindAPin(t *testing.T) {
 	require.ErrorIs(t, err, steps.ErrNothing, "a pin holds it off")
 }
 
+// A fold of a cleared result is undone, and its call is pinned: there is nothing to make again, although the result is cleared.
+func TestRedoOfAFoldBehindAPin(t *testing.T) {
+	t.Parallel()
+	env := middleware.Env{Journal: journal.NewMemory(0)}
+	folds := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		if v.Request().Params != "fold" {
+			return nil, nil
+		}
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, 3, message.User("It was read."))}}, nil
+	}, middleware.Options{Strict: true})
+	a := newStAgent(t, env, stClear("clear", nil), folds)
+	for range 3 {
+		a.call(at())
+	}
+	a.call(at(3))
+	a.call(middleware.Request{Params: "fold"})
+	require.Equal(t, "fold", a.undo().By)
+	require.NoError(t, steps.Pin(t.Context(), env, a.history, message.IDs(a.history[1:])[1]))
+	_, err := steps.Redo(t.Context(), env, a.history)
+	require.ErrorIs(t, err, steps.ErrNothing)
+	a.call(at())
+	require.Equal(t, []int{3}, a.cleared())
+}
+
 // Every message can be named, in whatever order the results of a round came, and by both kinds of chain: those that put them into
 // the order of the calls, and those that pass on what a client has sent.
 func TestPinWithResultsInAnyOrder(t *testing.T) {
