@@ -70,7 +70,7 @@ func fileChain(name, text string) (replay.Chain, error) {
 		}
 		f.Summarizer = side
 		env.Journal = journal.NewMemory(0)
-		return f.With(env)
+		return undrafted(f.With(env))
 	}}, nil
 }
 

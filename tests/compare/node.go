@@ -36,11 +36,8 @@ type own struct{ nanoseconds, calls atomic.Int64 }
 func peer(name string, spent *own, begin func() (editor, error)) replay.Chain {
 	return replay.Chain{Name: name, New: func(_ middleware.Env, side middleware.Model) middleware.Middleware {
 		edit, err := begin()
-		return func(next middleware.Model) middleware.Model {
+		return undrafted(func(next middleware.Model) middleware.Model {
 			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				if len(req.Force) > 0 { // a draft, with which replay asks what would be lost if all were edited
-					return next(ctx, req, emit)
-				}
 				var out edited
 				if err == nil {
 					out, err = edit(ctx, req)
@@ -59,8 +56,22 @@ func peer(name string, spent *own, begin func() (editor, error)) replay.Chain {
 				r.Messages = out.view
 				return next(ctx, &r, emit)
 			}
-		}
+		})
 	}}
+}
+
+// undrafted returns a middleware that edits no draft. With drafts, replay asks what would be lost if all were edited, which is
+// in no table here and takes a quarter of the time.
+func undrafted(mw middleware.Middleware) middleware.Middleware {
+	return func(next middleware.Model) middleware.Model {
+		edits := mw(next)
+		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			if len(req.Force) > 0 {
+				return next(ctx, req, emit)
+			}
+			return edits(ctx, req, emit)
+		}
+	}
 }
 
 // node is a process with the peers of npm.

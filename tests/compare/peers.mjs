@@ -143,9 +143,15 @@ class Summarization extends LangChain {
   }
 }
 
+// It counts lists that get shorter by a message at a time, so a message is measured once.
 class Trimmed extends LangChain {
   async edited() {
-    const tokenCounter = (list) => Math.ceil(list.reduce((n, m) => n + m.text.length + (m.tool_calls?.length ? JSON.stringify(m.tool_calls).length : 0), 0) / 4);
+    const sizes = new Map();
+    const size = (m) => {
+      if (!sizes.has(m)) sizes.set(m, m.text.length + (m.tool_calls?.length ? JSON.stringify(m.tool_calls).length : 0));
+      return sizes.get(m);
+    };
+    const tokenCounter = (list) => Math.ceil(list.reduce((n, m) => n + size(m), 0) / 4);
     return this.timed(() =>
       trimMessages(this.messages, { maxTokens: this.at(Infinity), strategy: "last", startOn: ["human", "ai"], endOn: ["human", "tool"], tokenCounter }),
     );
