@@ -1,19 +1,23 @@
 package wire_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/wire"
 )
 
-// TestAudit sends ten conversations in turn, with and without an audit: an audit sends what came, and tells what would have been done.
+// TestAudit sends ten conversations in turn, with and without an audit: an audit sends what came, and tells what would have been
+// done. Its chain takes a second for each event, for which no request waits.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	run := func(t *testing.T, audit bool) (came, sent []string, decisions []wire.Decision) {
@@ -24,16 +28,20 @@ func TestAudit(t *testing.T) {
 			}}
 			opts := r.options()
 			opts.Audit = audit
-			rt := wire.Transport(r, opts, r.chain()...)
+			slow := middleware.Observe(func(context.Context, middleware.Event) { time.Sleep(time.Second) })
+			rt, waited := wire.Transport(r, opts, append(r.chain(), slow)...), time.Duration(0)
 			for n := range 50 {
 				for talk := range 10 {
 					body := strings.Replace(rounds(n/10+1, fmt.Sprint(n%10)+long), "go on", fmt.Sprint("talk ", talk), 1)
+					start := time.Now()
 					_, answer := do(t, rt, post(t, chatURL, body))
+					waited += time.Since(start)
 					require.Contains(t, answer, `"content":"ok"`)
 					came = append(came, body)
 				}
-				synctest.Wait() // else more would wait than an audit follows
+				time.Sleep(time.Minute) // else more would wait than an audit follows
 			}
+			require.Equal(t, audit, waited == 0, waited)
 			sent = r.bodies
 			for _, d := range r.decisions {
 				d.Added = 0

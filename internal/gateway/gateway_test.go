@@ -79,20 +79,33 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestAudit checks that an audit passes requests as they came, and tells in log and metrics what would have been done.
+// TestAudit sends 500 requests of ten conversations to a strict server. With an audit they are sent as they came, and log and
+// metrics tell of each what is done to it without.
 func TestAudit(t *testing.T) {
 	t.Parallel()
-	p := provider(t, fakeprovider.Text("ok"))
-	s := listen(t, clears, p.Root, gateway.Options{Audit: true})
-	body := rounds(5, "")
-	a := post(t.Context(), t, s.url+chatPath, body)
-	require.Equal(t, http.StatusOK, a.status, a.body)
-	require.Equal(t, "audit", a.header.Get("X-Laconic-Passed"))
-	require.Equal(t, body, string(p.Requests()[0].Body))
-	log := <-s.log + <-s.log
-	require.Contains(t, log, "msg=audit route=\"\" format=chat result=edited")
-	require.Contains(t, log, "msg=request route=\"\" format=chat result=passed")
-	require.Contains(t, get(t, s.url+"/metrics").body, `laconic_audits_total{result="edited"} 1`)
+	figures := regexp.MustCompile(`result=\w+|bytes_\w+=\d+|laconic_edits_total{.*`)
+	run := func(kind string) (came, sent, told []string) {
+		p, audit := provider(t, fakeprovider.Text("ok")), kind == "msg=audit"
+		s, line := listen(t, clears, p.Root, gateway.Options{Audit: audit}), ""
+		for n := range 500 {
+			came = append(came, strings.Replace(rounds(n/20+1, ""), "go on", fmt.Sprint("talk ", n%10), 1))
+			a := post(t.Context(), t, s.url+chatPath, came[n])
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			require.Equal(t, audit, a.header.Get("X-Laconic-Passed") == "audit")
+			for line = <-s.log; !strings.Contains(line, kind); line = <-s.log {
+			}
+			told = append(told, fmt.Sprint(figures.FindAllString(line, -1)))
+			sent = append(sent, string(p.Requests()[n].Body))
+		}
+		require.Empty(t, p.Refused())
+		return came, sent, append(told, figures.FindAllString(get(t, s.url+"/metrics").body, -1)...)
+	}
+	_, edited, want := run("msg=request")
+	came, sent, got := run("msg=audit")
+	require.Equal(t, came, sent)
+	require.NotEqual(t, came, edited)
+	require.Greater(t, len(want), 500)
+	require.Equal(t, want, got)
 }
 
 // A request that the upstream refuses as too long is sent again, shorter, and counted.
