@@ -125,7 +125,7 @@ func (s *serving) run(ctx context.Context, args []string, std stdio) (err error)
 		return err
 	}
 	fmt.Fprintf(std.out, "laconic serves at %s\n", l.Addr())
-	if s.opts.Chain == "" {
+	if s.opts.Chain+s.opts.Text == "" {
 		fmt.Fprintln(std.out, "what is removed is kept in", cmp.Or(s.opts.Archive, "memory"))
 	}
 	if s.demo {
@@ -248,9 +248,9 @@ func (s *serving) keep() error {
 	host, _, _ := net.SplitHostPort(s.listen)
 	one := host == "localhost" || net.ParseIP(host).IsLoopback()
 	switch {
-	case s.opts.Chain != "" && s.archive != "":
-		return usagef("--archive is for the chain without a file: want the key archive in %s", s.opts.Chain)
-	case s.opts.Chain != "" || s.archive == "off" || s.archive == "" && !one:
+	case s.opts.Chain+s.opts.Text != "" && s.archive != "":
+		return usagef("--archive is for the chain without a file: want the key archive in %s", cmp.Or(s.opts.Chain, "one"))
+	case s.opts.Chain+s.opts.Text != "" || s.archive == "off" || s.archive == "" && !one:
 		return nil
 	}
 	folder, err := stateFolder()
@@ -321,7 +321,7 @@ func writeChecks(all []gateway.Check, out io.Writer) error {
 	return nil
 }
 
-// stage starts the provider of the demonstration, and writes a chain file for it if none is given.
+// stage starts the provider of the demonstration, and takes a chain for it if none is given.
 func (s *serving) stage() (end func(), err error) {
 	p, err := fakeprovider.Start(fakeprovider.Text("The linker needs 4 GB."), fakeprovider.Options{
 		Models: map[string]int{"gpt-4o": 128_000, "claude-sonnet-5-5": 200_000},
@@ -330,20 +330,10 @@ func (s *serving) stage() (end func(), err error) {
 		return nil, err
 	}
 	s.upstream = p.Root
-	if s.opts.Chain != "" {
-		return func() { _ = p.Close() }, nil
+	if s.opts.Chain == "" {
+		s.opts.Text = demoChain
 	}
-	dir, err := os.MkdirTemp("", "laconic-demo-")
-	if err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
-	s.opts.Chain = filepath.Join(dir, "chain.yaml")
-	end = func() { _, _ = p.Close(), os.RemoveAll(dir) }
-	if err := os.WriteFile(s.opts.Chain, []byte(demoChain), 0o600); err != nil {
-		end()
-		return nil, err
-	}
-	return end, nil
+	return func() { _ = p.Close() }, nil
 }
 
 const demoChain = "chain: [{use: contextedit, trigger: {rounds: 1}, keep: 1}, {use: fit}]\n"

@@ -41,8 +41,11 @@ func (c *chain) end() {
 // load reads the chain file. A journal and an archive in memory are those of the chain before.
 func (g *Gateway) load(ctx context.Context, before *chain) (*chain, error) {
 	file, err := Preset(g.opts.Archive)
-	if g.opts.Chain != "" {
+	switch {
+	case g.opts.Chain != "":
 		file, err = chainfile.Load(g.opts.Chain)
+	case g.opts.Text != "":
+		file, err = chainfile.Parse("", []byte(g.opts.Text))
 	}
 	if err != nil {
 		return nil, err

@@ -32,8 +32,9 @@ import (
 
 // Options configure a gateway. Routes are required.
 type Options struct {
-	Chain   string  // path of the chain file; "": preset auto
-	Archive string  // folder of what preset auto removes; "": memory. With a chain file it is not read
+	Chain   string  // path of the chain file; "": Text
+	Text    string  // of a chain file that is nowhere; "": preset auto
+	Archive string  // folder of what preset auto removes; "": memory. With another chain it is not read
 	Routes  []Route // where requests go
 
 	// Secret is the key of the hashes that name the scopes. Gateways that share a journal or an archive need the same. nil: a
