@@ -266,7 +266,9 @@ func TestDashboard(t *testing.T) {
 	require.NoError(t, err)
 	names, err := os.ReadFile("names.go")
 	require.NoError(t, err)
-	known := strings.ReplaceAll(string(source)+string(names)+"laconic.journal.duration laconic.archive.duration", ".", "_")
+	gateway, err := os.ReadFile("../internal/gateway/metrics.go")
+	require.NoError(t, err)
+	known := strings.ReplaceAll(string(source)+string(names)+string(gateway)+"laconic.journal.duration laconic.archive.duration", ".", "_")
 	queries := regexp.MustCompile(`(laconic|gen_ai)_[a-z_]+`).FindAllString(string(data), -1)
 	require.NotEmpty(t, queries)
 	for _, q := range queries {
