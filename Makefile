@@ -6,6 +6,7 @@ GOFUMPT_VERSION  := v0.12.0
 
 GOVULNCHECK_VERSION := v1.9.0
 CYCLONEDX_VERSION   := v1.10.0
+HELM_VERSION        := v3.19.5
 
 # Each tool is built once, into a folder that carries its version. The folder
 # is ignored by git. To build a tool again, remove its folder.
@@ -13,6 +14,7 @@ TOOLS    := $(CURDIR)/.tools
 GOLANGCI := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 GOFUMPT  := $(TOOLS)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
 CYCLONEDX := $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX_VERSION)/cyclonedx-gomod
+HELM     := $(TOOLS)/helm-$(HELM_VERSION)/helm
 NPM      := $(TOOLS)/npm
 AGENTS   := $(TOOLS)/agents
 COMPARE  := $(TOOLS)/compare
@@ -192,6 +194,16 @@ browser: ## test the page in Chromium; without one, the tests are skipped
 container: ## do the steps of the Dockerfile without Docker, and try the result
 	@.ci/container
 
+.PHONY: image
+image: ## build the image with Docker or buildah, and try it without rights on a read-only root; ARGS are for the build
+	@.ci/image $(ARGS)
+
+.PHONY: helm
+helm: $(HELM) ## lint the chart, render it, and compare it with the manifest
+	@$(HELM) lint --strict --quiet --set secret=0123456789abcdef deploy/helm
+	@$(HELM) template laconic deploy/helm --set secret=0123456789abcdef >$(TOOLS)/chart.yaml
+	@LACONIC_CHART=$(TOOLS)/chart.yaml $(GO) test -vet=off -count=1 -run TestChartIsTheManifest ./tests
+
 .PHONY: snapshot
 snapshot: $(CYCLONEDX) ## build a release of this commit into dist, for this platform; PLATFORMS= for all
 	@LACONIC_RELEASE=1 $(GO) test -vet=off -count=1 -run TestModule ./tests/programs
@@ -254,6 +266,10 @@ $(GOLANGCI):
 $(GOFUMPT):
 	@echo "== build gofumpt $(GOFUMPT_VERSION) (once)"
 	@GOBIN=$(@D) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+
+$(HELM):
+	@echo "== build helm $(HELM_VERSION) (once, some minutes)"
+	@GOBIN=$(@D) $(GO) install helm.sh/helm/v3/cmd/helm@$(HELM_VERSION)
 
 $(CYCLONEDX):
 	@echo "== build cyclonedx-gomod $(CYCLONEDX_VERSION) (once)"
