@@ -249,7 +249,7 @@ func (s *serving) keep() error {
 	one := host == "localhost" || net.ParseIP(host).IsLoopback()
 	switch {
 	case s.opts.Chain+s.opts.Text != "" && s.archive != "":
-		return usagef("--archive is for the chain without a file: want the key archive in %s", cmp.Or(s.opts.Chain, "one"))
+		return usagef("--archive is for the chain without a file: want the key archive in %s", cmp.Or(s.opts.Chain, "a file"))
 	case s.opts.Chain+s.opts.Text != "" || s.archive == "off" || s.archive == "" && !one:
 		return nil
 	}
