@@ -28,7 +28,7 @@ func TestAudit(t *testing.T) {
 			}}
 			opts := r.options()
 			opts.Audit = audit
-			slow := middleware.Observe(func(context.Context, middleware.Event) { time.Sleep(time.Second) })
+			slow := middleware.Observe(func(context.Context, middleware.Event) { time.Sleep(time.Second) }) //nolint:forbidigo // in synctest
 			rt, start := wire.Transport(r, opts, append(r.chain(), slow)...), time.Now()
 			for n := range 50 {
 				for talk := range 10 {
@@ -37,7 +37,7 @@ func TestAudit(t *testing.T) {
 					require.Contains(t, answer, `"content":"ok"`)
 					came = append(came, body)
 				}
-				time.Sleep(time.Minute) // else more would wait than an audit follows
+				time.Sleep(time.Minute) //nolint:forbidigo // in synctest; else more would wait than an audit follows
 			}
 			require.Equal(t, audit, time.Since(start) == 50*time.Minute, "only an audit adds nothing")
 			sent = r.bodies

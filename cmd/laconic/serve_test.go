@@ -28,7 +28,7 @@ import (
 )
 
 // TestDemo starts the demonstration, and sends what its command lines send.
-func TestDemo(t *testing.T) { //nolint:paralleltest // the variable is that of the process
+func TestDemo(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none")) // it writes no file: the root of a container may be read-only
 	ctx, cancel := context.WithCancel(t.Context())
 	out, w := io.Pipe()

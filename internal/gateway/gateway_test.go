@@ -25,6 +25,7 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
+	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -86,13 +87,14 @@ func TestAudit(t *testing.T) {
 	figures := regexp.MustCompile(`result=\w+|bytes_\w+=\d+|laconic_edits_total{.*`)
 	run := func(kind string) (came, sent, told []string) {
 		p, audit := provider(t, fakeprovider.Text("ok")), kind == "msg=audit"
-		s, line := listen(t, clears, p.Root, gateway.Options{Audit: audit}), ""
-		for n := range 500 {
+		s := listen(t, clears, p.Root, gateway.Options{Audit: audit})
+		for n := range soak.Of(500, 5) {
 			came = append(came, strings.Replace(rounds(n/20+1, ""), "go on", fmt.Sprint("talk ", n%10), 1))
 			a := post(t.Context(), t, s.url+chatPath, came[n])
-			require.Equal(t, http.StatusOK, a.status, a.body)
-			require.Equal(t, audit, a.header.Get("X-Laconic-Passed") == "audit")
-			for line = <-s.log; !strings.Contains(line, kind); line = <-s.log {
+			require.True(t, a.status == http.StatusOK && audit == (a.header.Get("X-Laconic-Passed") == "audit"), a.body)
+			line := <-s.log
+			for !strings.Contains(line, kind) {
+				line = <-s.log
 			}
 			told = append(told, fmt.Sprint(figures.FindAllString(line, -1)))
 			sent = append(sent, string(p.Requests()[n].Body))
@@ -100,11 +102,10 @@ func TestAudit(t *testing.T) {
 		require.Empty(t, p.Refused())
 		return came, sent, append(told, figures.FindAllString(get(t, s.url+"/metrics").body, -1)...)
 	}
-	_, edited, want := run("msg=request")
+	_, _, want := run("msg=request")
 	came, sent, got := run("msg=audit")
 	require.Equal(t, came, sent)
-	require.NotEqual(t, came, edited)
-	require.Greater(t, len(want), 500)
+	require.Greater(t, len(want), len(came), "there are edits")
 	require.Equal(t, want, got)
 }
 
