@@ -43,7 +43,7 @@ func TestCostOfBatches(t *testing.T) {
 		{each, microcompact.New(microcompact.Options{Batch: microcompact.Batch{Results: 1}})},
 		{byDefault, microcompact.New(microcompact.Options{})},
 	}
-	if soak.Enabled { // make soak
+	if soak.Enabled() { // make soak
 		table = append(table, []row{
 			{"microcompact, `Batch{Tokens: 2000}`", microcompact.New(microcompact.Options{Batch: microcompact.Batch{Tokens: 2000}})},
 			{"microcompact, `Batch{Results: 10, Tokens: 20000}`", microcompact.New(microcompact.Options{Batch: microcompact.Batch{Results: 10, Tokens: 20_000}})},

@@ -89,7 +89,7 @@ func TestHugeResults(t *testing.T) {
 		t.Skip("it counts what the process allocates")
 	}
 	size := 10 << 20
-	if soak.Enabled {
+	if soak.Enabled() {
 		size *= 10
 	}
 	for name, unit := range map[string]string{

@@ -181,7 +181,7 @@ func TestOptimumOfRecorded(t *testing.T) {
 	t.Parallel()
 	const keep, least = 5, 30
 	conversations := 20
-	if !soak.Enabled {
+	if !soak.Enabled() {
 		conversations = soak.Of(4, 2)
 	}
 	var talks []*Conversation

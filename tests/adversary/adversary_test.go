@@ -37,7 +37,7 @@ func TestAdversary(t *testing.T) {
 // TestSoakAdversary runs 20,000 worlds.
 func TestSoakAdversary(t *testing.T) {
 	t.Parallel()
-	if !soak.Enabled {
+	if !soak.Enabled() {
 		t.Skip("runs with LACONIC_SOAK=1")
 	}
 	attackAll(t, 1000, 20_000)

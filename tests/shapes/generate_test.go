@@ -305,7 +305,7 @@ func TestValidRequestsPass(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
 			wrong, example := map[string]int{}, map[string]string{}
-			cases := map[bool]int{false: 200, true: 20_000}[soak.Enabled]
+			cases := map[bool]int{false: 200, true: 20_000}[soak.Enabled()]
 			for seed := range uint64(cases) {
 				name := names[seed%uint64(len(names))]
 				d := draw{Rand: rand.New(rand.NewPCG(seed, 41)), format: format}

@@ -47,7 +47,7 @@ func conversations(tb testing.TB, nth int) []*conversation {
 	if testing.Short() {
 		return all
 	}
-	if soak.Enabled {
+	if soak.Enabled() {
 		nth, all = max(1, nth/25), nil
 	}
 	nth = cmp.Or(*every, soak.Nth(2, 1)*nth)

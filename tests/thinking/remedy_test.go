@@ -144,7 +144,7 @@ func TestSoakRemedy(t *testing.T) {
 	t.Parallel()
 	skipRaced(t)
 	all := append([]variant{{name: plain}}, variants...)
-	if !soak.Enabled {
+	if !soak.Enabled() {
 		all = all[:2]
 	}
 	for i, v := range all {

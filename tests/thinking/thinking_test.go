@@ -66,7 +66,7 @@ func skipRaced(t *testing.T) {
 
 // some returns the chains for the test with that number: a few, or all of them with LACONIC_SOAK.
 func some(number int) []chain {
-	if soak.Enabled {
+	if soak.Enabled() {
 		return chains()
 	}
 	var few []chain
@@ -93,7 +93,7 @@ func check(t *testing.T, v variant, all []*conversation, through []chain) {
 			tab.add(k, ch.name, r)
 			requireNone(t, r, v)
 			least := ch.read - 1
-			if !soak.Enabled {
+			if !soak.Enabled() {
 				least = map[bool]float64{false: ch.few, true: ch.more}[soak.Nth(0, 1) == 1] - 0.1
 			}
 			if v.name == plain && *every < 2 && !race.Enabled && !testing.Short() {

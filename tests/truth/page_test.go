@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the tables of docs/truth.md")
 
 // isWhole reports whether all cases are measured, for the table of the page, as by .ci/run. Otherwise a test has some of them.
-func isWhole() bool { return *update || soak.Enabled }
+func isWhole() bool { return *update || soak.Enabled() }
 
 // every returns n, for a test that takes every nth of its cases, or 1 if all are measured.
 func every(n int) int {

@@ -88,7 +88,7 @@ func TestGenerated(t *testing.T) {
 	for name, texts := range map[string]int{"o200k_base": 320_000, "cl100k_base": 320_000} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if race.Enabled || !soak.Enabled {
+			if race.Enabled || !soak.Enabled() {
 				texts /= 40
 			}
 			c, o := bpe.Encoding(name), oracle(t, name)

@@ -75,7 +75,7 @@ func TestSplitAllShort(t *testing.T) {
 		for _, a := range alphabets {
 			if race.Enabled {
 				a.longest = 3
-			} else if !soak.Enabled {
+			} else if !soak.Enabled() {
 				a.longest = 4
 			}
 			n := 0

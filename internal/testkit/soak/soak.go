@@ -10,15 +10,16 @@ import (
 	"strconv"
 )
 
-// Enabled reports whether LACONIC_SOAK is set.
-var Enabled = os.Getenv("LACONIC_SOAK") != ""
+// Enabled reports whether LACONIC_SOAK is set. A variable that was read before the tests began is none for go test: it would take
+// the result of fewer cases from its cache.
+func Enabled() bool { return os.Getenv("LACONIC_SOAK") != "" }
 
 // more reports whether LACONIC_ALL is set, or LACONIC_SOAK.
-var more = Enabled || os.Getenv("LACONIC_ALL") != ""
+func more() bool { return os.Getenv("LACONIC_ALL") != "" || Enabled() }
 
 // Every returns n, for a test that takes every nth of its cases, or 1 if it takes all.
 func Every(n int) int {
-	if Enabled {
+	if Enabled() {
 		return 1
 	}
 	return n
@@ -26,7 +27,7 @@ func Every(n int) int {
 
 // Nth returns quick, for a test that takes every nth of its cases, or checked with LACONIC_ALL, or 1 in a soak.
 func Nth(quick, checked int) int {
-	if more {
+	if more() {
 		return Every(checked)
 	}
 	return quick
@@ -49,7 +50,7 @@ func Some[T any](cases map[string]T, part int) map[string]T {
 // Checks makes pgregory.net/rapid check each property with n random cases without LACONIC_ALL. It is for TestMain; a flag of
 // the command line comes first.
 func Checks(n int) {
-	if f := flag.Lookup("rapid.checks"); f != nil && !more {
+	if f := flag.Lookup("rapid.checks"); f != nil && !more() {
 		_ = f.Value.Set(strconv.Itoa(n)) // a number
 	}
 }

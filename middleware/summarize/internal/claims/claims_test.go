@@ -118,7 +118,7 @@ func bodies(size int) map[string]string {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	size := soak.Of(1<<16, 4)
-	if soak.Enabled { // make soak
+	if soak.Enabled() { // make soak
 		size = 1 << 18
 	}
 	small := claims.NewSource("a")
