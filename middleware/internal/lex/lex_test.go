@@ -19,7 +19,7 @@ func TestRead(t *testing.T) {
 		"":                                      nil,
 		"It is done and well-known.":            nil,
 		"见 a/b.go，共 １，２９９ 元":                    {"path a/b.go", "number 1,299 元"},
-		"main.go:42 and refund.go:7:24":         {"number 42", "name main.go", "number 7", "number 24", "name refund.go"},
+		"main.go:42 and refund.go:7:24":         {"name main.go:42", "name refund.go:7:24"},
 		"https://example.com/a/b?c=1, done":     {"link https://example.com/a/b?c=1"},
 		`C:\data\in.csv`:                        {`path C:\data\in.csv`},
 		"getUser user_name #W12 v1.2.3":         {"name getUser", "name user_name", "name #W12", "name v1.2.3"},
@@ -32,7 +32,6 @@ func TestRead(t *testing.T) {
 		"2026-11-17T02:00:01Z":                  {"date 2026-11-17", "date 02:00:01Z"},
 		"17 November 2026, 下午2点05分":             {"date 17 November 2026", "date 2点05"},
 		"$5.50, 35 s, 三千五百元, 十五分钟":              {"number $5.50", "number 35 s", "number 三千五百元", "number 十五分钟"},
-		"two hundred and two rows, ten minutes": {"number ten minutes"},
 		"千万不要，一致同意":                             nil,
 	} {
 		var got []string
@@ -74,7 +73,7 @@ func TestValues(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"1536 KB": "bytes 1.536e+06", "35 seconds": "time 35", "1.2k rows": " 1200", "80 %": "ratio 80", "5 a": " 5", "€3": "money 3", "十五分钟": "time 900",
-		"thirty-five": "", "twenty minutes": "time 1200", "3 个月": "time 7.776e+06", "1.2.3": "", "14:05": "14:05", "3 pm": "15:00", "12 am": "00:00", "周三": "-3", "two": "",
+		"3 个月": "time 7.776e+06", "1.2.3": "", "14:05": "14:05", "3 pm": "15:00", "12 am": "00:00", "周三": "-3", "two": "",
 	} {
 		got := ""
 		for _, v := range lex.Values(lex.Tokens(nil, lex.Fold(text))) {

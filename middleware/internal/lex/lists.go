@@ -105,10 +105,10 @@ var file string
 var (
 	lists = Lists(file, " ")
 
-	months, weekdays             = lists["month"].Numbers(), lists["weekday"].Numbers()
-	numerals, multipliers        = lists["numeral"].Numbers(), lists["multiplier"].Numbers()
-	approximate, labels, counted = lists["approximate"], lists["label"], lists["counted"]
-	known, timed, currencies     = lists["known"], lists["timed"], lists["currency"]
+	months, weekdays         = lists["month"].Numbers(), lists["weekday"].Numbers()
+	multipliers, approximate = lists["multiplier"].Numbers(), lists["approximate"]
+	labels, known            = lists["label"], lists["known"]
+	timed, currencies        = lists["timed"], lists["currency"]
 )
 
 // Unit is a dimension, with the size of the unit in it.

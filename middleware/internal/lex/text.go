@@ -2,7 +2,6 @@ package lex
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,8 +27,6 @@ type Item struct {
 	Text  string   // folded
 	Words []string // of names and quotations: the normalised tokens that count
 	Value Value    // of numbers and dates
-	Weak  bool     // it may be no path, as and/or
-	Open  bool     // it ends in an ellipsis
 }
 
 // ItemKind is what an item is.
@@ -85,24 +82,23 @@ func (t *Text) findSpans() {
 			kind = Code
 		}
 		for from := sp.From; from < sp.To; { // the parts between ellipses
-			part, _, open := strings.Cut(t.Folded[from:sp.To], "...")
-			it := Item{Kind: kind, Span: Span{from, from + len(part)}, Open: open && !strings.HasSuffix(part, " ")}
-			it.Words = t.WordsIn(it.From, it.To)
-			if len(it.Words) > 0 {
-				t.add(it)
-			}
-			from = it.To + len("...")
+			part, _, _ := strings.Cut(t.Folded[from:sp.To], "...")
+			t.add(Item{Kind: kind, Span: Span{from, from + len(part)}}, from)
+			from += len(part) + len("...")
 		}
 		i = sp.To + len(closing)
 	}
 }
 
-func (t *Text) add(it Item) {
-	it.Text = strings.TrimSpace(t.Folded[it.From:it.To])
+// add adds an item whose words begin at from, unless it has none.
+func (t *Text) add(it Item, from int) {
+	it.Text, it.Words = strings.TrimSpace(t.Folded[it.From:it.To]), t.WordsIn(from, it.To)
 	for it.Kind != Quotation && len(it.Words) > 1 && it.Words[len(it.Words)-1] == "/" {
 		it.Words = it.Words[:len(it.Words)-1]
 	}
-	t.Items = append(t.Items, it)
+	if len(it.Words) > 0 {
+		t.Items = append(t.Items, it)
+	}
 }
 
 // TokenAt returns the first token at or after a position.
@@ -140,29 +136,12 @@ func (t *Text) findNames() {
 			next = t.Tokens[i].To()
 			t.addName(Item{Kind: Name, Span: Span{from, end}}, from)
 		} else if from < end {
-			t.findName(from, t.withoutPlace(from, end))
+			t.findName(from, end)
 		}
 		for i++; i < len(t.Tokens) && t.Tokens[i].From < next; {
 			i++
 		}
 	}
-}
-
-var place = regexp.MustCompile(`^[^:]*[./][^:]*(:\d+(-\d+)?)+$`)
-
-// withoutPlace returns the end of main.go in main.go:42 or main.go:42-45, and adds the lines.
-func (t *Text) withoutPlace(from, end int) int {
-	if !place.MatchString(t.Folded[from:end]) {
-		return end
-	}
-	colon := from + strings.IndexByte(t.Folded[from:], ':')
-	for i := t.TokenAt(colon); i < t.TokenAt(end); i++ {
-		if n := &t.Tokens[i]; n.Kind == Digits {
-			t.add(Item{Kind: Number, Span: Span{n.From, n.To()}, Value: Value{Literal: n.Text, Amount: n.Amount, Label: true}})
-			t.Named[i] = true
-		}
-	}
-	return colon
 }
 
 // findName adds a name if it looks like one of a program or a list.
@@ -176,12 +155,10 @@ func (t *Text) findName(from, end int) {
 			from += len(before) + len("://")
 		}
 	case ShapePath:
-		it.Kind, it.Weak = Path, strings.IndexByte(`/\.~`, raw[0]) < 0 && !oddPart.MatchString(raw)
+		it.Kind = Path
 	case ShapeID, ShapeSymbol:
-		toks := t.Tokens[t.TokenAt(from):t.TokenAt(end)]
 		isWord := func(t Token) bool { return t.Kind == Word }
-		isCount := len(toks) > 1 && (isDigit(raw[0]) && !strings.Contains(raw, ".") || counted.Has(toks[0].Text)) // 3-day, top-10
-		if isCount || !slices.ContainsFunc(toks, isWord) || known.Has(strings.ToLower(raw)) || isAmount(raw) {
+		if !slices.ContainsFunc(t.Tokens[t.TokenAt(from):t.TokenAt(end)], isWord) || known.Has(strings.ToLower(raw)) {
 			return
 		}
 	default:
@@ -192,18 +169,11 @@ func (t *Text) findName(from, end int) {
 
 // addName adds a name whose words begin at from.
 func (t *Text) addName(it Item, from int) {
-	it.Words, it.Open = t.WordsIn(from, it.To), strings.HasPrefix(t.Folded[it.To:], "...")
-	if len(it.Words) == 0 {
-		return
-	}
-	t.add(it)
+	t.add(it, from)
 	for i := t.TokenAt(it.From); i < t.TokenAt(it.To); i++ {
 		t.Named[i] = true
 	}
 }
-
-// oddPart matches a part of a path that is no plain word: if there is none, it may be no path.
-var oddPart = regexp.MustCompile(`\pL[^/\\]*[._\d]|[._\d][^/\\]*\pL`)
 
 // findValues adds the numbers and dates that are not in a name.
 func (t *Text) findValues() {
@@ -217,6 +187,6 @@ func (t *Text) findValues() {
 		} else if v.Literal == "" {
 			it.Value.Literal = strconv.FormatFloat(v.Value, 'f', -1, 64)
 		}
-		t.add(it)
+		t.add(it, it.From)
 	}
 }

@@ -43,7 +43,7 @@ func Values(toks []Token) (all []Value) {
 // begins are the words that begin a value.
 var begins = func() map[string]bool {
 	all := map[string]bool{"周": true, "星": true, "礼": true}
-	for _, name := range []string{"month", "weekday", "numeral", "currency"} {
+	for _, name := range []string{"month", "weekday", "currency"} {
 		for w := range lists[name].means {
 			all[w] = true
 		}
@@ -56,29 +56,16 @@ func valueAt(toks []Token, i int) (v Value, ok bool) {
 	if ok {
 		return v, true
 	}
-	v, ok = readAmount(toks, i)
-	if ok {
-		return v, true
-	}
-	return readWord(toks, i)
-}
-
-// isAmount reports whether a text is a number with a unit.
-func isAmount(s string) bool {
-	toks := Tokens(nil, s)
-	v, ok := valueAt(append(toks, none), 0)
-	return ok && v.To == len(toks) && v.Has
+	return readAmount(toks, i)
 }
 
 // readAmount reads a number in digits, with its unit.
 func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
-	if currencies.Has(t.Text) { // $5, EUR 5
-		if next := At(toks, i+1); next.Amount.Has && (t.Kind == Word || next.Glued || t.Raw != "$") {
-			i++
-			t = *next
-			v.Units = []Unit{{money, 1}}
-		}
+	if next := At(toks, i+1); currencies.Has(t.Text) && next.Amount.Has { // $5, EUR 5
+		i++
+		t = *next
+		v.Units = []Unit{{money, 1}}
 	}
 	if t.Kind != Digits && !t.Amount.Has {
 		return Value{}, false
@@ -148,16 +135,6 @@ func unitName(s string) string {
 		}
 	}
 	return ""
-}
-
-// readWord reads an English word for a number with its unit: ten minutes. Of several, as in two hundred, it reads none.
-func readWord(toks []Token, i int) (Value, bool) {
-	v := Value{Amount: Amount{true, numerals[toks[i].Text], 1}, From: i, To: i + 1}
-	if before := At(toks, i-1); v.Value <= 1 || before.Is("-") || numerals[before.Text] != 0 {
-		return Value{}, false
-	}
-	v.readUnit(toks)
-	return v, v.Units != nil
 }
 
 // Small is the largest number that words alone do not make: "one of them" is no number without a unit.

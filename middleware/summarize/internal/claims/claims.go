@@ -33,7 +33,7 @@ var file string
 var (
 	lists = lex.Lists(file, " ")
 
-	fileEnds, scripts, vague    = lists["file"], lists["script"], lists["vague"]
+	fileEnds, vague             = lists["file"], lists["vague"]
 	subjects, endings, outcomes = lists["subject"], lists["ending"], lists["outcome"]
 	negations, joints, refusal  = lists["negation"], lists["joint"], lists["refusal"]
 	sums, assent, plain, ago    = lists["sum"], lists["assent"], lists["plain"], lists["ago"]
@@ -146,19 +146,18 @@ func Without(body string, found []Finding) string {
 
 // supports reports whether the source has what a claim is about.
 func (s *Source) supports(c *lex.Item) bool {
-	const few, shortHash = 3, 7
+	const shortHash = 7
 	switch {
 	case c.Kind == lex.Number || c.Kind == lex.Date:
 		return s.hasValue(&c.Value)
-	case s.has(c.Words), c.Open && s.hasPart(strings.TrimSuffix(pattern(c.Words), "\x00")):
+	case s.has(c.Words):
 		return true
 	case c.Kind == lex.Quotation:
-		return len(c.Words) == 1 && s.hasInflected(c.Words[0]) ||
-			len(c.Words) <= few && !strings.ContainsFunc(c.Text, lex.IsHan) && s.hasNear(c.Words)
+		return len(c.Words) == 1 && s.hasInflected(c.Words[0])
 	case c.Kind == lex.Path, c.Kind == lex.Code && len(c.Words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
 		return s.hasPath(c)
 	case c.Kind == lex.Code && len(c.Words) > 1:
-		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && s.hasNear(c.Words)
+		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && !slices.ContainsFunc(c.Words, s.lacks)
 	case len(c.Words) > 1:
 		return false
 	case len(c.Words[0]) >= shortHash && strings.Trim(c.Words[0], "0123456789abcdef") == "":
@@ -176,67 +175,28 @@ func (s *Source) hasInflected(w string) bool {
 
 func isFile(words []string) bool { return len(words) > 1 && fileEnds.Has(words[len(words)-1]) }
 
-// hasPath reports whether the source has a path, or its end in a folder that it has.
+// hasPath reports whether the source has the end of a path, and its beginning, which of a path from the root may be missing.
 func (s *Source) hasPath(c *lex.Item) bool {
 	const most = 100 // words
-	words := c.Words
-	for len(words) > 0 && words[0] == "/" {
-		words = words[1:]
-	}
-	switch {
-	case len(words) > most:
-		return false
-	case s.has(words), c.Weak && !s.has([]string{words[0], "/"}):
-		return true
-	}
 	absolute := strings.ContainsAny(c.Text[:1], `/~\`) || len(c.Text) > 1 && c.Text[1] == ':'
-	for k, w := range words {
-		if w == "/" && s.beginsPath(words[k+1:]) && (s.has(words[:k]) || absolute && slices.Contains(words[k+1:], "/")) {
+	for k, w := range c.Words[:min(len(c.Words), most)] {
+		end := c.Words[k+1:]
+		if w == "/" && s.has(end) && (s.has(c.Words[:k]) || absolute && slices.Contains(end, "/")) {
 			return true
 		}
 	}
 	return false
 }
 
-// beginsPath reports whether words begin a path of the source.
-func (s *Source) beginsPath(words []string) bool {
-	const most = 1000
-	return slices.ContainsFunc(s.words.Lookup([]byte(pattern(words)), most), func(at int) bool {
-		return at < 2 || s.stream[at-1] != '/' || s.stream[at-2] != 0
-	})
-}
-
 // has reports whether words are next to each other in the source.
 func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(pattern(words)) }
+
+func (s *Source) lacks(word string) bool { return !s.has([]string{word}) }
 
 func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
 
 // hasPart reports whether a text is in the words, as refund in RefundTotal.
 func (s *Source) hasPart(part string) bool { return s.words.Lookup([]byte(part), 1) != nil }
-
-// hasNear reports whether words are close to each other in the source, in any order.
-func (s *Source) hasNear(words []string) bool {
-	const most, window = 500, 120 // places that are looked at; bytes on each side, besides the words
-	if len(words) > most {
-		return false
-	}
-	var places []int // of the rarest word
-	size := window
-	for _, w := range words {
-		found := s.words.Lookup([]byte(pattern([]string{w})), most)
-		if places == nil || len(found) < len(places) {
-			places = found
-		}
-		if found == nil {
-			return false
-		}
-		size += len(w) + 1
-	}
-	return slices.ContainsFunc(places, func(at int) bool {
-		around := string(s.stream[max(0, at-size):min(len(s.stream), at+size)])
-		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(around, "\x00"+w+"\x00") })
-	})
-}
 
 // hasAmount reports whether a number of a dimension is in the source that may be written as v: half a step less, as rounded
 // up, or nearly a step more, as cut off.
@@ -256,7 +216,7 @@ func (s *Source) hasValue(v *lex.Value) bool {
 		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
 		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
 	case !v.Has:
-		return s.digits[plainDigits(v.Literal)] || s.hasPart("\x00"+v.Literal+".")
+		return s.digits[plainDigits(v.Literal)]
 	}
 	m := v.Precision()
 	if v.Units == nil {

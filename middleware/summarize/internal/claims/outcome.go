@@ -24,10 +24,7 @@ const good, bad = "good", "bad"
 // addRun adds a run, after those before it.
 func (s *Source) addRun(r facts.Run) {
 	line := lex.Fold(cmp.Or(r.Command, r.Call.Name))
-	first := line // without a text or program in it
-	if k := embedded.FindStringIndex(line); k != nil {
-		first = line[:k[0]]
-	}
+	first := embedded.Split(line, 2)[0]
 	sen := lex.Tokenize(line)
 	key := pattern(sen.WordsIn(0, len(line)))
 	c := s.commands[key]
@@ -55,13 +52,11 @@ func (s *Source) addRun(r facts.Run) {
 	}
 }
 
-var (
-	embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
-	humps    = regexp.MustCompile(`([a-z])([A-Z])`)
-)
+// embedded matches the beginning of a text or a program in a command.
+var embedded = regexp.MustCompile("\n|<<| -[ce] ['\"]")
 
-// subjectsOf returns the words by which a command is mentioned: those of its line that are neither options nor paths, but
-// for the name of a script. What is looked for in files is not what a command is about.
+// subjectsOf returns the words by which a command is mentioned: those of its line but for options. What is looked for in files is
+// not what a command is about.
 func subjectsOf(line string) map[string]int {
 	const most = 400 // bytes
 	all, searches := map[string]int{}, false
@@ -72,14 +67,8 @@ func subjectsOf(line string) map[string]int {
 		if searches || strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
-		file := field[strings.LastIndexByte(field, '/')+1:]
-		name, end, script := strings.Cut(file, ".")
-		program := file == field || strings.Contains(field, "bin/") || strings.HasPrefix(field, "./")
-		if script && !scripts.Has(end) || !script && !program {
-			continue
-		}
-		field = name
-		for _, t := range lex.Tokens(nil, strings.ReplaceAll(humps.ReplaceAllString(field, "$1 $2"), "_", " ")) {
+		name, _, script := strings.Cut(field[strings.LastIndexByte(field, '/')+1:], ".")
+		for _, t := range lex.Tokens(nil, strings.ReplaceAll(name, "_", " ")) {
 			subject := subjectOf(t.Text)
 			switch {
 			case subject == "test" && !script: // a tool for tests, rather than a script of this name

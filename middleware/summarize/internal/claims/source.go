@@ -3,7 +3,6 @@ package claims
 import (
 	"index/suffixarray"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
@@ -140,9 +139,7 @@ func (s *Source) addText(t string, by role) {
 			s.users++
 		}
 		s.note(t, by)
-	case called:
-	case shown:
-		s.digits[strconv.Itoa(strings.Count(strings.TrimSuffix(t, "\n"), "\n")+1)] = true // who counts its lines is right
+	case called, shown:
 	}
 	all := []string{t}
 	if plain := strings.ReplaceAll(lex.Unescape(t), `\\`, `\`); plain != t {
@@ -164,7 +161,6 @@ func (s *Source) add(toks []lex.Token, by role) {
 		}
 		if strings.ContainsAny(t.Text, "0123456789") {
 			s.addDigits(t.Text)
-			s.addDigits(t.Raw) // 101,102 may be two
 		}
 	}
 	s.tested = s.tested || by != told && tellsOfTests(toks)
@@ -187,13 +183,10 @@ func tellsOfTests(toks []lex.Token) bool {
 	return false
 }
 
-// addDigits adds the digits in a word, and of 1.2.3 also 1.2 and 1.
+// addDigits adds the digits in a word.
 func (s *Source) addDigits(word string) {
 	for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }) {
-		run = strings.Trim(run, ".")
-		for k := len(run); k > 0; k = strings.LastIndexByte(run[:k], '.') {
-			s.digits[plainDigits(run[:k])] = true
-		}
+		s.digits[plainDigits(strings.Trim(run, "."))] = true
 	}
 }
 
