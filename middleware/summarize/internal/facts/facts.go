@@ -15,12 +15,11 @@ import (
 	"cmp"
 	"html"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/digest"
-	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -206,52 +205,29 @@ func (c *call) inWords() string {
 // decoded returns a text as one line, with the characters of HTML entities.
 func decoded(s string, most int) string { return text.Line(html.UnescapeString(s), most) }
 
+// identifier matches what identifies something, after its key: order #W123, "order_id": "W123".
+var identifier = regexp.MustCompile(`(?i)(?:^|[^a-z\d])((?:[a-z]+_)?(?:` + strings.Join(lists["key"].Words, "|") + `)(?:[_ ](?:id|number|no))?)` +
+	`([\\"']*\s?(?:[:：=]|is)?\s?[\\"']*)(#?[\w-]*\d[\w-]*)`)
+
 // identifiers returns the ten newest identifiers with a key: those in results, then those in texts of the user and arguments,
-// each oldest first. Those with one key are in one line, unless it is long.
+// each oldest first.
 func (s *Set) identifiers() (lines []string) {
-	const readOfText, readOfAll = 2 << 10, 64 << 10 // bytes
-	const longest, most = 160, 10                   // bytes of an identifier with its key: half of one would be wrong
+	const readOfText, readOfAll, most, least = 2 << 10, 64 << 10, 10, 4 // bytes, lines, bytes of one without #
 	rest := readOfAll
-	found, at := map[string]bool{}, map[string]int{} // the line of a key
 	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
 		t = shorten.Head(t, readOfText)
 		rest -= len(t)
-		for _, i := range slices.Backward(digest.Identifiers(t)) {
-			key := keyOf(i, t)
-			line := key + i.Text
-			whole := key != "" && len(line) <= longest && text.Line(line, longest) == line && !strings.ContainsAny(line, "{}<>;")
-			if found[i.Text] || len(found) == most || rest < 0 || !whole {
-				continue
-			}
-			found[i.Text] = true
-			if k, ok := at[key]; ok && len(lines[k]) < longest {
-				lines[k] = line + ", " + lines[k][len(key):]
-			} else {
-				at[key] = len(lines)
+		for _, m := range slices.Backward(identifier.FindAllStringSubmatch(t, -1)) {
+			line := m[1] + strings.Trim(m[2], `\"' isIS`) + " " + m[3]
+			isLong := m[3][0] == '#' || m[2] != "" && len(m[3]) >= least
+			isKnown := slices.ContainsFunc(lines, func(l string) bool { return strings.HasSuffix(l, " "+m[3]) })
+			if isLong && rest >= 0 && len(lines) < most && len(line) <= longestLine && !isKnown {
 				lines = append(lines, line)
 			}
 		}
 	}
 	slices.Reverse(lines)
 	return lines
-}
-
-// keyOf returns what is before an identifier in a line: its label, or the word before it in a text, if that names it, as in
-// "order #W123".
-func keyOf(i digest.Identifier, in string) string {
-	if i.Label != "" {
-		return i.Label + ": "
-	}
-	before, _, _ := strings.Cut(in, i.Text)
-	before = shorten.Tail(strings.TrimRight(before, " #:："), readOfKey)
-	before = before[strings.LastIndexByte(before, '_')+1:]
-	for _, key := range lists["key"].Words {
-		at := len(before) - len(key)
-		if at >= 0 && strings.EqualFold(before[at:], key) && !lex.SplitsWord(before, at) && !strings.ContainsAny(i.Text, "@/.") {
-			return before[at:] + " "
-		}
-	}
-	return ""
 }
 
 // section is a kind of facts, in the order in which they are written.

@@ -94,44 +94,47 @@ func Summary(msgs []message.Message, o Options) string {
 // read returns the newest topics of the user, oldest first; the newest conclusions of the model, those of the newest message
 // first; and the first languages of code.
 func read(msgs []message.Message) (topics, conclusions, languages []string) {
-	for i := range msgs {
-		role := msgs[i].Role
-		if role != message.RoleUser && role != message.RoleAssistant {
+	for _, m := range msgs {
+		if m.Role != message.RoleUser && m.Role != message.RoleAssistant {
 			continue
 		}
-		said, tail := text.Ends(msgs[i].Text())
-		sentences, of := divide(said + "\n\n" + tail)
-		for _, l := range of {
-			if len(languages) < mostLines && !slices.Contains(languages, l) {
-				languages = append(languages, l)
-			}
-		}
-		if role == message.RoleUser {
-			topics = with(topics, topicOf(sentences))
-			continue
+		head, tail := text.Ends(m.Text())
+		said := head + "\n\n" + tail
+		for _, block := range fenced.FindAllStringSubmatch(said, -1) {
+			languages = append(languages, strings.ToLower(block[1]))
 		}
 		var found []string
-		for _, s := range sentences {
-			if s.concludes() {
-				found = append(found, bare(s.text, longestConclusion))
+		for piece := range text.Pieces(fenced.ReplaceAllString(said, "")) {
+			line := strings.TrimSpace(piece)
+			if line == "" || strings.ContainsAny(line[:1], "<>|") || strings.HasPrefix(piece, "    ") || piece[0] == '\t' {
+				continue // a table, a quotation, a tag or code
+			}
+			sentence := line[text.MarkOf(line):]
+			switch {
+			case m.Role == message.RoleAssistant && concludes(sentence, sentence != line):
+				found = append(found, bare(sentence, longestConclusion))
+			case m.Role == message.RoleUser && found == nil && isTopic(sentence):
+				found = []string{bare(strings.TrimLeft(sentence, "# "), longestTopic)}
 			}
 		}
-		conclusions = with(conclusions, found...)
+		if m.Role == message.RoleUser {
+			topics = with(topics, found)
+		} else {
+			conclusions = with(conclusions, found)
+		}
 	}
 	slices.Reverse(topics)
-	return topics, conclusions, languages
+	return topics, conclusions, with(nil, languages)
 }
 
-// with returns newer lines and then some others, each once by its letters and digits without a particle at the end, at most eight.
-func with(lines []string, newer ...string) (out []string) {
+// fenced matches code in a fence, with the name of its language, such as c++ or objective-c.
+var fenced = regexp.MustCompile("(?ms)^[ \t]*(?:```|~~~)[ {.]*([A-Za-z0-9+#_.-]*).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\\z)")
+
+// with returns newer lines and then some others, each once but for case and the marks at its end, at most eight.
+func with(lines, newer []string) (out []string) {
 	seen := map[string]bool{"": true}
 	for _, line := range slices.Concat(newer, lines) {
-		key := strings.TrimRight(strings.Map(func(r rune) rune {
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				return -1
-			}
-			return unicode.ToLower(r)
-		}, line), "呢吧啊")
+		key := strings.TrimRight(strings.ToLower(line), " ?？呢吧啊")
 		if !seen[key] && len(out) < mostLines {
 			seen[key] = true
 			out = append(out, line)
@@ -140,49 +143,10 @@ func with(lines []string, newer ...string) (out []string) {
 	return out
 }
 
-// sentence is a sentence without the marks of an item or a heading.
-type sentence struct {
-	text          string
-	item, heading bool
-}
-
-// language matches the line that opens a fence, with the name of a language such as c++ or objective-c.
-var language = regexp.MustCompile("^(?:```+|~~~+)[ {.]*([a-z0-9+#_.-]{1,20})(?:[ }]|$)")
-
-// divide returns the sentences of a text outside of code, quotations, tables and tags, and the languages of its code.
-func divide(said string) (all []sentence, languages []string) {
-	fenced := false
-	for piece := range text.Pieces(said) {
-		line := strings.TrimSpace(piece)
-		if fence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~"); fence || fenced {
-			if m := language.FindStringSubmatch(strings.ToLower(line)); m != nil && !fenced {
-				languages = append(languages, m[1])
-			}
-			fenced = fenced != fence
-			continue
-		}
-		if line == "" || strings.ContainsAny(line[:1], "<>|") || strings.HasPrefix(piece, "    ") || piece[0] == '\t' {
-			continue
-		}
-		s := sentence{text: line[text.MarkOf(line):], heading: line[0] == '#'}
-		s.item = len(s.text) < len(line)
-		s.text = strings.TrimSpace(strings.TrimLeft(s.text, "#"))
-		if strings.ContainsFunc(s.text, unicode.IsLetter) {
-			all = append(all, s)
-		}
-	}
-	return all, languages
-}
-
-// topicOf returns the first sentence of a message of the user that is not just a courtesy, or "".
-func topicOf(said []sentence) string {
-	for _, s := range said {
-		isNote := strings.HasPrefix(s.text, "[") && strings.HasSuffix(s.text, "]") // of the user's client
-		if !isNote && !quotes.IsCourtesy(s.text) && !begins("thanks", normal(s.text)) {
-			return bare(s.text, longestTopic)
-		}
-	}
-	return ""
+// isTopic reports whether a sentence of the user is neither a courtesy nor a note of the user's client.
+func isTopic(said string) bool {
+	return strings.ContainsFunc(said, unicode.IsLetter) && !strings.HasPrefix(said, "[") && !quotes.IsCourtesy(said) &&
+		!begins("thanks", normal(said))
 }
 
 // bare returns a sentence as one line, without emphasis and final punctuation, except for a question mark.
@@ -193,11 +157,11 @@ func bare(sentence string, most int) string {
 	return text.Line(strings.TrimRight(sentence, " 。.!！,，;；:：｡*"), most)
 }
 
-// concludes reports whether a sentence of the model states a result or a decision.
-func (s sentence) concludes() bool {
-	low := normal(s.text)
-	isOpen := strings.ContainsAny(low[max(0, len(low)-len("？")):], "?？:：")
-	return !s.heading && !isOpen && low[0] != '[' && !has("next", low) && (s.item || has("conclusive", low))
+// concludes reports whether a sentence of the model states a result or a decision; one in a list mostly does.
+func concludes(said string, isItem bool) bool {
+	low := normal(said)
+	isOpen := strings.TrimRight(low, "?？:：") != low || strings.HasPrefix(low, "#") || strings.HasPrefix(low, "[")
+	return !isOpen && !has("next", low) && (isItem && strings.ContainsFunc(low, unicode.IsLetter) || has("conclusive", low))
 }
 
 func normal(s string) string {
