@@ -133,7 +133,7 @@ func TestFormats(t *testing.T) {
 		{
 			name: "a log",
 			text: "2026-03-15 12:18:24 started 3 workers\n2026-03-15 12:18:25 ERROR worker-3: connection to 10.0.0.7:5432 refused\n",
-			want: "2026-03-15 12:18:24 12:18:25; ERROR worker-3: connection to 10.0.0.7:5432 refused",
+			want: "2026-03-15 12:18:24 12:18:25 ERROR worker-3 10.0.0.7:5432",
 		},
 		{
 			name: "colours of a terminal",

@@ -159,22 +159,6 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-func TestFault(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"a.go:3: error: undefined: x": "error: undefined: x",
-		"KeyError: 'x'":               "KeyError: 'x'",
-		"错误：没有这个订单":                   "错误：没有这个订单",
-		"the terror of it":            "",
-		"std::error::x":               "",
-		"":                            "",
-	} {
-		msg, ok := lex.Fault(line)
-		require.Equal(t, want, msg, "the message in %q", line)
-		require.Equal(t, want != "", ok, "whether there is one in %q", line)
-	}
-}
-
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	for shape, words := range map[lex.Shape]string{

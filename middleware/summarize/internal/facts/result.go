@@ -206,7 +206,7 @@ func faultIn(output string, whole bool) (first string) {
 		if line == "" || matches("wrapper", line) {
 			continue
 		}
-		if _, ok := lex.Fault(line); ok || matches("place", line) {
+		if matches("fault", line) || matches("place", line) {
 			return line
 		}
 		if whole && raw[0] > ' ' { // below a frame is the error
