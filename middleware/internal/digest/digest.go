@@ -147,14 +147,14 @@ func (d *draft) line() string {
 	return ""
 }
 
-// compose writes what failed, the range of numbered lines, then facts with the same key together, then those without a key, then those of
+// compose writes what failed, then facts with the same key together, then those without a key, then those of
 // several words, each in the order of the text.
 func compose(picked []*fact) string {
 	var parts, keys, words, phrases []string
 	values := map[string][]string{}
 	for _, f := range slices.SortedFunc(slices.Values(picked), func(a, b *fact) int { return cmp.Compare(a.seq, b.seq) }) {
 		switch {
-		case f.kind == failed || f.kind == lines:
+		case f.kind == failed:
 			parts = append(parts, f.text)
 		case f.key != "":
 			if values[f.key] == nil {

@@ -148,7 +148,7 @@ func TestFormats(t *testing.T) {
 		{
 			name: "a file with the numbers of its lines",
 			text: "   118→// LoadSession loads.\n   119→func (s *Store) LoadSession(id string) error {\n   120→\treturn errNotFound\n",
-			want: "lines 118-120; LoadSession errNotFound",
+			want: "LoadSession errNotFound",
 		},
 		{
 			name: "a diff",
@@ -230,16 +230,16 @@ func TestMistakenFacts(t *testing.T) {
 			"/x/feat-109-text/cmd/f.go /x/feat-110-text/cmd/g.go",
 		},
 		{
-			"grep -C: no numbers of lines, one range",
+			"grep -C: no numbers of lines",
 			"115-from x import a_b\n116-from x import c_d\n117:from x import e_f\n118-from x import g_h\n--\n240:i_j\n241-k_l\n",
-			"lines 115-241; a_b c_d e_f g_h i_j k_l",
+			"a_b c_d e_f g_h i_j k_l",
 		},
 		{
 			"grep -C: relative paths, and a change of file",
 			"a/b.go-120-\tx_y()\na/b.go:121:\tz_y()\n--\nc/d.go-7-\tq_r()\nc/d.go:8:\ts_t()\n",
 			"a/b.go x_y z_y c/d.go q_r s_t",
 		},
-		{"grep -n: no range, since lines are missing", "118:func a_b()\n240:func c_d()\n777:func e_f()\n", "a_b c_d e_f"},
+		{"grep -n: lines are missing", "118:func a_b()\n240:func c_d()\n777:func e_f()\n", "a_b c_d e_f"},
 		{"a place in a file", "main.go:120: undefined: a_b\n", "main.go a_b"},
 		{"the numbers of a hunk", "@@ -101,6 +103,8 @@ func run()\n+\tload_all()\n", "load_all"},
 		{"rows with consecutive numbers", "1001, Ann\n1002, Bo\n1003, Cy\n", "1001 1002 1003"},
@@ -280,38 +280,11 @@ func TestNumbersOfLines(t *testing.T) {
 		for n := 118; n <= 125; n++ {
 			lines = append(lines, fmt.Sprintf(form, n))
 		}
-		want := "lines 118-125"
+		want := ""
 		if strings.HasPrefix(form, "a/b.go") {
 			want = "a/b.go"
 		}
-		require.Equal(t, want, lineOf(strings.Join(lines, "\n")+"\n", 50), "one range, or the file, in the form %q", form)
-	}
-}
-
-// TestRangeOfLines shows which listings have a range, and that it is the first of all facts.
-func TestRangeOfLines(t *testing.T) {
-	t.Parallel()
-	listing := filled("%d:\tid_%[1]d := load(\"A-%05[1]d\")\n", 5000)
-	require.Regexp(t, `^lines 1-\d{3}; id_0 `, lineOf(listing, 40), "it is in front")
-	require.Regexp(t, `^lines 1-\d{3}$`, lineOf(listing, 6), "and the first that fits")
-
-	again := "  601\ta_b\n  602\tc_d\n  603\te_f\n"
-	lines := digest.Lines([]digest.Cleared{{Text: again}, {Text: again}}, []string{"lines 601-603"}, digest.Options{Tokens: 40})
-	require.Equal(t, []string{"lines 601-603", "lines 601-603; a_b c_d e_f"}, lines, "two files can have the same")
-
-	for text, want := range map[string]string{
-		"  601\ta_b\n  602\tc_d\n":                      "a_b c_d",                                // few lines
-		"1. a_b\n2. c_d\n3. e_f\n":                      "a_b c_d e_f",                            // items
-		"[1] a_b\n[2] c_d\n[3] e_f\n":                   "a_b c_d e_f",                            // sources
-		again + "  604\t\n  605\t}\n":                   "lines 601-605; a_b c_d e_f 604",         // an empty line: a part ends
-		"4711: Ann\n4712: Bob\n4713: Cy\n":              "4711 4712 4713",                         // identifiers
-		"4711: Ann\n4892: Bob\n":                        "4711 4892",                              // the same
-		"601: a_b\n602: c_d\n603:\n604: e_f\n":          "lines 601-604; a_b c_d 603 e_f",         // not these
-		"300101\tx = y\n300102\tx = y\n300103\tx = y\n": "300101 300102 300103",                   // too large
-		again + "...\n  700\tg_h\n  701\ti_j\n":         "lines 601-701; a_b c_d e_f g_h i_j",     // a gap
-		again + "  1\tg_h\n  2\ti_j\n  3\tk_l\n":        "lines 601-603; a_b c_d e_f g_h i_j k_l", // another file
-	} {
-		require.Equal(t, want, lineOf(text, 50), text)
+		require.Equal(t, want, lineOf(strings.Join(lines, "\n")+"\n", 50), "nothing, or the file, in the form %q", form)
 	}
 }
 

@@ -43,7 +43,6 @@ const (
 // The kinds that are no shapes.
 const (
 	text   = lex.Shapes + iota // all of a value
-	lines                      // lines 601-1116: the numbers before the lines of a listing
 	failed                     // the line that shows what failed: it is the first
 	kinds
 )
@@ -51,7 +50,7 @@ const (
 // worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
 // them hardly changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, lines: 1000, failed: 100_000,
+	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, failed: 100_000,
 }
 
 //go:embed words.txt
@@ -203,7 +202,7 @@ func (p *pool) ranked(i int) []*fact {
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
 		in := p.marks[f.mark].in
-		if in == shown && f.kind != lines {
+		if in == shown {
 			continue
 		}
 		f.score = 1000 * f.worth / (tokens.Estimate{}.Count(f.text) + fixed)

@@ -2,7 +2,6 @@ package digest
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -46,13 +45,11 @@ type scanner struct {
 	found func(w string, k kind, key string, keyed int) // keyed: what a value of the key is worth
 
 	end     int // of the current line
-	gutter      // of the line before
+	number  int // before the line that was read last
 	key     string
 	fresh   bool // the next token is a value of the key, or the first word of it
 	list    bool // more values of the key follow
 	numbers int  // how many had no telling key
-
-	first, last int // of the numbers before lines, if at least two follow each other
 }
 
 // scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs
@@ -66,9 +63,6 @@ func scanLegible(text string, found func(w string, k kind, key string, keyed int
 	for from := 0; from < len(s.text); from = s.end + 1 {
 		s.end = lineEnd(s.text, from)
 		s.line(s.takeGutter(from))
-	}
-	if s.last > s.first+1 {
-		found(fmt.Sprintf("lines %d-%d", s.first, s.last), lines, "", 0)
 	}
 }
 
