@@ -213,8 +213,7 @@ func (s *Source) hasValue(v *lex.Value) bool {
 	case v.Clock != "":
 		return s.clocks[v.Clock]
 	case d != lex.Day{}:
-		ofYears, ofAny := lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}, lex.Day{Month: d.Month, Day: d.Day}
-		return s.dates[d] || d.Year > 0 && d.Day > 0 && s.dates[ofAny] && !s.dates[ofYears]
+		return s.dates[d]
 	case !v.Has:
 		return s.digits[plainDigits(v.Literal)]
 	}

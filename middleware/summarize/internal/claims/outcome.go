@@ -117,14 +117,9 @@ func (s *Source) contradicted(sen sentence) (items []string) {
 	if sen.hasAny(opening) || strings.HasSuffix(strings.TrimSpace(sen.Folded), "?") {
 		return nil
 	}
-	all := sen.clauses()
-	states := map[string]bool{}
-	for _, c := range all {
-		states[c.state] = true
-	}
-	story := states[good] && states[bad] || sen.hasAny(past)
+	story := sen.hasAny(past)
 	var about []*command
-	for _, c := range all {
+	for _, c := range sen.clauses() {
 		if found := s.about(c); found != nil {
 			about = found
 		}

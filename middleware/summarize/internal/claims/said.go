@@ -25,28 +25,23 @@ const (
 type statement struct {
 	words   []string
 	negated bool
-	counts  bool     // it is the user's, and neither a question nor under a condition
-	asked   []string // of what the user agreed to: words of the question, of which it has one
+	counts  bool // it is the user's, and neither a question nor under a condition
 }
 
 // note adds the statements of a text, and what the assistant asked before if the user agrees to it.
 func (s *Source) note(body string, by role) {
 	const long = 6 // words: who says more says to what
-	assents, refuses, last := false, false, []string(nil)
-	var others, asked, all []string // words besides those of assents; of questions, with the sentences before them; of all
+	assents, refuses := false, false
+	var others, all []string // words besides those of assents; all
 	for piece := range text.Pieces(body) {
-		sen, now := sentence{lex.Tokenize(piece)}, []string(nil)
+		sen := sentence{lex.Tokenize(piece)}
 		question := strings.ContainsAny(sen.Folded, "?？")
 		for _, c := range sen.clauses() {
 			words, negated := contents(c.Tokens)
 			assents, refuses = assents || !negated && c.hasAny(assent), refuses || negated
-			others, now = append(others, slices.DeleteFunc(slices.Clone(words), assent.Has)...), append(now, words...)
+			others, all = append(others, slices.DeleteFunc(slices.Clone(words), assent.Has)...), append(all, words...)
 			s.addStatement(statement{words: words, negated: negated, counts: by != told && !question && !c.hasAny(condition)})
 		}
-		if question {
-			asked = append(append(asked, last...), now...)
-		}
-		last, all = now, append(all, now...)
 	}
 	s.assents = s.assents || by == said && assents
 	if by == said && assents && !refuses && len(others) <= long {
@@ -54,7 +49,7 @@ func (s *Source) note(body string, by role) {
 	}
 	s.asked = (statement{})
 	if by == told {
-		s.asked = statement{words: slices.Compact(slices.Sorted(slices.Values(all))), counts: true, asked: asked}
+		s.asked = statement{words: slices.Compact(slices.Sorted(slices.Values(all))), counts: true}
 	}
 }
 
@@ -134,9 +129,8 @@ func (s *Source) approved(words []string) bool {
 		if all := s.with[w]; len(all) <= most {
 			for _, i := range all {
 				st := &s.statements[i]
-				isAsked := len(st.asked) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(st.asked, w) })
 				n[i]++
-				if share*n[i] >= len(words) && st.counts && isAsked {
+				if share*n[i] >= len(words) && st.counts {
 					newest = max(newest, i)
 				}
 			}

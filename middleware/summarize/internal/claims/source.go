@@ -38,7 +38,6 @@ type Source struct {
 const (
 	bare      = "" // of numbers without a unit
 	asWritten = "any"
-	anyYear   = -1 // of dates with a year
 )
 
 // SourceOf returns the source of messages that a summary covers, of those in view, of earlier summaries, and of
@@ -206,15 +205,8 @@ func (s *Source) addValue(v *lex.Value, by role) {
 		return
 	case v.Date != lex.Day{}:
 		d := v.Date
-		s.dates[d] = true
-		s.dates[lex.Day{Day: d.Weekday()}] = true
-		s.dates[lex.Day{Month: d.Month}] = true
-		if d.Month > 0 {
-			s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
-		}
-		if d.Year > 0 {
-			s.dates[lex.Day{Year: anyYear, Month: d.Month, Day: d.Day}] = true
-		}
+		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}] = true, true
+		s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
 		return
 	case !v.Has:
 		return
