@@ -87,44 +87,28 @@ func (d *draft) fill(ranked []*fact) {
 	const most = 40 // facts that do not fit
 	for misses := 0; misses < most && len(ranked) > 0; ranked = ranked[1:] {
 		f := ranked[0]
-		keyed, shown, saved := d.compare(f)
-		if shown || imitates(f.text) {
+		shows := func(g *fact) bool { return f.isIn(g) || f.kind == text && strings.Contains(f.text, g.text) }
+		if slices.ContainsFunc(d.picked, shows) || imitates(f.text) {
 			continue
 		}
 		more := " " + f.text
-		if f.key != "" && !keyed {
+		isKeyed := slices.ContainsFunc(d.picked, func(g *fact) bool { return g.key == f.key })
+		if f.key != "" && !isKeyed {
 			more = "; " + f.key + ":" + more
 		}
 		// The whole is counted only if the sum of the parts is too much: some counters join what is next to each other.
-		bound := d.bound + 1 + d.counter.Count(more) - saved
-		if bound > d.limit && saved == 0 {
+		bound := d.bound + 1 + d.counter.Count(more)
+		if bound > d.limit {
 			bound = d.counter.Count(d.text + more)
 		}
 		if bound > d.limit {
 			misses++
 			continue
 		}
-		if saved > 0 {
-			d.picked = slices.DeleteFunc(d.picked, func(g *fact) bool { return g.isIn(f) })
-			d.text = compose(d.picked)
-		}
-		d.picked = append(d.picked, f)
+		d.picked = append(slices.DeleteFunc(d.picked, func(g *fact) bool { return g.isIn(f) }), f)
 		d.text += more
 		d.bound = bound
 	}
-}
-
-// compare reports whether a picked fact has the key of a fact, and whether one shows the fact. saved are the tokens of those
-// that need not be in the line with the fact.
-func (d *draft) compare(f *fact) (keyed, shown bool, saved int) {
-	for _, g := range d.picked {
-		keyed = keyed || g.key == f.key
-		shown = shown || f.isIn(g) || f.kind == text && strings.Contains(f.text, g.text)
-		if g.isIn(f) {
-			saved += 1 + d.counter.Count(g.text)
-		}
-	}
-	return keyed, shown, saved
 }
 
 // isIn reports whether a line with another fact shows the fact, as whole words.

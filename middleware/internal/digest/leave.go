@@ -65,13 +65,9 @@ func clearedBy(v *middleware.View, r Result, find, before *shorten.Finder) Clear
 
 // textOf returns the text of a result.
 func textOf(parts []message.Part, callID string) string {
-	pieces := shorten.Result(parts, callID)
-	if len(pieces) == 1 {
-		return shorten.Text(pieces[0])
-	}
 	var texts []string
-	for _, p := range pieces {
-		texts = append(texts, shorten.Text(p))
+	for _, r := range shorten.Pieces(parts, callID) {
+		texts = append(texts, r.Text)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -118,8 +118,7 @@ func newPool(cleared []Cleared) *pool {
 	return p
 }
 
-// factsOf returns the facts of text i, each once. A code with the key of an identifier identifies something, too: {"seats":
-// ["12A", "AB"]}.
+// factsOf returns the facts of text i, each once. A code with the key of an identifier identifies something, too: {"seats": ["12A", "AB"]}.
 func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 	of, isID := map[string]bool{}, map[string]bool{}
 	if c.Of != "" {

@@ -221,8 +221,7 @@ func kindOf(w string) kind {
 
 var phone = regexp.MustCompile(`^\+\d(?:[ ()-]{0,2}\d){6,}`)
 
-// phrase returns the length of the amount, date or phone number of several words that begins a text, or 0. The first word
-// has a length.
+// phrase returns the length of the amount, date or phone number of several words that begins a text, or 0. The first word has a length.
 func phrase(text string, word int) (n int, k kind) {
 	if word > 0 && text[0] == '+' {
 		return len(phone.FindString(text)), id

@@ -30,8 +30,7 @@ const (
 	Mark               // any other character but a space
 )
 
-// Token is a piece of a text. Tokens of two texts are equal if they mean the same: case, digit grouping and wide forms do
-// not count.
+// Token is a piece of a text. Tokens of two texts are equal if they mean the same: case, digit grouping and wide forms do not count.
 type Token struct {
 	Kind   Kind
 	Glued  bool   // no space before it

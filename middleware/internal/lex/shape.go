@@ -113,3 +113,15 @@ func looksLikePath(s string, digits int) bool {
 	return inner > 1 || inner > 0 && (digits > 0 || strings.IndexByte("/.~", s[0]) >= 0) || strings.HasSuffix(s, "/") ||
 		strings.Contains(s, "/") && strings.ContainsAny(s, "_.") || strings.Contains(s, `:\`)
 }
+
+// format matches %s, %(name)s, {}, {0!r}, {err:?}.
+var format = regexp.MustCompile(`%(?:\(|[-.\d$]*[sdvwqfx])|\{[\w.]*[!:]?[\w?.]*\}`)
+
+// IsFlag reports whether a text is true, false, null or the same in another language of programs.
+func IsFlag(s string) bool {
+	const longest = len("undefined")
+	return len(s) <= longest && lists["flag"].Has(strings.ToLower(s))
+}
+
+// HasFormat reports whether a text has a place for a value, as a line of a program that prints: %s, {err:?}.
+func HasFormat(said string) bool { return strings.ContainsAny(said, "%{") && format.MatchString(said) }

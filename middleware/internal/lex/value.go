@@ -186,17 +186,11 @@ func MoneyOrDate(text string, word int) (n int, isDate bool) {
 func goesOn(word, rest string, isSign bool) bool {
 	first, _ := ClassAt(word, 0)
 	next, _ := ClassAt(rest, 0)
-	switch {
-	case isSign || first == Upper:
+	if isSign || first == Upper {
 		return next == Digit || next == Currency
-	case first != Digit:
-		return false
-	case next == Digit:
-		return isGroup(rest)
-	case rest[0] == ',':
-		return digitsAt(rest, 1) == len("50") && strings.HasPrefix(rest[len(",50"):], " ") // 299,50 EUR
 	}
-	return next == Upper || next == Currency || next == Wide || next == Letter
+	isAfter := next == Upper || next == Currency || next == Wide || next == Letter
+	return first == Digit && (isAfter || next == Digit && isGroup(rest) || rest[0] == ',') // 299,50 EUR
 }
 
 // moneyOrDate matches amounts of money, and dates as its first group. Its other groups are names of months and currencies.

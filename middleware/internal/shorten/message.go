@@ -50,29 +50,19 @@ func ReadsArchive(m message.Message) bool {
 // Pieces yields the pieces of one result with their positions.
 func Pieces(parts []message.Part, callID string) iter.Seq2[int, message.ToolResult] {
 	return func(yield func(int, message.ToolResult) bool) {
-		for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
-			if r, _ := parts[i].(message.ToolResult); !yield(i, r) {
+		for i, p := range parts {
+			if r, ok := p.(message.ToolResult); ok && r.CallID == callID && !yield(i, r) {
 				return
 			}
 		}
 	}
 }
 
-// piece returns the position of the next piece of a result from part i on; len(parts) if there is none.
-func piece(parts []message.Part, callID string, i int) int {
-	for ; i < len(parts); i++ {
-		if r, ok := parts[i].(message.ToolResult); ok && r.CallID == callID {
-			break
-		}
-	}
-	return i
-}
-
 // Result returns the pieces of one result as parts, for an archive and for comparison
 // with slices.Equal. The caller must not modify the result: it may be parts itself.
 func Result(parts []message.Part, callID string) []message.Part {
 	var found []message.Part
-	for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
+	for i := range Pieces(parts, callID) {
 		if len(parts) == 1 {
 			return parts
 		}
@@ -127,8 +117,8 @@ func idOf(p message.Part) string {
 
 // Failed reports whether one of the pieces of a result is an error.
 func Failed(parts []message.Part, callID string) bool {
-	for i := piece(parts, callID, 0); i < len(parts); i = piece(parts, callID, i+1) {
-		if r, _ := parts[i].(message.ToolResult); r.Error {
+	for _, r := range Pieces(parts, callID) {
+		if r.Error {
 			return true
 		}
 	}
@@ -138,11 +128,13 @@ func Failed(parts []message.Part, callID string) bool {
 // Begins reports whether part i is the first piece of a result.
 func Begins(parts []message.Part, i int) bool {
 	r, ok := parts[i].(message.ToolResult)
-	return ok && piece(parts, r.CallID, 0) == i
+	for first := range Pieces(parts, r.CallID) {
+		return ok && first == i
+	}
+	return false
 }
 
-// Call returns the call with an ID among the parts of an assistant message, or the
-// zero ToolCall.
+// Call returns the call with an ID among the parts of an assistant message, or the zero ToolCall.
 func Call(parts []message.Part, id string) message.ToolCall {
 	for _, p := range parts {
 		if c, ok := p.(message.ToolCall); ok && c.ID == id {
@@ -174,9 +166,8 @@ func Joins(parts []message.Part, i int) bool {
 	return ok1 && ok2 && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error
 }
 
-// AppendCleared appends the parts of a message to out, with placeholders in the place
-// of results. placeholder returns the text for a result, and false if that result is
-// kept. Pieces that [Joins] get one placeholder together.
+// AppendCleared appends the parts of a message to out, with placeholders in the place of results. placeholder returns the text for a
+// result, and false if that result is kept. Pieces that [Joins] get one placeholder together.
 func AppendCleared(out, parts []message.Part, placeholder func(callID string) (text string, ok bool)) []message.Part {
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
@@ -196,8 +187,7 @@ func AppendCleared(out, parts []message.Part, placeholder func(callID string) (t
 	return out
 }
 
-// Text returns the text of a text part or a result, the arguments of a call, and ""
-// for other parts.
+// Text returns the text of a text part or a result, the arguments of a call, and "" for other parts.
 func Text(p message.Part) string {
 	switch p := p.(type) {
 	case message.Text:
@@ -211,9 +201,8 @@ func Text(p message.Part) string {
 	return ""
 }
 
-// WithoutThinking returns the parts of a message without its thinking. It returns
-// false if there is no thinking, or if providers would reject the rest as an empty
-// message.
+// WithoutThinking returns the parts of a message without its thinking. It returns false if there is no thinking, or if providers would
+// reject the rest as an empty message.
 func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
 	if !slices.ContainsFunc(m.Parts, edit.IsThinking) {
 		return nil, false

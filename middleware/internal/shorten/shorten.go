@@ -1,6 +1,5 @@
-// Package shorten contains what several middlewares need to shorten messages: head
-// and tail of a text, the pieces of a tool result, a placeholder in their place, the
-// removal of thinking, a list of what was shortened, and a check of options.
+// Package shorten contains what several middlewares need to shorten messages: head and tail of a text, the pieces of a tool result, a
+// placeholder in their place, the removal of thinking, a list of what was shortened, and a check of options.
 //
 //	shorten.Ends(log, 2000, 2000, func(left string) string {
 //		return fmt.Sprintf("[%d bytes left out]", len(left))
@@ -18,10 +17,9 @@ import (
 	"unicode/utf8"
 )
 
-// Ends returns the head and the tail of a text, of at most so many bytes, with a
-// mark on a separate line between them. mark receives the text that is left out.
-// Both ends are cut between lines if that costs less than a quarter of their bytes,
-// otherwise between characters. If nothing would be left out, Ends returns the text.
+// Ends returns the head and the tail of a text, of at most so many bytes, with a mark on a separate line between them. mark receives the
+// text that is left out. Both ends are cut between lines if that costs less than a quarter of their bytes, otherwise between characters. If
+// nothing would be left out, Ends returns the text.
 func Ends(text string, head, tail int, mark func(left string) string) string {
 	first, last := Head(text, head), Tail(text, tail)
 	if k := strings.LastIndexByte(first, '\n') + 1; k > head-head/4 {
@@ -43,9 +41,8 @@ func Ends(text string, head, tail int, mark func(left string) string) string {
 	return first + between + last
 }
 
-// Within returns the text if it is no larger than the limit, or else head and tail as [Ends]
-// does, no larger than the limit. It returns false if these would have fewer than least
-// bytes, or would not be shorter than the text.
+// Within returns the text if it is no larger than the limit, or else head and tail as [Ends] does, no larger than the limit. It returns
+// false if these would have fewer than least bytes, or would not be shorter than the text.
 func Within(text string, limit, least int, size func(string) int, mark func(left string) string) (string, bool) {
 	now := size(text)
 	if now <= limit {
@@ -83,17 +80,14 @@ func Level(sizes []int, allowed int) int {
 	return 0
 }
 
-// Head returns at most the first n bytes of a text, without a part of a character at
-// the end.
+// Head returns at most the first n bytes of a text, without a part of a character at the end.
 func Head(text string, n int) string { return text[:Border(text, n, -1)] }
 
-// Tail returns at most the last n bytes of a text, without a part of a character at
-// the beginning.
+// Tail returns at most the last n bytes of a text, without a part of a character at the beginning.
 func Tail(text string, n int) string { return text[Border(text, len(text)-n, 1):] }
 
-// Border returns the position nearest to at, in the direction of step (1 or -1), that
-// is between two UTF-8 characters. In invalid UTF-8 it may return at. The result is
-// always between 0 and len(text).
+// Border returns the position nearest to at, in the direction of step (1 or -1), that is between two UTF-8 characters. In invalid UTF-8 it
+// may return at. The result is always between 0 and len(text).
 func Border(text string, at, step int) int {
 	at = min(max(at, 0), len(text))
 	for k := range utf8.UTFMax {
@@ -154,8 +148,7 @@ func AtMost(share float64, room int) int {
 	return int(math.Floor(share * float64(room) * (1 + rounding)))
 }
 
-// rounding is what floating point may add to a whole product, such as 0.55 of 100, or
-// take from it.
+// rounding is what floating point may add to a whole product, such as 0.55 of 100, or take from it.
 const rounding = 1e-12
 
 // AskEvery is after how many steps a loop over a history asks whether its context is done.
@@ -172,8 +165,7 @@ type Watch struct {
 // NewWatch returns a watch of a context.
 func NewWatch(ctx context.Context) Watch { return Watch{ctx: ctx} }
 
-// Done reports whether the context was done when it was last asked: in the first step,
-// and then after each [AskEvery] steps.
+// Done reports whether the context was done when it was last asked: in the first step, and then after each [AskEvery] steps.
 func (w *Watch) Done() bool {
 	if w.steps%AskEvery == 0 {
 		w.done = w.done || w.ctx.Err() != nil

@@ -25,10 +25,9 @@ const truncated = "[truncated: "
 // commands are the keys, in quotes, of values of which the first line is kept.
 var commands = []string{`"command"`, `"cmd"`, `"script"`, `"code"`}
 
-// Values returns arguments with placeholders in the place of values of more than 60 code points: the
-// longest first, until enough is true of the result or no such value is left. Values of one line of up
-// to 200 code points are shortened after all others; if keepLines is set, they are kept. Of a command, the first 200
-// code points of the first line are kept, then 60, then none.
+// Values returns arguments with placeholders in the place of values of more than 60 code points: the longest first, until enough is true of
+// the result or no such value is left. Values of one line of up to 200 code points are shortened after all others; if keepLines is set,
+// they are kept. Of a command, the first 200 code points of the first line are kept, then none.
 //
 //	{"path":"a.go","content":"[truncated: 3122 chars; recall kqvmzhtwrcxa]"}
 //	{"command":"cat > a.go <<'EOF'\n[truncated: 3122 chars; recall kqvmzhtwrcxa]"}
@@ -49,10 +48,13 @@ func Values(arguments string, h store.Handle, keepLines bool, enough func(short 
 		o.members = append(o.members, member{key, value})
 	}
 	if keepLines {
-		o.cuts = slices.DeleteFunc(o.cuts, func(c cut) bool { return c.stage > 0 })
+		o.cuts = slices.DeleteFunc(o.cuts, func(c cut) bool { return c.later })
 	}
 	slices.SortStableFunc(o.cuts, func(a, b cut) int {
-		return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(b.chars, a.chars))
+		if a.later != b.later {
+			return map[bool]int{false: -1, true: 1}[a.later]
+		}
+		return cmp.Compare(b.chars, a.chars)
 	})
 	n = sort.Search(len(o.cuts), func(n int) bool { return enough(o.after(n)) })
 	return o.after(n), n
@@ -94,7 +96,7 @@ func (o object) after(n int) string {
 // cut is a way to shorten the value of a member.
 type cut struct {
 	member int
-	stage  int    // a cut of a higher stage comes later, and replaces the earlier one of the same member
+	later  bool   // after all others; it replaces the earlier one of the same member
 	chars  int    // code points of the value before the cut
 	line   string // what is kept in front of the placeholder
 	left   int    // code points that are left out
@@ -127,17 +129,14 @@ func cutsOf(at int, key, value string) (cuts []cut) {
 		return nil
 	}
 	whole := cut{member: at, chars: n, left: n}
-	isCommand := slices.Contains(commands, key)
-	first, _, _ := strings.Cut(text, "\n")
+	first, _, isLong := strings.Cut(text, "\n")
 	line := []rune(first)
-	for stage, most := range []int{shortLine, shortValue} {
-		if kept := min(most, len(line)); isCommand && n-kept > shortValue {
-			cuts = append(cuts, cut{member: at, stage: stage, chars: whole.chars, line: string(line[:kept]), left: n - kept})
-			whole.chars, whole.stage = kept, 2
-		}
+	kept := min(shortLine, len(line))
+	isCommand := slices.Contains(commands, key)
+	if isCommand && n-kept > shortValue {
+		cuts = append(cuts, cut{member: at, chars: n, line: string(line[:kept]), left: n - kept})
+		whole.chars = kept
 	}
-	if len(cuts) == 0 && (isCommand || n <= shortLine && !strings.Contains(text, "\n")) {
-		whole.stage = 1
-	}
+	whole.later = isCommand || n <= shortLine && !isLong
 	return append(cuts, whole)
 }
