@@ -29,17 +29,10 @@ import (
 //go:embed words.txt
 var file string
 
-// The lists of words.txt.
+// lists are those of words.txt.
 var (
-	lists = lex.Lists(file, " ")
-
-	fileEnds, vague             = lists["file"], lists["vague"]
-	subjects, endings, outcomes = lists["subject"], lists["ending"], lists["outcome"]
-	negations, joints, refusal  = lists["negation"], lists["joint"], lists["refusal"]
-	sums, assent, plain, ago    = lists["sum"], lists["assent"], lists["plain"], lists["ago"]
-	condition, runners          = lists["condition"], lists["runner"]
-	opening, past, present      = lists["open"], lists["past"], lists["present"]
-	searching                   = lists["search"]
+	lists              = lex.Lists(file, " ")
+	subjects, outcomes = lists["subject"], lists["outcome"]
 )
 
 // Finding is a sentence with claims that its source does not support.
@@ -82,7 +75,7 @@ func (s *Source) unsupported(said string, planned bool) (items []string) {
 	for i := range sen.Items {
 		c := &sen.Items[i]
 		isPlan := planned && (c.Kind == lex.Date || c.Kind == lex.Path || isFile(c.Words))
-		adds := c.Kind == lex.Number && s.isSum(&c.Value, sen.hasAny(sums))
+		adds := c.Kind == lex.Number && s.isSum(&c.Value, sen.hasAny("sum"))
 		v := &c.Value
 		isResult := c.Kind == lex.Number && v.Has && !v.Label && gives(given, v.Value, max(v.Precision(), v.Step*0.51), true)
 		if !isPlan && !adds && !isResult && !s.supports(c) {
@@ -173,7 +166,7 @@ func (s *Source) hasInflected(w string) bool {
 	return strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") == "" && (s.hasPart(w) || stemOf(w) != w && s.hasPart(stemOf(w)))
 }
 
-func isFile(words []string) bool { return len(words) > 1 && fileEnds.Has(words[len(words)-1]) }
+func isFile(words []string) bool { return len(words) > 1 && lists["file"].Has(words[len(words)-1]) }
 
 // hasPath reports whether the source has the end of a path, and its beginning, which of a path from the root may be missing.
 func (s *Source) hasPath(c *lex.Item) bool {
@@ -246,14 +239,15 @@ func counts(toks []lex.Token, v *lex.Value) bool {
 	switch {
 	case v.Label:
 		return true
-	case lex.IsOrdinal(t.Suffix), t.Suffix == "x", next.Is("×"), next.Text == "倍", v.Units != nil && ago.Has(next.Text):
+	case lex.IsOrdinal(t.Suffix), t.Suffix == "x", next.Is("×"), next.Text == "倍", v.Units != nil && lists["ago"].Has(next.Text):
 		return false
 	}
 	return v.Units != nil || v.Step < 1 || v.Value > lex.Small
 }
 
 // hasAny reports whether the sentence has a word of a list.
-func (s sentence) hasAny(l *lex.List) bool {
+func (s sentence) hasAny(list string) bool {
+	l := lists[list]
 	for range l.In(s.Folded) {
 		return true
 	}

@@ -40,7 +40,7 @@ func (s *Source) addRun(r facts.Run) {
 		c.subjects["test"] = 2
 	}
 	s.tested = s.tested || r.Tested ||
-		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || runners.Has(t.Text) })
+		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || lists["runner"].Has(t.Text) })
 	c.newest = ""
 	c.at = s.runs
 	c.passed = c.passed || r.Passed
@@ -63,7 +63,7 @@ func subjectsOf(line string) map[string]int {
 	for field := range strings.FieldsSeq(line[:min(len(line), most)]) {
 		next := strings.Trim(field, ";&|") == ""
 		field = strings.Trim(field, `"'();&|`)
-		searches = !next && searches || searching.Has(field)
+		searches = !next && searches || lists["search"].Has(field)
 		if searches || strings.HasPrefix(field, "-") || strings.ContainsAny(field, "=@*${}") || strings.HasSuffix(field, "/...") {
 			continue
 		}
@@ -83,7 +83,7 @@ func subjectsOf(line string) map[string]int {
 
 // subjectOf returns the form in which words of commands and of sentences are compared, or "" for a word that carries little meaning.
 func subjectOf(w string) string {
-	if len(w) < 3 || vague.Has(w) {
+	if len(w) < 3 || lists["vague"].Has(w) {
 		return ""
 	}
 	return cmp.Or(subjects.Of(w), subjects.Of(stemOf(w)), stemOf(w))
@@ -91,7 +91,7 @@ func subjectOf(w string) string {
 
 func stemOf(w string) string {
 	const least = 4
-	for _, end := range endings.Words {
+	for _, end := range lists["ending"].Words {
 		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= least {
 			return stem
 		}
@@ -114,16 +114,16 @@ func (c clause) String() string { return strings.TrimSpace(strings.TrimRight(c.F
 
 // contradicted returns the parts of a sentence that state an outcome against the record.
 func (s *Source) contradicted(sen sentence) (items []string) {
-	if sen.hasAny(opening) || strings.HasSuffix(strings.TrimSpace(sen.Folded), "?") {
+	if sen.hasAny("open") || strings.HasSuffix(strings.TrimSpace(sen.Folded), "?") {
 		return nil
 	}
-	story := sen.hasAny(past)
+	story := sen.hasAny("past")
 	var about []*command
 	for _, c := range sen.clauses() {
 		if found := s.about(c); found != nil {
 			about = found
 		}
-		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, c.hasAny(present)) }
+		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, c.hasAny("present")) }
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
@@ -193,7 +193,7 @@ func (s sentence) clauses() (all []clause) {
 	for i := 0; i <= len(s.Tokens); i++ {
 		if i < len(s.Tokens) {
 			t := &s.Tokens[i]
-			joint := t.Is(",;()。、") || t.Kind == lex.Word && joints.Has(t.Text)
+			joint := t.Is(",;()。、") || t.Kind == lex.Word && lists["joint"].Has(t.Text)
 			if !joint || slices.ContainsFunc(s.Spans, func(sp lex.Span) bool { return sp.From <= t.From && t.From < sp.To }) {
 				continue
 			}
@@ -225,7 +225,7 @@ func (c clause) outcome() string {
 		of := outcomes.Of(t.Text)
 		counted := i > 0 && (toks[i-1].Amount.Has || toks[i-1].Text == "to") // 212 passed, to pass
 		switch {
-		case negations.Has(t.Text):
+		case lists["negation"].Has(t.Text):
 			negated = true
 		case of != "" && !counted && negated == (of == good):
 			return bad

@@ -38,9 +38,9 @@ func (s *Source) note(body string, by role) {
 		question := strings.ContainsAny(sen.Folded, "?？")
 		for _, c := range sen.clauses() {
 			words, negated := contents(c.Tokens)
-			assents, refuses = assents || !negated && c.hasAny(assent), refuses || negated
-			others, all = append(others, slices.DeleteFunc(slices.Clone(words), assent.Has)...), append(all, words...)
-			s.addStatement(statement{words: words, negated: negated, counts: by != told && !question && !c.hasAny(condition)})
+			assents, refuses = assents || !negated && c.hasAny("assent"), refuses || negated
+			others, all = append(others, slices.DeleteFunc(slices.Clone(words), lists["assent"].Has)...), append(all, words...)
+			s.addStatement(statement{words: words, negated: negated, counts: by != told && !question && !c.hasAny("condition")})
 		}
 	}
 	s.assents = s.assents || by == said && assents
@@ -68,11 +68,11 @@ func contents(toks []lex.Token) (words []string, negated bool) {
 		w := ""
 		next := lex.At(toks, i+1)
 		switch {
-		case negations.Has(t.Text) || refusal.Has(t.Text) || t.Kind == lex.Han && refusal.Has(t.Text+next.Text):
+		case lists["negation"].Has(t.Text) || lists["refusal"].Has(t.Text) || t.Kind == lex.Han && lists["refusal"].Has(t.Text+next.Text):
 			negated = true
-		case t.Kind == lex.Han && next.Kind == lex.Han && !plain.Has(t.Text+next.Text) && !negations.Has(next.Text):
+		case t.Kind == lex.Han && next.Kind == lex.Han && !lists["plain"].Has(t.Text+next.Text) && !lists["negation"].Has(next.Text):
 			w = t.Text + next.Text
-		case t.Kind == lex.Digits, t.Kind == lex.Word && len(t.Text) > 2 && !plain.Has(t.Text):
+		case t.Kind == lex.Digits, t.Kind == lex.Word && len(t.Text) > 2 && !lists["plain"].Has(t.Text):
 			w = stemOf(t.Text)
 		}
 		if w != "" && !slices.Contains(words, w) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
@@ -239,16 +240,13 @@ func (s *session) kept(introduction, element, said string) []string {
 	if !visible(said) {
 		return nil
 	}
-	const least, most, part = 1000, 8000, 16 // code points, and the part of the window, which has more tokens
+	const least, most, part = 1000, 8000, 16 // bytes, and the part of the window, which has more tokens
 	size := most
 	if w := s.Writer.window(); w > 0 {
 		size = min(max(least, w/part), most)
 	}
-	q, name := []rune(said), fence(element, said)
-	if n := len(q) - size; n > 0 {
-		tail := size / 3
-		said = fmt.Sprintf("%s\n[… %d …]\n%s", string(q[:size-tail]), n, string(q[len(q)-tail:]))
-	}
+	name := fence(element, said)
+	said = shorten.Ends(said, size-size/3, size/3, func(left string) string { return fmt.Sprintf("[… %d …]", len(left)) })
 	return []string{introduction + "\n<" + name + ">\n\t" + indent.Replace(strings.TrimSpace(said)) + "\n</" + name + ">"}
 }
 
