@@ -25,8 +25,9 @@ func (s *scanner) takeGutter(from int) (body int) {
 	}
 	body = from + m[1]
 	if m[2] >= 0 {
-		file := s.text[from+m[2] : from+m[3]]
-		s.take(file, lex.ShapeOf(file))
+		if file := s.text[from+m[2] : from+m[3]]; isPrintable(file) {
+			s.take(file, lex.ShapeOf(file))
+		}
 	} else if m[6] < 0 && !follows && (s.text[body-1] != ':' || !lex.InName(s.text, body) || s.text[body] <= '9') {
 		later, _ := numberOf(s.after(more))
 		if later != n+more {

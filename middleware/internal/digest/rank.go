@@ -122,7 +122,7 @@ func newPool(cleared []Cleared) *pool {
 func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 	of, isID := map[string]bool{}, map[string]bool{}
 	if c.Of != "" {
-		scan(c.Of, func(w string, _ kind, _ string, _ int) { of[w] = true })
+		scan(legible(c.Of), func(w string, _ kind, _ string, _ int) { of[w] = true })
 	}
 	take := func(w string, k kind, key string, keyed int) {
 		if k == none || c.Of != "" && !of[w] {
@@ -151,7 +151,7 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 	if line := failureIn(read); line != "" {
 		take(line, failed, "", 0)
 	}
-	scanLegible(read, take)
+	scan(read, take)
 	return facts
 }
 
@@ -160,7 +160,8 @@ func failureIn(whole string) string {
 	const ends, longest = 16 << 10, 80 // bytes
 	read := shorten.Ends(whole, ends, ends, func(string) string { return "\n" })
 	line, hint, _ := failure.In(read)
-	line = longestOf(strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }))
+	pieces := strings.FieldsFunc(cmp.Or(line, hint), func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError })
+	line = slices.MaxFunc(append(pieces, ""), func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 	if !strings.Contains(read, line) { // it was in escapes that are not read elsewhere
 		return ""
 	}
@@ -174,19 +175,10 @@ func failureIn(whole string) string {
 	return strings.TrimSpace(line)
 }
 
-func longestOf(pieces []string) (longest string) {
-	for _, p := range pieces {
-		if len(p) > len(longest) {
-			longest = p
-		}
-	}
-	return longest
-}
-
 // look marks the facts that texts have, too.
 func (p *pool) look(texts []string, as int) {
 	for _, text := range texts {
-		scan(text, func(w string, _ kind, _ string, _ int) {
+		scan(legible(text), func(w string, _ kind, _ string, _ int) {
 			if n, ok := p.index[w]; ok {
 				p.marks[n].in = max(p.marks[n].in, as)
 			}

@@ -52,13 +52,9 @@ type scanner struct {
 	numbers int  // how many had no telling key
 }
 
-// scan calls found with each fact of a text, in order, and with the words between them, whose kind is none. What occurs
+// scan calls found with each fact of a legible text, in order, and with the words between them, whose kind is none. What occurs
 // again is passed again.
 func scan(text string, found func(w string, k kind, key string, keyed int)) {
-	scanLegible(legible(text), found)
-}
-
-func scanLegible(text string, found func(w string, k kind, key string, keyed int)) {
 	s := scanner{text: text, found: found}
 	for from := 0; from < len(s.text); from = s.end + 1 {
 		s.end = lineEnd(s.text, from)
@@ -106,8 +102,7 @@ func (s *scanner) words(from, to int) {
 		case '[':
 			s.list, s.fresh = s.key != "", s.key != ""
 		case '}', ']', '{':
-			s.list = false
-			s.fresh = false
+			s.list, s.fresh = false, false
 			s.key = ""
 		case ',':
 			s.fresh = s.list
@@ -159,17 +154,13 @@ func (s *scanner) word(i, to int) (next int) {
 		return end + 1
 	}
 	if !s.fresh && len(w) >= idDigits && strings.Trim(w, digits) == "" {
-		s.label(line[:from])
+		key := strings.TrimRight(line[:from], " #")
+		if before := lastWord(key); len(key) < from && ids[before] > 0 { // job 48210
+			s.key, s.fresh = key[len(key)-len(before):], true
+		}
 	}
 	s.take(w, k)
 	return next
-}
-
-// label makes the last word before a number its key if that names what it identifies: job 48210.
-func (s *scanner) label(before string) {
-	if key := strings.TrimRight(before, " #"); key != before && ids[lastWord(key)] > 0 {
-		s.key, s.fresh = key[len(key)-len(lastWord(key)):], true
-	}
 }
 
 // quoted reads the quote at i and returns where reading continues. A short string can be a key or a value.
@@ -193,9 +184,8 @@ func (s *scanner) quoted(i, to int) (next int) {
 				s.take(w, k) // {"1656367028": {…}}
 			}
 		}
-		s.key = w
+		s.key, s.list = w, false
 		s.fresh = true
-		s.list = false
 		return after + 1
 	case s.fresh && (after == to || strings.IndexByte(",]})\r", s.text[after]) >= 0):
 		s.take(w, kindOf(w))

@@ -14,33 +14,10 @@ type Day struct{ Year, Month, Day int }
 
 // forms are how dates and times are written, longer ones first. Some letters are [fields]. Anything else is written as it
 // is. What begins with ~ follows without a space; what ends in ? may be missing.
-var forms = readForms(
+var forms = [...]string{
 	"Y ~- ~M ~- ~D", "Y ~/ ~M ~/ ~D", "Y ~- ~M", "Y 年 M 月 D 日", "Y 年 M 月 D 号", "Y 年 M 月", "M 月 D 日", "M 月 D 号",
 	"D of? N ,? Y", "D of? N", "N .? Y", "N .? D ,? Y", "N .? D", "W", "星 期 w", "礼 拜 w", "周 w",
 	"h ~: ~i ~: ~s p?", "h ~: ~i P . m", "h ~: ~i p?", "h 点 n", "h 点", "h P . m", "h p", "H",
-)
-
-type element struct {
-	text            string
-	field           byte // 0: none
-	glued, optional bool
-}
-
-func readForms(all ...string) (forms [][]element) {
-	for _, pattern := range all {
-		var form []element
-		for s := range strings.FieldsSeq(pattern) {
-			var e element
-			s, e.glued = strings.CutPrefix(s, "~")
-			e.text, e.optional = strings.CutSuffix(s, "?")
-			if len(e.text) == 1 && strings.IndexByte("YMNDWwhHinspP", e.text[0]) >= 0 {
-				e.field = e.text[0]
-			}
-			form = append(form, e)
-		}
-		forms = append(forms, form)
-	}
-	return forms
 }
 
 // fields are numbers by the letters of their fields: Y year, M month, N its name, D day, W its name, w in Chinese, h hour,
@@ -90,12 +67,12 @@ func readTime(toks []Token, i int) (Value, bool) {
 		return Value{}, false
 	}
 	for _, form := range forms {
-		if (strings.IndexByte("YMDhH", form[0].field) >= 0) != t.Amount.Has {
+		if strings.ContainsAny(form[:1], "YMDhH") != t.Amount.Has {
 			continue
 		}
 		var f fields
 		n := f.match(form, toks, i)
-		isClock := form[0].field == 'h' || form[0].field == 'H'
+		isClock := strings.ContainsAny(form[:1], "hH")
 		if n == 0 || isClock && At(toks, i-1).Is(":") {
 			continue
 		}
@@ -109,15 +86,18 @@ func readTime(toks []Token, i int) (Value, bool) {
 }
 
 // match returns the number of tokens that have a form, or 0.
-func (f *fields) match(form []element, toks []Token, i int) (n int) {
-	for _, e := range form {
+func (f *fields) match(form string, toks []Token, i int) (n int) {
+	for e := range strings.SplitSeq(form, " ") {
 		t, next := At(toks, i+n), At(toks, i+n+1)
-		if e.field == 'Y' && n > 0 && (next.Is("-/") && next.Glued || next.Text == "年") { // 18 November, 2027-11-17
+		e, isGlued := strings.CutPrefix(e, "~")
+		e, isOptional := strings.CutSuffix(e, "?")
+		isField := len(e) == 1 && strings.Contains("YMNDWwhHinspP", e)
+		if e == "Y" && n > 0 && (next.Is("-/") && next.Glued || next.Text == "年") { // 18 November, 2027-11-17
 			return 0
 		}
-		if (!e.glued || t.Glued) && (e.field == 0 && t.Text == e.text || e.field != 0 && f.read(e.field, t)) {
+		if (!isGlued || t.Glued) && (!isField && t.Text == e || isField && f.read(e[0], t)) {
 			n++
-		} else if !e.optional {
+		} else if !isOptional {
 			return 0
 		}
 	}

@@ -29,13 +29,14 @@ func Values(toks []Token) (all []Value) {
 			i++
 			continue
 		}
-		v, ok := valueAt(toks, i)
+		v, ok := readTime(toks, i)
 		if !ok {
-			i++
-			continue
+			v, ok = readAmount(toks, i)
 		}
-		all = append(all, v)
-		i = v.To
+		if ok {
+			all = append(all, v)
+		}
+		i = max(i+1, v.To)
 	}
 	return all
 }
@@ -50,14 +51,6 @@ var begins = func() map[string]bool {
 	}
 	return all
 }()
-
-func valueAt(toks []Token, i int) (v Value, ok bool) {
-	v, ok = readTime(toks, i)
-	if ok {
-		return v, true
-	}
-	return readAmount(toks, i)
-}
 
 // readAmount reads a number in digits, with its unit.
 func readAmount(toks []Token, i int) (Value, bool) {
