@@ -80,8 +80,7 @@ func framed(msgs []message.Message, l text.Language) []message.Message {
 	return out
 }
 
-// sectionsOf returns the user's words, and the facts, of at most the given number of tokens. If
-// the context is done, they are not complete.
+// sectionsOf returns the user's words, and the facts, of at most the given number of tokens. If the context is done, they are not complete.
 func (m *material) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 	if room <= 0 {
 		return s
@@ -169,9 +168,8 @@ func (e *editor) begins(said string) bool {
 	return text.IsRecord(said) || e.Header != "" && strings.HasPrefix(said, e.Header)
 }
 
-// read returns what an earlier fold has written: that of a piece, or that of a message of the history, if the caller passes a
-// view as the history. It returns nil for any other piece, for the messages of a custom strategy, and for a summary that the
-// caller has changed.
+// read returns what an earlier fold has written: that of a piece, or that of a message of the history, if the caller passes a view as the
+// history. It returns nil for any other piece, for the messages of a custom strategy, and for a summary that the caller has changed.
 func (e *editor) read(p piece, v *middleware.View) *written {
 	msgs := v.Messages()[p.First : p.Last+1]
 	if p.isSummary() {

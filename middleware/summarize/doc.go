@@ -4,10 +4,9 @@
 //	summarize.New(summarize.By(small, summarize.Ask{Model: "gpt-4.1-mini"}), summarize.Options{})
 //	summarize.New(summarize.ByRules(), summarize.Options{})
 //
-// A [Writer] writes the summary: a model, or rules, which cost nothing and keep less. [Options] define when to fold, what is kept,
-// and what the rest becomes. System messages, the first and the last message of the user, pinned messages, unanswered calls and the
-// newest messages are kept, and rounds that read the archive as long as the rest has as many tokens. A call and its results are
-// kept or folded together.
+// A [Writer] writes the summary: a model, or rules, which cost nothing and keep less. [Options] define when to fold, what is kept, and what
+// the rest becomes. System messages, the first and the last message of the user, pinned messages, unanswered calls and the newest messages
+// are kept, and rounds that read the archive as long as the rest has as many tokens. A call and its results are kept or folded together.
 //
 // A summary is one message, at the place of the newest folded one: a line that it is a record made by the program and not a
 // request, what the user said, the words, facts, and how many messages it covers. Rules choose what is kept of the user's words,

@@ -78,11 +78,10 @@ type Options struct {
 	// state of the work. "seed": the words first, which by rules are topics, conclusions and technical context.
 	Layout string
 
-	// Inventions is what happens to the sentences of a [Writer] with something that is not in what it summarises: a name, a number,
-	// a date, a path, a quotation, or an outcome that is not the recorded one. "remove": they are removed, at no cost, and a text
-	// that mostly consists of them is not accepted; "reject": the text is not accepted, and the model is asked again with a list,
-	// as often as the Writer allows, then they are removed; "report": they stay. In each case the event of kind [Attempted] has the
-	// items. "": "remove".
+	// Inventions is what happens to the sentences of a [Writer] with something that is not in what it summarises: a name, a number, a date,
+	// a path, a quotation, or an outcome that is not the recorded one. "remove": they are removed, at no cost, and a text that mostly
+	// consists of them is not accepted; "reject": the text is not accepted, and the model is asked again with a list, as often as the
+	// Writer allows, then they are removed; "report": they stay. In each case the event of kind [Attempted] has the items. "": "remove".
 	Inventions string
 
 	// Role is that of a summary: user, system or assistant. A summary may repeat what a tool result contains, also an instruction
@@ -97,8 +96,7 @@ type Options struct {
 
 	// How it is made.
 
-	// Parallel is the number of summaries, if the strategy makes several, and of parts of
-	// a record that are made at the same time. 0: 4.
+	// Parallel is the number of summaries, if the strategy makes several, and of parts of a record that are made at the same time. 0: 4.
 	Parallel int
 
 	// Timeout limits one request to a model, and one call of the function of [ByFunc] or

@@ -174,10 +174,9 @@ type task struct {
 	ready    *product      // the summary, if it was prepared; otherwise nil
 }
 
-// task returns the task of a material. The words get at most SummaryTokens, at most half of the messages that they are about,
-// and no more than what makes the summary a quarter shorter than what it replaces; but the words of earlier summaries keep
-// their length. If little is replaced, the user's words and the facts get their room first. If the context is done, the task is
-// not complete.
+// task returns the task of a material. The words get at most SummaryTokens, at most half of the messages that they are about, and no more
+// than what makes the summary a quarter shorter than what it replaces; but the words of earlier summaries keep their length. If little is
+// replaced, the user's words and the facts get their room first. If the context is done, the task is not complete.
 func (m *material) task(ctx context.Context) *task {
 	const half, quarter = 2, 4
 	t := &task{material: *m}

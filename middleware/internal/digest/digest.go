@@ -49,17 +49,9 @@ func Lines(cleared []Cleared, kept []string, opts Options) []string {
 	p := newPool(cleared)
 	p.look(opts.Results, passing)
 	p.look(kept, shown)
-	return p.lines(cleared, opts)
-}
-
-// lines makes the lines of the texts in the pool, the newest first.
-func (p *pool) lines(cleared []Cleared, opts Options) []string {
-	if opts.Counter == nil {
-		opts.Counter = tokens.Estimate{}
-	}
-	all := make([]string, len(cleared))
+	all, counter := make([]string, len(cleared)), cmp.Or[tokens.Counter](opts.Counter, tokens.Estimate{})
 	for i, c := range slices.Backward(cleared) {
-		d := draft{limit: opts.Tokens, counter: opts.Counter}
+		d := draft{limit: opts.Tokens, counter: counter}
 		if c.Tokens != 0 {
 			d.limit = min(d.limit, c.Tokens)
 		}

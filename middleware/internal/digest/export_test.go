@@ -12,20 +12,6 @@ func Found(text string) []string {
 	return slices.Sorted(maps.Keys(newPool([]Cleared{{Text: text}}).index))
 }
 
-// LinesOfLengths does what Lines does, for several lengths, and reads the texts once.
-func LinesOfLengths(cleared []Cleared, kept, results []string, lengths []int) [][]string {
-	p := newPool(cleared)
-	p.look(results, passing)
-	p.look(kept, shown)
-	before := slices.Clone(p.marks)
-	all := make([][]string, len(lengths))
-	for i, n := range lengths {
-		copy(p.marks, before)
-		all[i] = p.lines(cleared, Options{Tokens: n})
-	}
-	return all
-}
-
 // Read returns what is read of a cleared text: the text without the escapes of
 // JSON and the middle of a long one.
 func Read(text string) string { return legible(text) }

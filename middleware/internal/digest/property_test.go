@@ -84,7 +84,6 @@ func TestLinesKeepTheirPromises(t *testing.T) {
 		}
 		require.Equal(t, lines, digest.Lines(cleared, kept, o), "the same arguments give the same lines")
 		if o.Counter == (tokens.Estimate{}) {
-			require.Equal(t, lines, digest.LinesOfLengths(cleared, kept, nil, []int{7, o.Tokens})[1], "a line does not depend on those made before")
 		}
 	})
 }

@@ -15,7 +15,6 @@ type List struct {
 	Means []string // what each of them means, or ""
 
 	means map[string]string // a word of several lines has the meaning of the last one
-	wide  []int             // the words of scripts other than Latin
 }
 
 // Lists returns the lists of a file by name. A line of it has a name, perhaps = and what the words mean, a colon and the words
@@ -35,15 +34,10 @@ func Lists(file, sep string) map[string]*List {
 		}
 		for w := range strings.SplitSeq(words, sep) {
 			w = strings.TrimSpace(w)
-			if w == "" {
-				continue
+			if w != "" {
+				l.Words, l.Means = append(l.Words, w), append(l.Means, meaning)
+				l.means[w] = meaning
 			}
-			if w[0] >= utf8.RuneSelf {
-				l.wide = append(l.wide, len(l.Words))
-			}
-			l.Words = append(l.Words, w)
-			l.Means = append(l.Means, meaning)
-			l.means[w] = meaning
 		}
 	}
 	return all
@@ -90,8 +84,8 @@ func (l *List) Numbers() map[string]float64 {
 // script are not looked for.
 func (l *List) In(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, i := range l.wide {
-			if strings.Contains(text, l.Words[i]) && !yield(l.Means[i]) {
+		for i, w := range l.Words {
+			if w[0] >= utf8.RuneSelf && strings.Contains(text, w) && !yield(l.Means[i]) {
 				return
 			}
 		}

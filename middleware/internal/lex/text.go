@@ -2,6 +2,7 @@ package lex
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,34 +60,24 @@ func Tokenize(text string) *Text {
 	return &Text{Folded: folded, Tokens: Tokens(nil, folded)}
 }
 
-var quoteMarks = map[rune]string{'`': "`", '"': `"`, '“': "”", '「': "」", '『': "』", '«': "»", '‘': "'"}
+// quoted matches a quotation, or code in backticks.
+var quoted = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|«[^»]*»|‘[^']*'")
 
 func (t *Text) findSpans() {
-	missing := map[string]bool{} // marks that do not occur any more
-	for i := 0; i < len(t.Folded); {
-		r, size := utf8.DecodeRuneInString(t.Folded[i:])
-		i += size
-		closing := quoteMarks[r]
-		if closing == "" || missing[closing] {
-			continue
-		}
-		n := strings.Index(t.Folded[i:], closing)
-		if n < 0 {
-			missing[closing] = true
-			continue
-		}
-		sp := Span{i, i + n}
-		t.Spans = append(t.Spans, sp)
+	for _, m := range quoted.FindAllStringIndex(t.Folded, -1) {
 		kind := Quotation
-		if r == '`' {
+		if t.Folded[m[0]] == '`' {
 			kind = Code
 		}
+		_, opening := utf8.DecodeRuneInString(t.Folded[m[0]:])
+		_, closing := utf8.DecodeLastRuneInString(t.Folded[:m[1]])
+		sp := Span{m[0] + opening, m[1] - closing}
+		t.Spans = append(t.Spans, sp)
 		for from := sp.From; from < sp.To; { // the parts between ellipses
 			part, _, _ := strings.Cut(t.Folded[from:sp.To], "...")
 			t.add(Item{Kind: kind, Span: Span{from, from + len(part)}}, from)
 			from += len(part) + len("...")
 		}
-		i = sp.To + len(closing)
 	}
 }
 

@@ -58,8 +58,7 @@ func printsOthers(program, simple string) bool {
 	return lists["reader"].Has(program) || lists["fetcher"].Has(program) || hasAny(simple, lists["printing"].Words)
 }
 
-// normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it
-// changes to first.
+// normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it changes to first.
 func normal(line string) (bare, folder string) {
 	bare = without("limit", line)
 	if strings.ContainsAny(line, "(|;&>") && len(line) <= readOfName {

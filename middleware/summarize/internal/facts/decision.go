@@ -103,8 +103,7 @@ func (c *call) questions() (all []string) {
 
 var pair = regexp.MustCompile(`"([^"\n]+)" ?= ?"([^"]*)"`)
 
-// answersIn returns what the user answered, each answer with its question. If there is little room, the questions are
-// shortened first.
+// answersIn returns what the user answered, each answer with its question. If there is little room, the questions are shortened first.
 func answersIn(whole string, questions []string) string {
 	whole = without("harness", without("answered", whole))
 	var asked, answers []string

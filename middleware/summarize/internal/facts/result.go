@@ -172,8 +172,7 @@ func stopIn(lines []string, isError bool) state {
 	return unknown
 }
 
-// exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there
-// was a 0 before it.
+// exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there was a 0 before it.
 func exitCode(lines []string) (code string, several bool) {
 	const early = 32
 	for _, line := range lines {

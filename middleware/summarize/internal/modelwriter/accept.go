@@ -88,10 +88,9 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 	return words, items, r
 }
 
-// Accept returns the text of a summary that was not written by [Write], without a marker at its top and reasoning before it. The
-// error is a [*RejectedError] if the text is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a
-// marker, or for its inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter and Inventions
-// are used.
+// Accept returns the text of a summary that was not written by [Write], without a marker at its top and reasoning before it. The error is a
+// [*RejectedError] if the text is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a marker, or for its
+// inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
 	t := limits{session: &session{Request: of, cutter: cutter{of.Meter}}, last: last, most: of.MaxTokens}
 	words, items, r := t.accept(text)
@@ -259,8 +258,7 @@ func repeats(text string) bool {
 	return len(seen)*10 < 3*(len(runes)-gram+1)
 }
 
-// heading returns the words of a heading without numbers and markup, in lower
-// case: that of "## 2. Key **findings**:" is "key findings".
+// heading returns the words of a heading without numbers and markup, in lower case: that of "## 2. Key **findings**:" is "key findings".
 func heading(line string) string {
 	line = strings.ReplaceAll(strings.ReplaceAll(line, "**", ""), "__", "")
 	line = strings.TrimLeftFunc(line, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -387,8 +385,7 @@ const (
 	Report = "report" // only the items are returned
 )
 
-// apply returns a text as it is accepted, and its items. In the last attempt no other follows. The heading of a required
-// section is kept.
+// apply returns a text as it is accepted, and its items. In the last attempt no other follows. The heading of a required section is kept.
 func (v Inventions) apply(text string, sections []string, last bool) (words string, items []string, r *RejectedError) {
 	if v.Source == nil {
 		return text, nil, nil

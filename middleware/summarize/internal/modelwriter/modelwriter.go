@@ -32,8 +32,7 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// Request describes the summary that is wanted. All that it refers to is read-only. It
-// needs Folded or Earlier, and a model of Writer.
+// Request describes the summary that is wanted. All that it refers to is read-only. It needs Folded or Earlier, and a model of Writer.
 type Request struct {
 	Folded  []message.Message   // what the summary replaces: whole units, oldest first, without the earlier summary
 	Earlier string              // an earlier summary that is updated, and replaced too; or ""
@@ -169,8 +168,7 @@ func (s *session) write(ctx context.Context) (string, error) {
 	return s.summarise(ctx, t, units, earlier)
 }
 
-// summarise asks for the summary of a record: by one request if the record fits,
-// otherwise of notes on its parts, which are a record again.
+// summarise asks for the summary of a record: by one request if the record fits, otherwise of notes on its parts, which are a record again.
 func (s *session) summarise(ctx context.Context, t task, units []unit, earlier unit) (string, error) {
 	for {
 		if s.cutter.size(earlier) > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else

@@ -15,8 +15,6 @@ import (
 	_ "embed" // for harness.txt
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -53,7 +51,6 @@ type passage struct {
 	inside        bool    // it is in the middle of a long message
 	strange       float64 // how much it differs from the rest of its message; see [compare]
 	own           bool    // it does so in more than its words
-	isGap         bool    // it says that something is left out
 	rank          rank
 	refers        bool // it is not understood without the passage before it
 }
@@ -186,18 +183,9 @@ func (s *Set) divide(whole string) {
 	}
 }
 
-// goesOn reports whether a line belongs to a passage: it continues its sentence or its list.
+// goesOn reports whether a line is an item of the list that a passage is, or of the one that it announces.
 func (s *passage) goesOn(line string, size int) bool {
 	before := strings.TrimSpace(s.text)
-	switch {
-	case s.code || before == gap || line == gap || len(s.text)+size > longest:
-		return false
-	case text.MarkOf(line) > 0:
-		return s.list || endsIn(before, ":", "：")
-	case strings.HasSuffix(s.text, "\n\n") || isCode(line):
-		return false
-	}
-	last, _ := utf8.DecodeLastRuneInString(before)
-	next, _ := utf8.DecodeRuneInString(line)
-	return strings.HasSuffix(s.text, "\n") && unicode.IsLower(next) && (unicode.IsLetter(last) || unicode.IsDigit(last) || last == ',')
+	isApart := s.code || before == gap || line == gap || len(s.text)+size > longest
+	return !isApart && text.MarkOf(line) > 0 && (s.list || endsIn(before, ":", "："))
 }

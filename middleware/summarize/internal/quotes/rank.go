@@ -190,8 +190,7 @@ func comment(line string) string {
 	return ""
 }
 
-// isCode reports whether a line is one of a program, of its output, or of a table: fewer than three of five of its characters are
-// letters.
+// isCode reports whether a line is one of a program, of its output, or of a table: fewer than three of five of its characters are letters.
 func isCode(line string) bool {
 	const short = 16 // characters; "No, 9090." is no code
 	letters, all := 0, 0

@@ -159,6 +159,9 @@ func TallyOf(line string) (t Tally) {
 	return t
 }
 
+// code matches code in fences, and indented lines.
+var code = regexp.MustCompile("(?ms)^[ \\t]*```.*?(?:^[ \\t]*```|\\z)|^(?:    |\\t)[^\\n]*")
+
 // LanguageOf returns the language of a conversation, by the script in which its user writes, or the model if the user writes no
 // letters. All scripts but the Chinese one count as English. Only the beginning of a long message and conversation is read.
 func LanguageOf(msgs []message.Message) Language {
@@ -168,22 +171,23 @@ func LanguageOf(msgs []message.Message) Language {
 		fifth, tenth      = 5, 10
 	)
 	for _, role := range [...]message.Role{message.RoleUser, message.RoleAssistant} {
-		han, kana, other, read := 0, 0, 0, 0
+		var all [3]int // letters: Chinese, Japanese, others
+		read := 0
 		for i := range msgs {
 			if msgs[i].Role != role || read >= ofRole {
 				continue
 			}
 			said := shorten.Head(msgs[i].Text(), ofMessage)
-			h, k, o := lettersOf(said)
-			all := max(most, h+k+o)
-			han += h * most / all
-			kana += k * most / all
-			other += o * most / all
 			read += len(said)
+			letters := lettersOf(code.ReplaceAllString(said, ""))
+			n := max(most, letters[0]+letters[1]+letters[2])
+			for k := range all {
+				all[k] += letters[k] * most / n
+			}
 		}
 		switch {
-		case han+kana+other == 0:
-		case han*fifth >= han+other && kana*tenth < han: // names of programs are not translated
+		case all == [3]int{}:
+		case all[0]*fifth >= all[0]+all[2] && all[1]*tenth < all[0]: // names of programs are not translated
 			return Chinese
 		default:
 			return English
@@ -192,26 +196,17 @@ func LanguageOf(msgs []message.Message) Language {
 	return English
 }
 
-// lettersOf counts the letters of a text outside of code, by their script.
-func lettersOf(said string) (han, kana, other int) {
-	fenced := false
-	for line := range strings.Lines(said) {
-		if strings.HasPrefix(strings.TrimSpace(line), "```") {
-			fenced = !fenced
-		}
-		if fenced || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
-			continue
-		}
-		for _, r := range line {
-			switch {
-			case unicode.Is(unicode.Han, r):
-				han++
-			case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-				kana++
-			case unicode.IsLetter(r):
-				other++
-			}
+// lettersOf counts the letters of a text by their script.
+func lettersOf(said string) (n [3]int) {
+	for _, r := range said {
+		switch {
+		case unicode.Is(unicode.Han, r):
+			n[0]++
+		case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+			n[1]++
+		case unicode.IsLetter(r):
+			n[2]++
 		}
 	}
-	return han, kana, other
+	return n
 }

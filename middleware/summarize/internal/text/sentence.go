@@ -2,6 +2,7 @@ package text
 
 import (
 	"iter"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,27 +100,14 @@ func isAbbreviation(word string) bool {
 	return false
 }
 
+// item matches the mark of a list item; 1.先 has no space after it.
+var item = regexp.MustCompile(`^(?:[-*+•·–] |•|[(（]?\d{1,3}(?:[.)] |[、）．]|\.[\p{Han}\p{Hiragana}\p{Katakana}]))`)
+
 // MarkOf returns the bytes of the mark of a list item at the beginning of a line: "- ", "1. ", "（1）".
 func MarkOf(bare string) int {
-	for _, mark := range [...]string{"- ", "* ", "+ ", "• ", "· ", "•", "– "} {
-		if strings.HasPrefix(bare, mark) {
-			return len(mark)
-		}
-	}
-	inner := strings.TrimPrefix(strings.TrimPrefix(bare, "("), "（")
-	digits := len(inner) - len(strings.TrimLeft(inner, "0123456789"))
-	if digits == 0 || digits > 3 {
+	if bare == "" || strings.IndexByte("-*+(0123456789", bare[0]) < 0 && bare[0] < utf8.RuneSelf {
 		return 0
 	}
-	rest := inner[digits:]
-	for _, mark := range [...]string{". ", ") ", "、", "）", "．"} {
-		if strings.HasPrefix(rest, mark) {
-			return len(bare) - len(rest) + len(mark)
-		}
-	}
-	// 1.先 has no space after the mark.
-	if r, _ := utf8.DecodeRuneInString(strings.TrimPrefix(rest, ".")); rest[:min(1, len(rest))] == "." && lex.IsHan(r) {
-		return len(bare) - len(rest) + 1
-	}
-	return 0
+	mark := item.FindString(bare)
+	return len(strings.TrimRightFunc(mark, lex.IsHan))
 }
