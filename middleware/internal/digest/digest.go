@@ -58,7 +58,7 @@ func Lines(cleared []Cleared, kept []string, opts Options) []string {
 		d.fill(p.ranked(i))
 		all[i] = d.line()
 		for _, f := range d.picked {
-			p.marks[f.mark].in = shown
+			f.mark.in = shown
 		}
 	}
 	return all
@@ -105,11 +105,9 @@ func (d *draft) fill(ranked []*fact) {
 
 // isIn reports whether a line with another fact shows the fact, as whole words.
 func (f *fact) isIn(other *fact) bool {
-	if len(f.text) >= len(other.text) {
-		return f.text == other.key
-	}
 	k := strings.Index(other.text, f.text)
-	return k < 0 && f.text == other.key || k >= 0 && !lex.SplitsWord(other.text, k) && !lex.SplitsWord(other.text, k+len(f.text))
+	isPart := k >= 0 && len(f.text) < len(other.text) && !lex.SplitsWord(other.text, k) && !lex.SplitsWord(other.text, k+len(f.text))
+	return isPart || f.text == other.key
 }
 
 // line returns the line of the picked facts. Those that rank last are dropped until it is within the limit and does not imitate

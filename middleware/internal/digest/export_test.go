@@ -9,7 +9,7 @@ import (
 
 // Found returns the facts of a text, each once.
 func Found(text string) []string {
-	return slices.Sorted(maps.Keys(newPool([]Cleared{{Text: text}}).index))
+	return slices.Sorted(maps.Keys(newPool([]Cleared{{Text: text}}).marks))
 }
 
 // Read returns what is read of a cleared text: the text without the escapes of

@@ -20,7 +20,7 @@ type fact struct {
 	kind  kind
 	key   string // "": it needs none, or has none
 	worth int
-	mark  int // index in the pool
+	mark  *mark
 	seq   int // index among the facts of its text
 	score int
 }
@@ -94,9 +94,8 @@ func needsKey(w string, k kind) bool {
 
 // pool holds the facts of several texts.
 type pool struct {
-	facts [][]fact       // of each cleared text, each once
-	index map[string]int // of the marks, by the text of a fact
-	marks []mark
+	facts [][]fact         // of each cleared text, each once
+	marks map[string]*mark // by the text of a fact
 }
 
 // mark is where else a fact is.
@@ -111,7 +110,7 @@ const (
 )
 
 func newPool(cleared []Cleared) *pool {
-	p := &pool{index: map[string]int{}}
+	p := &pool{marks: map[string]*mark{}}
 	for i, c := range cleared {
 		p.facts = append(p.facts, p.factsOf(c, i))
 	}
@@ -128,15 +127,14 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 		if k == none || c.Of != "" && !of[w] {
 			return
 		}
-		n, known := p.index[w]
-		if known && p.marks[n].at == i {
+		m := p.marks[w]
+		if m == nil {
+			m = &mark{}
+			p.marks[w] = m
+		} else if m.at == i {
 			return
 		}
-		if !known {
-			n = len(p.marks)
-			p.index[w], p.marks = n, append(p.marks, mark{})
-		}
-		p.marks[n].at = i
+		m.at = i
 		if k == id && key != "" {
 			isID[key] = true
 		} else if k == code && isID[key] {
@@ -145,7 +143,7 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 		if !needsKey(w, k) {
 			key = ""
 		}
-		facts = append(facts, fact{text: w, kind: k, key: key, worth: worthOf(w, k, keyed), mark: n, seq: len(facts)})
+		facts = append(facts, fact{text: w, kind: k, key: key, worth: worthOf(w, k, keyed), mark: m, seq: len(facts)})
 	}
 	read := legible(c.Text)
 	if line := failureIn(read); line != "" {
@@ -179,8 +177,8 @@ func failureIn(whole string) string {
 func (p *pool) look(texts []string, as int) {
 	for _, text := range texts {
 		scan(legible(text), func(w string, _ kind, _ string, _ int) {
-			if n, ok := p.index[w]; ok {
-				p.marks[n].in = max(p.marks[n].in, as)
+			if m := p.marks[w]; m != nil {
+				m.in = max(m.in, as)
 			}
 		})
 	}
@@ -192,12 +190,11 @@ func (p *pool) ranked(i int) []*fact {
 	var ranked []*fact
 	for k := range p.facts[i] {
 		f := &p.facts[i][k]
-		in := p.marks[f.mark].in
-		if in == shown {
+		if f.mark.in == shown {
 			continue
 		}
 		f.score = 1000 * f.worth / (tokens.Estimate{}.Count(f.text) + fixed)
-		if in == passing {
+		if f.mark.in == passing {
 			f.score /= 2
 		}
 		ranked = append(ranked, f)

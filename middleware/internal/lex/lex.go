@@ -77,9 +77,7 @@ func Fold(s string) string {
 			return -1
 		case r < utf8.RuneSelf, r >= 0x3001 && r < 0xFE00:
 			return r
-		case r == 0xAD || r >= 0x200B && r <= 0x200F || r == 0xFEFF || r == utf8.RuneError:
-			return -1
-		case r == 0x2009 || r == 0x202F: // thin spaces group digits
+		case r == 0xAD, r >= 0x200B && r <= 0x200F, r == 0xFEFF, r == utf8.RuneError, r == 0x2009, r == 0x202F: // thin spaces group digits
 			return -1
 		case r == 0xA0 || r == 0x3000:
 			return ' '

@@ -48,13 +48,10 @@ func Values(arguments string, h store.Handle, keepLines bool, enough func(short 
 		o.members = append(o.members, member{key, value})
 	}
 	if keepLines {
-		o.cuts = slices.DeleteFunc(o.cuts, func(c cut) bool { return c.later })
+		o.cuts = slices.DeleteFunc(o.cuts, func(c cut) bool { return c.stage > 0 })
 	}
 	slices.SortStableFunc(o.cuts, func(a, b cut) int {
-		if a.later != b.later {
-			return map[bool]int{false: -1, true: 1}[a.later]
-		}
-		return cmp.Compare(b.chars, a.chars)
+		return cmp.Or(cmp.Compare(a.stage, b.stage), cmp.Compare(b.chars, a.chars))
 	})
 	n = sort.Search(len(o.cuts), func(n int) bool { return enough(o.after(n)) })
 	return o.after(n), n
@@ -96,7 +93,7 @@ func (o object) after(n int) string {
 // cut is a way to shorten the value of a member.
 type cut struct {
 	member int
-	later  bool   // after all others; it replaces the earlier one of the same member
+	stage  int    // 1: after all others; it replaces the earlier one of the same member
 	chars  int    // code points of the value before the cut
 	line   string // what is kept in front of the placeholder
 	left   int    // code points that are left out
@@ -137,6 +134,8 @@ func cutsOf(at int, key, value string) (cuts []cut) {
 		cuts = append(cuts, cut{member: at, chars: n, line: string(line[:kept]), left: n - kept})
 		whole.chars = kept
 	}
-	whole.later = isCommand || n <= shortLine && !isLong
+	if isCommand || n <= shortLine && !isLong {
+		whole.stage = 1
+	}
 	return append(cuts, whole)
 }
