@@ -268,10 +268,7 @@ func heading(line string) string {
 
 // isHeading reports whether a line is a heading, also with a colon and text after it.
 func isHeading(line, want string) bool {
-	name, _, found := strings.Cut(line, ":")
-	if !found {
-		name, _, _ = strings.Cut(line, "：")
-	}
+	name, _, _ := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
 	return heading(line) == want || heading(name) == want
 }
 
@@ -414,10 +411,9 @@ func headingLen(line string, sections []string) int {
 	if !slices.ContainsFunc(sections, func(s string) bool { return isHeading(line, heading(s)) }) {
 		return 0
 	}
-	for _, colon := range [...]string{":", "："} {
-		if k := strings.Index(line, colon); k >= 0 {
-			return k + len(colon)
-		}
+	if k := strings.IndexAny(line, ":："); k >= 0 {
+		_, size := utf8.DecodeRuneInString(line[k:])
+		return k + size
 	}
 	return len(strings.TrimRight(line, "\n"))
 }
