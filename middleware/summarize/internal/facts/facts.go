@@ -16,11 +16,12 @@ import (
 	"fmt"
 	"html"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/internal/lex"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/store"
@@ -206,28 +207,49 @@ func (c *call) inWords() string {
 // decoded returns a text as one line, with the characters of HTML entities.
 func decoded(s string, most int) string { return text.Line(html.UnescapeString(s), most) }
 
-// identifier matches what identifies something, after its key: order #W123, "order_id": "W123".
-var identifier = regexp.MustCompile(`(?i)(?:^|[^a-z\d])((?:[a-z]+_)?(?:` + strings.Join(lists["key"].Words, "|") + `)(?:[_ ](?:id|number|no))?)` +
-	`([\\"']*\s?(?:[:：=]|is)?\s?[\\"']*)(#?[\w-]*\d[\w-]*)`)
-
 // identifiers returns the ten newest identifiers with a key: those in results, then those in texts of the user and arguments,
 // each oldest first.
 func (s *Set) identifiers() (lines []string) {
-	const readOfText, readOfAll, most, least = 2 << 10, 64 << 10, 10, 4 // bytes, lines, bytes of one without #
+	const readOfText, readOfAll, most = 2 << 10, 64 << 10, 10 // bytes, lines
 	rest := readOfAll
 	for _, t := range slices.Backward(slices.Concat(s.seen, s.spoken)) {
 		t = shorten.Head(t, readOfText)
 		rest -= len(t)
-		for _, m := range slices.Backward(identifier.FindAllStringSubmatch(t, -1)) {
-			line := m[1] + strings.Trim(m[2], `\"' isIS`) + " " + m[3]
-			isLong := m[3][0] == '#' || m[2] != "" && len(m[3]) >= least
-			isKnown := slices.ContainsFunc(lines, func(l string) bool { return strings.HasSuffix(l, " "+m[3]) })
-			if isLong && rest >= 0 && len(lines) < most && len(line) <= longestLine && !isKnown {
+		for _, line := range slices.Backward(identifiersIn(t)) {
+			id := line[strings.LastIndexByte(line, ' '):]
+			isKnown := slices.ContainsFunc(lines, func(l string) bool { return strings.HasSuffix(l, id) })
+			if rest >= 0 && len(lines) < most && !isKnown {
 				lines = append(lines, line)
 			}
 		}
 	}
 	slices.Reverse(lines)
+	return lines
+}
+
+// identifiersIn returns what identifies something and comes after its key: order #W123, "order_id": "W123", order number is W123.
+func identifiersIn(said string) (lines []string) {
+	const least = 4 // digits of a number
+	isMark := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-#", r)
+	}
+	key := ""
+	for word := range strings.FieldsFuncSeq(said, isMark) {
+		shape := lex.ShapeNone
+		if key != "" {
+			shape = lex.ShapeOf(word)
+		}
+		switch {
+		case lists["key"].Has(strings.ToLower(word[strings.LastIndexByte(word, '_')+1:])):
+			key = strings.TrimPrefix(key+" "+word, " ")
+			continue
+		case word == "is":
+			continue
+		case len(key)+len(word) < longestLine && (shape == lex.ShapeID || shape == lex.ShapeNumber && len(word) >= least):
+			lines = append(lines, text.Line(key+" "+word, longestLine))
+		}
+		key = ""
+	}
 	return lines
 }
 

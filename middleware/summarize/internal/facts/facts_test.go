@@ -274,7 +274,7 @@ func TestIdentifiers(t *testing.T) {
 	)
 	_, ids, _ := strings.Cut(section(h), "Identifiers:\n")
 	ids, _, _ = strings.Cut(ids, "\nFiles read:")
-	require.Equal(t, "- item_id: 1151293680\n- item_id: 9949163720\n- order_id: #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
+	require.Equal(t, "- item_id 1151293680\n- item_id 9949163720\n- order_id #W2378156", ids, "what was spoken of stands last; what a file says can be read again")
 }
 
 // TestDone: a call that changed something has a line, of any tool; reading has none.
