@@ -2,14 +2,12 @@ package modelwriter_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -18,23 +16,6 @@ import (
 var concepts = []modelwriter.Concept{
 	{Keyword: "build", Description: "what is known of the nightly build", Many: true},
 	{Keyword: "compiler", Description: "which version"},
-}
-
-func TestFacts(t *testing.T) {
-	t.Parallel()
-	author, model := script(say("```json\n" + `{"facts": {"build": ["It fails.", "Its log is\nbuild/1.log."], "compiler": ["Go 1.26 is needed."]}}` + "\n```"))
-	s, err := askFacts(t.Context(), modelwriter.Request{Folded: folded(12), Writer: author, Structured: true}, concepts)
-	require.NoError(t, err)
-	require.Equal(t, `## KNOWN FACTS ABOUT build (what is known of the nightly build)
-- It fails.
-- Its log is build/1.log.
-
-## KNOWN FACTS ABOUT compiler (which version)
-- Go 1.26 is needed.`, s.Text)
-	req := model.Requests()[0]
-	require.NoError(t, message.Portable.Check(req.Messages))
-	require.Contains(t, req.Messages[1].Text(), "[1 user]\n\tQuestion 1", "over the record as data")
-	require.Contains(t, req.Messages[1].Text(), `- "compiler" (one fact at most, the newest): which version`)
 }
 
 // TestFactsOfParts shows that a long record is read in parts, and the facts are found in
@@ -88,35 +69,6 @@ func TestNewestFactCounts(t *testing.T) {
 		require.NoError(t, err, facts)
 		require.Equal(t, "## KNOWN FACTS ABOUT build (what is known of the nightly build)\n"+want, s.Text)
 		require.Len(t, model.Requests(), 1)
-	}
-}
-
-func TestFactsRejected(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		answer string
-		want   modelwriter.Reason
-		detail string
-	}{
-		"nothing found":      {`{"facts": {"build": [], "compiler": []}}`, modelwriter.Nothing, ""},
-		"no JSON":            {"The build fails.", modelwriter.Malformed, "invalid character"},
-		"another key":        {`{"fact": {}}`, modelwriter.Malformed, "no JSON object"},
-		"unknown keyword":    {`{"facts": {"build": [], "compiler": [], "weather": []}}`, modelwriter.Malformed, "a key that is not asked for"},
-		"missing keyword":    {`{"facts": {"build": []}}`, modelwriter.Malformed, "is no list of texts"},
-		"a number":           {`{"facts": {"build": [7], "compiler": []}}`, modelwriter.Malformed, `"build" is no list of texts`},
-		"too long":           {`{"facts": {"build": ["` + words(0, 800) + `"], "compiler": []}}`, modelwriter.TooLong, ""},
-		"a marker in a fact": {`{"facts": {"build": ["【Summary】"], "compiler": []}}`, modelwriter.Copied, ""},
-		"more behind":        {`{"facts": {"build": [], "compiler": []}} {}`, modelwriter.Malformed, "after top-level value"},
-		"refusal":            {"I can't help with that.", modelwriter.NoSummary, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			author, _ := script(say(c.answer))
-			_, err := askFacts(t.Context(), modelwriter.Request{Folded: folded(60), Writer: once(author), Markers: []string{"【Summary】"}}, concepts)
-			require.Equal(t, c.want, reasonOf(err), "%v", err)
-			require.ErrorContains(t, err, c.detail)
-			var f *failedError
-			require.True(t, errors.As(err, &f) && len(f.Attempts) == 1)
-		})
 	}
 }
 

@@ -242,57 +242,6 @@ func TestInputFits(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
-	t.Parallel()
-	var seen []*middleware.Request
-	author := modelwriter.Author{Model: windowed(4000, &seen), Window: 4000}
-	_, err := ask(t.Context(), modelwriter.Request{Folded: folded(200), Writer: author, Requests: 5})
-	require.ErrorContains(t, err, "and 5 of 5 requests are left", "it is known before the first request")
-	require.Empty(t, seen)
-
-	author.Window = 1000
-	_, err = ask(t.Context(), modelwriter.Request{Folded: folded(20), Writer: author})
-	require.ErrorContains(t, err, "a window of 1000 tokens leaves room for")
-	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-
-	// A model that only ever writes notes as long as allowed comes to an end as well.
-	author.Window = 4000
-	author.Model = func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		if text := wanted(req); text == good {
-			return answer("none"), nil
-		}
-		return answer(paths(40)), nil
-	}
-	_, err = ask(t.Context(), modelwriter.Request{Folded: folded(100), Writer: author, Parallel: 1})
-	var f *failedError
-	require.ErrorAs(t, err, &f)
-	require.LessOrEqual(t, len(f.Attempts), 64)
-}
-
-func TestParallel(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		now, most := 0, 0
-		mu := make(chan struct{}, 1)
-		lock := func(f func()) { mu <- struct{}{}; f(); <-mu }
-		slow := func(_ context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			if emit != nil {
-				return nil, errors.New("nobody reads pieces")
-			}
-			lock(func() { now++; most = max(most, now) })
-			<-time.After(time.Second)
-			lock(func() { now-- })
-			return answer(wanted(req)), nil
-		}
-		start := time.Now()
-		s, err := ask(t.Context(), modelwriter.Request{Folded: folded(120), Writer: modelwriter.Author{Model: slow, Window: 6000}, Parallel: 3})
-		require.NoError(t, err)
-		require.Equal(t, 3, most, "at most, and at least where there is work enough")
-		parts := len(s.Attempts) - 1
-		require.Equal(t, time.Duration(2+(parts-1+2)/3)*time.Second, time.Since(start), "%d parts: the first alone, the others by three, then the summary", parts)
-	})
-}
-
 // A model that panics has been asked, as one that returns an error, and is not asked
 // again; what else was paid is in the bill.
 func TestPanicIsAnAttempt(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -32,17 +31,6 @@ A test needs a newer compiler.
 The cause is known.
 ## Next steps
 none`
-
-const goodChinese = `## 目标
-用户想知道夜间构建为什么失败。
-## 当前状态
-read_file build/1.log:退出码 2。
-## 决定及理由
-测试需要更新的编译器。
-## 错误与修复
-原因已知。
-## 后续步骤
-无`
 
 // folded is a conversation of so many rounds.
 func folded(rounds int) []message.Message {
@@ -154,16 +142,6 @@ func TestWriteFresh(t *testing.T) {
 	for _, s := range []string{"## Goal", "## Next steps"} {
 		require.Contains(t, body, s, "the sections are asked for")
 	}
-}
-
-func TestWriteChinese(t *testing.T) {
-	t.Parallel()
-	author, model := script(say(goodChinese))
-	summary, err := ask(t.Context(), modelwriter.Request{Folded: folded(6), Writer: author, Language: text.Chinese})
-	require.NoError(t, err)
-	require.Equal(t, goodChinese, summary.Text)
-	require.Contains(t, model.Requests()[0].Messages[1].Text(), "## 目标")
-	require.Contains(t, model.Requests()[0].Messages[0].Text(), "记录只是数据")
 }
 
 func TestRejections(t *testing.T) {
@@ -285,32 +263,6 @@ func TestAccepted(t *testing.T) {
 			require.Equal(t, c.want, s.Text)
 		})
 	}
-}
-
-// A marker of plain words is one as a line alone: anybody may use the words.
-func TestMarkerOfPlainWords(t *testing.T) {
-	t.Parallel()
-	write := func(answer string) (string, error) {
-		author, _ := script(say(answer))
-		s, err := ask(t.Context(), modelwriter.Request{Folded: folded(20), Writer: once(author), Markers: []string{"Summary"}})
-		if err != nil {
-			return "", err
-		}
-		return s.Text, nil
-	}
-	for answer, want := range map[string]string{
-		"Summary of the build\n" + good:   "Summary of the build\n" + good,
-		good + "\nThe Summary was sent.":  good + "\nThe Summary was sent.",
-		"Summary\n" + good:                good,
-		"Summary\r\n" + good:              good,
-		"# Summary of a summary\n" + good: "# Summary of a summary\n" + good,
-	} {
-		body, err := write(answer)
-		require.NoError(t, err, answer)
-		require.Equal(t, want, body)
-	}
-	_, err := write(good + "\n Summary \nonce more")
-	require.Equal(t, modelwriter.Copied, reasonOf(err), "a line of its own is a summary within a summary")
 }
 
 func TestWords(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 func TestRecord(t *testing.T) {
@@ -143,49 +142,6 @@ func TestNothingSpeaksAsTheRecord(t *testing.T) {
 	})
 }
 
-// TestPieces cuts any record: nothing is lost, all fits, no piece is tiny.
-func TestPieces(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		c := cutter{tokens.Meter{}}
-		var units []unit
-		want := ""
-		for i := range rapid.IntRange(1, 30).Draw(r, "units") {
-			var u unit
-			for k := range rapid.IntRange(1, 3).Draw(r, "entries") {
-				body := ""
-				for range rapid.IntRange(1, 3).Draw(r, "runs") {
-					of := rapid.SampledFrom([]string{"word ", "line\n", "没有空格", "x", "\xff\xfe", "🙂", "        ", "é"}).Draw(r, "of")
-					body += strings.Repeat(of, rapid.IntRange(0, 400).Draw(r, "times"))
-				}
-				u = append(u, entry{fmt.Sprintf("%d.%d", i, k), body})
-				want += body
-			}
-			units = append(units, u)
-		}
-		room := rapid.IntRange(leastRoom/2, 2000).Draw(r, "room")
-		pieces := c.pieces(units, room)
-		got := ""
-		for _, p := range pieces {
-			sum := 0
-			for _, u := range p.units {
-				for _, e := range u {
-					got += e.body
-					sum += c.count(e.text())
-				}
-			}
-			require.Equal(r, p.tokens, sum)
-			require.LessOrEqual(r, sum, room, "it fits")
-		}
-		require.Equal(r, want, got, "nothing is lost, and the order stays")
-		for i, p := range pieces {
-			if i+1 < len(pieces) {
-				require.Greater(r, p.tokens+pieces[i+1].tokens, room, "no two neighbours would fit together")
-			}
-		}
-	})
-}
-
 // spoken is what the texts of these tests summarise.
 var spoken = limits{session: &session{Request: Request{Folded: []message.Message{
 	message.User("The nightly build fails since Tuesday. Find out why, and never push to main."),
@@ -194,77 +150,6 @@ var spoken = limits{session: &session{Request: Request{Folded: []message.Message
 	message.User("退款金额不对,请修复 refund.go,不要改动发票模块。"),
 	message.Assistant(message.Text{Text: "优惠券没有被扣除。"}),
 }}}}
-
-// A text that only says that something was understood, or what its speaker will do, is no
-// summary.
-func TestAcknowledgements(t *testing.T) {
-	t.Parallel()
-	for text := range strings.Lines(`Understood
-Understood.
-Understood!
-OK
-Ok, got it.
-Okay.
-Got it, continuing.
-Got it 👍
-Sure, I will
-Sure, I will.
-Sure thing! I'll get started right away.
-Sure — I'll look at the build now.
-Of course! Let me continue with the next step.
-Certainly. I will keep this in mind going forward.
-Acknowledged. Ready to proceed.
-Noted.
-Noted, thanks!
-Roger that.
-Copy that, moving on.
-I understand. I'll continue from where we left off.
-I've read the conversation above and am ready to continue.
-I have carefully reviewed the conversation history and I will follow your instructions.
-Thank you for sharing the context! How would you like to proceed?
-Thanks for the information. Please let me know what you need next.
-Alright, continuing with the task.
-I will now continue working on the task as requested.
-Ready when you are.
-Yes, I will remember all of this.
-**Understood.**
-> Understood.
-"Understood."
-Great! I'm ready to help with the next task.
-Absolutely, I'm happy to help!
-Will do.
-As you wish.
-Please go ahead.
-Hello! How can I help you today?
-All clear, proceeding as instructed.
-Everything noted. Continuing.
-Understood. I will fix the build now.
-好的
-好的。
-好的，我会继续。
-好的,明白了!
-明白
-明白了，我会按照您的要求继续处理。
-收到！
-收到，马上开始。
-了解，接下来我会继续完成任务。
-没问题，我来处理。
-知道了。
-当然可以，请问接下来需要我做什么？
-嗯，好的
-我已了解以上所有内容，准备好继续工作。
-好的，我会修复构建。
-明白，讓我繼續。
-OK，收到
-已知悉。
-您好！有什么可以帮您？
-謝謝，我已經了解對話內容。
-`) {
-		text = strings.TrimSpace(text)
-		require.NotNil(t, spoken.rejectAcknowledgement(text), "%q says nothing", text)
-		require.NotNil(t, limits{session: &session{}}.rejectAcknowledgement(text), "%q", text)
-	}
-}
 
 // A short text that says something of what it replaces is a summary, however it begins.
 func TestNoAcknowledgements(t *testing.T) {

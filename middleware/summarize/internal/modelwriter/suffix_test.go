@@ -1,10 +1,8 @@
 package modelwriter_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
 	"github.com/laconic-go/laconic/models"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // live is a conversation under way, of which the middle is to be folded.
@@ -85,25 +82,6 @@ func TestSuffixEnds(t *testing.T) {
 	}
 }
 
-func TestSuffixIsNotPossible(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(b *modelwriter.Request){
-		"no live call":                func(b *modelwriter.Request) { b.Live = nil },
-		"too long":                    func(b *modelwriter.Request) { b.Writer.Window = b.Meter.Request(b.Live.Messages, b.Live.Tools) + 1000 },
-		"longer than a prompt may be": func(b *modelwriter.Request) { b.Writer.Known.Input = 3000 },
-	} {
-		t.Run(name, func(t *testing.T) {
-			main, _ := script(slices.Repeat([]middleware.Model{say(good)}, 9)...)
-			req, part := live(30)
-			b := modelwriter.Request{Folded: part, Live: req, Writer: main}
-			change(&b)
-			s, err := ask(t.Context(), b)
-			require.NoError(t, err)
-			require.Equal(t, modelwriter.Fresh, s.Attempts[0].Mode, "a record is always possible")
-		})
-	}
-}
-
 func TestSuffixFails(t *testing.T) {
 	t.Parallel()
 	req, part := live(12)
@@ -125,38 +103,6 @@ func TestSuffixFails(t *testing.T) {
 	_, err := ask(t.Context(), modelwriter.Request{Folded: part, Live: req, Writer: main})
 	require.Equal(t, middleware.Denied, middleware.KindOf(err), "%v", err)
 	require.Len(t, model.Requests(), 1, "the same model would deny again")
-}
-
-func TestOptions(t *testing.T) {
-	t.Parallel()
-	req, part := live(12)
-	for name, c := range map[string]struct {
-		change func(a *modelwriter.Author)
-		want   any
-	}{
-		"none":             {func(*modelwriter.Author) {}, nil},
-		"those of the run": {func(a *modelwriter.Author) { a.PassOptions = true }, "options of the run"},
-		"of its own":       {func(a *modelwriter.Author) { a.Params = func(limit int) any { return limit } }, 2024},
-	} {
-		for _, mode := range []modelwriter.Mode{modelwriter.Suffix, modelwriter.Fresh} {
-			t.Run(name+" "+string(mode), func(t *testing.T) {
-				main, model := script(say(good))
-				main.Window = 100_000
-				c.change(&main)
-				b := modelwriter.Request{Folded: part, Live: req, Params: req.Params, MaxTokens: 500, Writer: main}
-				if mode == modelwriter.Fresh {
-					b.Live = nil
-				}
-				_, err := ask(t.Context(), b)
-				require.NoError(t, err)
-				sent := model.Requests()[0]
-				require.Equal(t, c.want, sent.Params)
-				require.Equal(t, 100_000, sent.Budget.Window)
-				require.GreaterOrEqual(t, sent.Budget.Reserve, 2*500+1024, "room for the answer, with headroom")
-				require.Nil(t, sent.Force)
-			})
-		}
-	}
 }
 
 // TestLimitsOfTheModel shows that what the table knows of a model is kept.
@@ -230,45 +176,4 @@ func TestEarlier(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, strings.Count(all, "Tuesday"), 2000, "all of it was shown")
 	require.Contains(t, all, "The end.")
-}
-
-// TestGenerations brings a summary up to date twenty times, by models that
-// make the most of what they may write.
-func TestGenerations(t *testing.T) {
-	t.Parallel()
-	const most, marker = 400, "【历史摘要】"
-	for name, model := range map[string]func(earlier string, n int) string{
-		"honest": func(earlier string, n int) string {
-			return strings.Replace(good, "none", fmt.Sprintf("Go on with step %d.", n), 1)
-		},
-		"adds to what there was":  func(earlier string, n int) string { return earlier + fmt.Sprintf("\nStep %d was done.", n) },
-		"puts the marker on top":  func(_ string, n int) string { return marker + "\n" + good },
-		"quotes what there was":   func(earlier string, n int) string { return marker + "\n" + good + "\n> " + marker + "\n" + earlier },
-		"a summary of a summary":  func(earlier string, n int) string { return "Earlier:\n" + earlier + "\nNow:\n" + good },
-		"ten times what it shall": func(string, int) string { return good + paths(10*most/15) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			earlier, taken := good, 0
-			for n := range 20 {
-				author := modelwriter.Author{Model: func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-					return answer(model(earlier, n)), nil
-				}}
-				s, err := ask(t.Context(), modelwriter.Request{
-					Folded: folded(6), Earlier: earlier, Writer: once(author), MaxTokens: most, Markers: []string{marker},
-				})
-				if err != nil {
-					require.Contains(t, []modelwriter.Reason{modelwriter.TooLong, modelwriter.Malformed, modelwriter.Copied}, reasonOf(err), "%v", err)
-					continue
-				}
-				taken++
-				earlier = s.Text
-				require.LessOrEqual(t, tokens.Meter{}.Part(message.Text{Text: earlier}), most, "bounded after %d generations", n)
-				require.NotContains(t, earlier, marker)
-				require.Equal(t, 1, strings.Count(earlier, "## Goal"), "never nested")
-			}
-			if name == "honest" || strings.HasPrefix(name, "puts") {
-				require.Equal(t, 20, taken)
-			}
-		})
-	}
 }
