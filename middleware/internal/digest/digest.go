@@ -23,10 +23,7 @@ import (
 type Options struct {
 	Tokens  int            // the longest line, by Counter; 0 or less: no lines
 	Counter tokens.Counter // called some dozen times for a line, mostly for a few words; nil: [tokens.Estimate]
-
-	// Results are also kept now, and may be cleared later. A fact that only they show counts half: otherwise it would be
-	// in no line once they are cleared, if their own facts are worth more.
-	Results []string
+	Results []string       // are also kept now, and may be cleared later: a fact that only they show counts half
 }
 
 // Cleared is a text that is removed from the view.

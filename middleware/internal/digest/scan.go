@@ -230,8 +230,7 @@ func (s *scanner) take(w string, k kind) {
 	key, keyed := "", 0
 	if k != none && s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
 		key = s.key
-		last := lastWord(key)
-		keyed = int(cmp.Or(keys[last], ids[last]))
+		keyed = int(cmp.Or(keys[lastWord(key)], ids[lastWord(key)]))
 	}
 	s.fresh = false
 	isBare := k == number && keyed == 0

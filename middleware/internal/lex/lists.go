@@ -120,20 +120,14 @@ func unitOf(of string) Unit {
 	return Unit{dimension, v}
 }
 
-// money is the dimension of all currencies: tools return amounts without any.
-const money = "money"
-
-// units are the units by name.
+// units are the units by name. All currencies have one dimension: tools return amounts without any.
 var units = func() map[string][]Unit {
 	all := map[string][]Unit{}
 	for i, w := range lists["unit"].Words {
 		all[w] = append(all[w], unitOf(lists["unit"].Means[i]))
 	}
 	for _, w := range currencies.Words {
-		all[w] = []Unit{{money, 1}}
+		all[w] = []Unit{{"money", 1}}
 	}
 	return all
 }()
-
-// unitsOf returns the units that a name may mean, or nil.
-func unitsOf(name string) []Unit { return units[strings.ToLower(name)] }

@@ -111,11 +111,6 @@ func (t *Text) WordsIn(from, to int) (words []string) {
 // Counts reports whether the token is a word, a number or a slash.
 func (t *Token) Counts() bool { return t.Kind != Mark || t.Text == "/" }
 
-// Raw returns the text of some tokens, folded.
-func (t *Text) Raw(from, to int) string {
-	return t.Folded[t.Tokens[from].From:t.Tokens[to-1].To()]
-}
-
 // findNames adds names, paths and links: what [NameAt] finds and [ShapeOf] takes for one, and flags such as --force.
 func (t *Text) findNames() {
 	for i := 0; i < len(t.Tokens); {

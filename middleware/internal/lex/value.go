@@ -29,7 +29,9 @@ type Value struct {
 // Values returns the numbers of tokens, in order.
 func Values(toks []Token) (all []Value) {
 	for i := 0; i < len(toks); {
-		if t := &toks[i]; t.Kind != Digits && !t.Amount.Has && !begins[t.Text] {
+		t := &toks[i]
+		isDay := months[t.Text] > 0 || weekdays[t.Text] > 0 || t.Kind == Han && strings.Contains("周星礼", t.Text)
+		if t.Kind != Digits && !t.Amount.Has && !isDay && !currencies.Has(t.Text) {
 			i++
 			continue
 		}
@@ -45,24 +47,13 @@ func Values(toks []Token) (all []Value) {
 	return all
 }
 
-// begins are the words that begin a value.
-var begins = func() map[string]bool {
-	all := map[string]bool{"周": true, "星": true, "礼": true}
-	for _, name := range []string{"month", "weekday", "currency"} {
-		for w := range lists[name].means {
-			all[w] = true
-		}
-	}
-	return all
-}()
-
 // readAmount reads a number in digits, with its unit.
 func readAmount(toks []Token, i int) (Value, bool) {
 	v, t := Value{From: i}, toks[i]
 	if next := At(toks, i+1); currencies.Has(t.Text) && next.Amount.Has { // $5, EUR 5
 		i++
 		t = *next
-		v.Units = []Unit{{money, 1}}
+		v.Units = []Unit{{"money", 1}}
 	}
 	if t.Kind != Digits && !t.Amount.Has {
 		return Value{}, false
@@ -76,7 +67,7 @@ func readAmount(toks []Token, i int) (Value, bool) {
 	if size := multipliers[t.Suffix]; size != 0 {
 		v.scale(size)
 	} else if t.Suffix != "" && t.Suffix != "Z" && t.Suffix != "x" && !IsOrdinal(t.Suffix) {
-		u := unitsOf(t.Suffix)
+		u := units[strings.ToLower(t.Suffix)]
 		if u == nil {
 			return Value{}, false
 		}
@@ -110,9 +101,9 @@ func (v *Value) readUnit(toks []Token) {
 		chinese.WriteString(At(toks, k).Text)
 	}
 	if name := unitName(chinese.String()); name != "" {
-		v.Units, v.To = unitsOf(strings.TrimPrefix(name, "个")), v.To+utf8.RuneCountInString(name)
+		v.Units, v.To = units[strings.ToLower(strings.TrimPrefix(name, "个"))], v.To+utf8.RuneCountInString(name)
 	} else if len(t.Raw) != 1 || t.Glued || strings.IndexByte("sgVAWB%", t.Raw[0]) >= 0 { // 5 a day
-		v.Units = unitsOf(t.Raw)
+		v.Units = units[strings.ToLower(t.Raw)]
 		if v.Units != nil {
 			v.To++
 		}
@@ -146,13 +137,13 @@ func (v *Value) Precision() float64 {
 		for v.Value >= 10*step && math.Mod(v.Value, 10*step) == 0 {
 			step *= 10
 		}
-		if v.Units != nil && math.Mod(v.Value, 5*step) == 0 { // 55, 250
+		if v.Units == nil {
+			return step
+		}
+		if math.Mod(v.Value, 5*step) == 0 { // 55, 250
 			step *= 5
 		}
-		if v.Units != nil {
-			step = min(step, max(1, v.Value/10))
-		}
-		return step
+		return min(step, max(1, v.Value/10))
 	case v.near, v.Units != nil, v.Step < 1:
 		return v.Step
 	}
