@@ -2,7 +2,6 @@ package facts_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,38 +112,6 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// TestTenFolds: what was taken down at the first fold is there after ten, as long
-// as there is room for all.
-func TestTenFolds(t *testing.T) {
-	t.Parallel()
-	l := &facts.Set{}
-	first := []string{"- bash: error: no rule", "- make first → failed (exit code 2)", "#W1111111", "- first/written.go", "- first/read.go"}
-	var h []message.Message
-	for fold := range 10 {
-		part := user(fmt.Sprintf("Go on with part %d.", fold))
-		if fold == 0 {
-			part = join(
-				user("Never push to main. Always be brief. It is about order #W1111111."), call("bash", `{"command":"make first"}`, "exit code 2\nerror: no rule"),
-				call("write_file", `{"path":"first/written.go"}`, "ok"), call("read_file", `{"path":"first/read.go"}`, "package first"),
-			)
-		}
-		for i := range 2 {
-			part = join(part, call("read_file", fmt.Sprintf(`{"path":"p%d/f%d.go"}`, fold, i), "package p"))
-		}
-		for len(part) < 200 {
-			part = append(part, message.Assistant(message.Text{Text: "I think about it."}), message.User("Go on."))
-		}
-		h = join(h, part)
-		l.Add(part)
-		s := l.Text(usual)
-		require.Equal(t, collect(h).Text(usual), s, "fold %d", fold)
-		for _, fact := range first {
-			require.Contains(t, s, fact, "a fact of the first fold after fold %d", fold)
-		}
-	}
-	require.GreaterOrEqual(t, len(h), 2000, "it is a long conversation")
-}
-
 func FuzzCollect(f *testing.F) {
 	for i, a := range arguments {
 		f.Add(pieces[i%len(pieces)], names[i%len(names)], a, pieces[(i+7)%len(pieces)], uint16(i*40))
@@ -182,33 +149,6 @@ func judge(t *testing.T, id string, h []message.Message) {
 		l.Add(h[from:min(from+17, len(h))])
 	}
 	require.Equal(t, s, l.Text(o), "%s: piece by piece is the same as at once", id)
-}
-
-// TestResume: what was written is read again, and written the same.
-func TestResume(t *testing.T) {
-	t.Parallel()
-	h := join(
-		user("Never push to main. Always be brief. It is about order #W1111111."), call("bash", `{"command":"make first"}`, "exit code 2\nerror: no rule"),
-		call("bash", `{"command":"make second"}`, "exit code 0"), call("write_file", `{"path":"first/written.go"}`, "ok"),
-		call("read_file", `{"path":"first/read.go"}`, "package first"),
-	)
-	for _, language := range []text.Language{text.English, text.Chinese} {
-		o := usual
-		o.Language = language
-		s := collect(h).Text(o)
-		l := &facts.Set{}
-		l.Resume(s)
-		require.Equal(t, s, l.Text(o))
-		l.Add(call("bash", `{"command":"make first"}`, "exit code 0"))
-		require.NotContains(t, l.Text(o), "make first → failed", "it is brought up to date")
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		o := usual
-		o.Language = rapid.SampledFrom([]text.Language{text.English, text.Chinese}).Draw(t, "language")
-		l := &facts.Set{}
-		l.Resume(collect(messages(t)).Text(o))
-		sound(t, l.Text(o), o)
-	})
 }
 
 // Commands that were read again are known by what was run, with or without an
