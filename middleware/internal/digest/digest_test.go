@@ -303,29 +303,6 @@ func TestFactInTwoResults(t *testing.T) {
 	require.Contains(t, line, "A-1003", "facts that no result shows are first")
 }
 
-func TestShownIsLeftOut(t *testing.T) {
-	t.Parallel()
-	text := "Orders W1001, W1002 and W1003 in /srv/data/orders.csv, paid by ann@example.com"
-	for _, c := range []struct{ kept, want string }{
-		{"", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
-		{"What about W1002?", "W1001 W1003 /srv/data/orders.csv ann@example.com"},
-		{"What about W10023, or xW1002?", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
-		{"看W1002吧,还有(W1001)", "W1003 /srv/data/orders.csv ann@example.com"},
-		{"cat '/srv/data/orders.csv'|head", "W1001 W1002 W1003 ann@example.com"},
-		{"cat orders.csv", "W1001 W1002 W1003 /srv/data/orders.csv ann@example.com"},
-		{`{"command": "grep W1001 \"W1002\"\nW1003 \u0041"}`, "/srv/data/orders.csv ann@example.com"},
-		{text, ""},
-	} {
-		require.Equal(t, c.want, lineOf(text, 50, c.kept), "if this is kept: %s", c.kept)
-	}
-}
-
-func TestLinesDoNotRepeatEachOther(t *testing.T) {
-	t.Parallel()
-	lines := digest.Lines([]digest.Cleared{{Text: "A-1001 A-1002"}, {Text: "A-1002 A-1003"}, {Text: "A-1003"}}, nil, digest.Options{Tokens: 40})
-	require.Equal(t, []string{"A-1001", "A-1002", "A-1003"}, lines, "each is in one line, that of the newest text that has it")
-}
-
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	text := `{"id": "A-1001", "next": "A-1002", "total": 54.04, "email": "ann@example.com", "due": "2024-05-15"}`
@@ -379,16 +356,4 @@ func TestOfLongTextsBothEndsAreLookedAt(t *testing.T) {
 	records := "[" + filled(`{"sku": "A-%05d", "note": "it's, \"so\", said"},`, 2*digest.Window) + `{"sku": "LAST"}]`
 	require.Equal(t, "sku: LAST", lineOf(records, 40, strings.Join(digest.Found(strings.TrimSuffix(records, `{"sku": "LAST"}]`)), " ")),
 		"keys are known at the end of JSON too")
-}
-
-func TestErrorsComeBeforeWhatIsAroundThem(t *testing.T) {
-	t.Parallel()
-	text := filled("ok\tgithub.com/laconic-go/laconic/pkg%d\t0.0%[1]ds\n", 5000) + "store_test.go:12: error: key a_b not found\n"
-	require.Contains(t, lineOf(text, 40), "error: key a_b not found")
-}
-
-func TestTheWholePathIsTaken(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, "/srv/app/store/a.go", lineOf("changed store/a.go\nread /srv/app/store/a.go\n", 20))
-	require.Equal(t, "store/a.go", lineOf("changed store/a.go\nread /srv/app/store/a.go\n", 6), "unless it does not fit")
 }

@@ -95,35 +95,6 @@ func (j joining) Count(text string) int { return (len(text) + int(j)*strings.Cou
 
 var counters = []tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.CJK15, tokens.Cautious, joining(0), joining(5)}
 
-func TestFactsStandInTheText(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := texty().Draw(t, "text")
-		found := digest.Found(text)
-		for _, f := range found {
-			f = requireRange(t, f, text)
-			require.Contains(t, digest.Read(text), f)
-		}
-		slices.Sort(found)
-		require.Len(t, slices.Compact(found), len(found), "each fact is there once")
-	})
-}
-
-// TestKeysAndValuesStandInTheText: each key and each value of a line is in the
-// text, as whole words.
-func TestKeysAndValuesStandInTheText(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := texty().Draw(t, "text")
-		read := digest.Read(text)
-		keys, values := digest.Parts(text, 60)
-		for _, part := range append(keys, values...) {
-			part = requireRange(t, part, text)
-			require.Contains(t, read, part)
-		}
-	})
-}
-
 func FuzzLines(f *testing.F) {
 	f.Add(strings.Join(scraps, " "), "", 40)
 	f.Add(strings.Join(scraps, ""), "ann@example.com", 400)
@@ -182,34 +153,4 @@ func TestLinesPretendNothing(t *testing.T) {
 		require.NotContains(t, line, "ome facts: ")
 		require.Contains(t, line, want, "of %q", text)
 	}
-}
-
-func TestMost(t *testing.T) {
-	t.Parallel()
-	for _, by := range counters {
-		with, without := by.Count(digest.Placeholder("[cleared]", "A-1001")), by.Count("[cleared]")
-		require.LessOrEqual(t, with-without, digest.Most(by, by.Count("A-1001")), "%T", by)
-	}
-	require.Less(t, digest.Most(tokens.Estimate{}, 40), 48)
-}
-
-func TestWindow(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		unit := rapid.SampledFrom([]string{"a", "line\n", "é", "😀", "\xff", strings.Repeat("long ", 2000) + "\n"}).Draw(t, "unit")
-		size := digest.Window + rapid.IntRange(-3, 3).Draw(t, "more")*len(unit) + rapid.IntRange(-9, 9).Draw(t, "bytes")
-		text := strings.Repeat(unit, size/len(unit)+1)[:size]
-		read := digest.Read(text)
-		if len(text) <= digest.Window {
-			require.Equal(t, text, read, "all of a short text is read")
-			return
-		}
-		require.LessOrEqual(t, len(read), digest.Window+len("\n\n"))
-		require.Greater(t, len(read), digest.Window*3/4, "less than a quarter is lost at the ends of lines")
-		require.Equal(t, text[:digest.Window/2], read[:digest.Window/2], "the head is read")
-		require.True(t, strings.HasSuffix(text, read[len(read)-digest.Window/10:]), "and the tail")
-		if utf8.ValidString(unit) && utf8.ValidString(text) {
-			require.True(t, utf8.ValidString(read), "no character is cut")
-		}
-	})
 }
