@@ -30,7 +30,7 @@ type Value struct {
 func Values(toks []Token) (all []Value) {
 	for i := 0; i < len(toks); {
 		t := &toks[i]
-		isDay := months[t.Text] > 0 || weekdays[t.Text] > 0 || t.Kind == Han && strings.Contains("周星礼", t.Text)
+		isDay := months[t.Text] > 0 || weekdays[t.Text] > 0 || slices.Contains([]string{"周", "星", "礼"}, t.Text)
 		if t.Kind != Digits && !t.Amount.Has && !isDay && !currencies.Has(t.Text) {
 			i++
 			continue
@@ -280,7 +280,7 @@ func (f *fields) match(form string, toks []Token, i int) (n int) {
 		t, next := At(toks, i+n), At(toks, i+n+1)
 		e, isGlued := strings.CutPrefix(e, "~")
 		e, isOptional := strings.CutSuffix(e, "?")
-		isField := len(e) == 1 && strings.Contains("YMNDWwhHinspP", e)
+		isField := len(e) == 1 && strings.IndexByte("YMNDWwhHinspP", e[0]) >= 0
 		if e == "Y" && n > 0 && (next.Is("-/") && next.Glued || next.Text == "年") { // 18 November, 2027-11-17
 			return 0
 		}

@@ -199,7 +199,8 @@ func (s sentence) clauses() (all []clause) {
 			}
 		}
 		if i > from {
-			c := clause{sentence: sentence{&lex.Text{Folded: s.Folded[s.Tokens[from].From:s.Tokens[i-1].To()], Tokens: s.Tokens[from:i]}}, of: s, from: from}
+			part := &lex.Text{Folded: s.Folded[s.Tokens[from].From:s.Tokens[i-1].To()], Tokens: s.Tokens[from:i]}
+			c := clause{sentence: sentence{part}, of: s, from: from}
 			c.state = c.outcome()
 			all = append(all, c)
 		}

@@ -47,15 +47,6 @@ func TestFactsOfParts(t *testing.T) {
 	require.Equal(t, "## KNOWN FACTS ABOUT build (what is known of the nightly build)\n- It fails.\n- All logs say so.", s.Text)
 }
 
-// words are so many different ones.
-func words(first, n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "w%dx ", (first+i)*7919)
-	}
-	return b.String()
-}
-
 // TestNewestFactCounts shows that several facts of a single concept do not lose the others, and what else models write
 // for a list.
 func TestNewestFactCounts(t *testing.T) {

@@ -128,7 +128,7 @@ func read(msgs []message.Message) (topics, conclusions, languages []string) {
 }
 
 // fenced matches code in a fence, with the name of its language, such as c++ or objective-c.
-var fenced = regexp.MustCompile("(?ms)^[ \t]*(?:```|~~~)[ {.]*([A-Za-z0-9+#_.-]*).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\\z)")
+var fenced = regexp.MustCompile("(?s)(?:^|\n)[ \t]*(?:```|~~~)[ {.]*([A-Za-z0-9+#_.-]*).*?(?:\n[ \t]*(?:```|~~~)|$)")
 
 // with returns newer lines and then some others, each once but for case and the marks at its end, at most eight.
 func with(lines, newer []string) (out []string) {

@@ -160,7 +160,7 @@ func TallyOf(line string) (t Tally) {
 }
 
 // code matches code in fences, and indented lines.
-var code = regexp.MustCompile("(?ms)^[ \\t]*```.*?(?:^[ \\t]*```|\\z)|^(?:    |\\t)[^\\n]*")
+var code = regexp.MustCompile("(?s)(?:^|\n)(?:[ \t]*```.*?(?:\n[ \t]*```|$)|(?: {4}|\t)[^\n]*)")
 
 // LanguageOf returns the language of a conversation, by the script in which its user writes, or the model if the user writes no
 // letters. All scripts but the Chinese one count as English. Only the beginning of a long message and conversation is read.
