@@ -204,49 +204,6 @@ func portable(msgs []message.Message) []message.Message {
 	return out
 }
 
-// TestRefusalBorders shows where a phrase makes a refusal: within the first 80
-// code points, in a text below 400.
-func TestRefusalBorders(t *testing.T) {
-	t.Parallel()
-	report := func(n int, text string) string { // of n code points
-		for i := range 20 {
-			text += fmt.Sprintf("Build %d was made from %x and then %s. ", i*7, i*7919, []string{"ran", "broke", "was read", "was thrown away"}[i%4])
-		}
-		r := []rune(text)
-		return string(r[:n-1]) + "!"
-	}
-	chinese := func(n int, text string) string {
-		for i := range 40 {
-			text += fmt.Sprintf("第%d次构建用了提交%x，随后%s。", i*7, i*7919, []string{"通过", "失败", "被重新读取", "废弃"}[i%4])
-		}
-		r := []rune(text)
-		return string(r[:n-1]) + "!"
-	}
-	before := func(n int, fill string) string { return string([]rune(strings.Repeat(fill, 80))[:n-1]) + ". " }
-	for name, c := range map[string]struct {
-		text    string
-		refused bool
-	}{
-		"399 code points":            {report(399, "I cannot help with that. "), true},
-		"400 code points":            {report(400, "I cannot help with that. "), false},
-		"399 Chinese ones":           {chinese(399, "抱歉，我无法提供。"), true},
-		"400 Chinese ones":           {chinese(400, "抱歉，我无法提供。"), false},
-		"within the first 80":        {before(50, "It was read and ") + "I cannot help with that.", true},
-		"to the end of the first 80": {before(66, "It was read and ") + "I cannot help with that.", true},
-		"one beyond them":            {before(67, "It was read and ") + "I cannot help with that.", false},
-		"behind the first 80":        {before(90, "It was read and ") + "I cannot help with that.", false},
-		"of somebody else":           {"The user asked for the key. The service said \"I cannot help with that\", so the key was made anew.", false},
-		"in the middle of a clause":  {"The build fails because the linker says that I cannot help it.", false},
-		"as a Chinese fact":          {"用户表示他无法登录，助手重置了密码，并确认用户可以登录。", false},
-	} {
-		small := writers(says(c.text))
-		h := history(8)
-		view, events := fold(t, summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{Inventions: "report"}), h)
-		require.Equal(t, c.refused, len(reasons(events)) > 0, "%s: %v", name, events)
-		require.Equal(t, !c.refused, strings.Contains(summaryIn(t, view, h).Text(), strings.TrimSpace(c.text)), name)
-	}
-}
-
 // TestStrictWithoutFallback shows the error that the call fails with.
 func TestStrictWithoutFallback(t *testing.T) {
 	t.Parallel()
@@ -272,52 +229,6 @@ func TestStrictWithoutFallback(t *testing.T) {
 		require.Equal(t, c.kind, middleware.KindOf(err), "%s: %v", name, err)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "%s: the caller has no deadline", name)
 		require.Empty(t, big.Requests(), "%s: the model is not asked", name)
-	}
-}
-
-// TestGivesUp shows that a summariser that fails is not asked on every call.
-func TestGivesUp(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]middleware.Model{
-		"refuses": middlewaretest.Say("I cannot help with that."),
-		"invalid": middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("temperature")}),
-	} {
-		asked := 0
-		small := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			asked++
-			return answer(ctx, req, emit)
-		}
-		mw := summarize.New(summarize.By(small, summarize.Ask{}), summarize.Options{NoFallback: true, Trigger: trigger.Messages(10)})
-		h := history(40)
-		rests := 0
-		for n := 12; n+1 < 42; n += 2 {
-			_, events := apply(t, mw, h[:n])
-			for _, e := range events {
-				if e.Kind == middleware.Paused {
-					rests++
-				}
-			}
-		}
-		require.LessOrEqual(t, asked, 4*3*3, "%s: three folds for each question of the user, three requests for each", name)
-		require.Positive(t, rests, name)
-	}
-}
-
-// TestSuffixGoesOnFresh shows that a conversation which the provider does not take
-// as it is, or in which the model goes on with the work, is summarised from a
-// record.
-func TestSuffixGoesOnFresh(t *testing.T) {
-	t.Parallel()
-	for name, first := range map[string]middleware.Model{
-		"calls a tool": middlewaretest.Call("read_log", "{}"),
-		"is not taken": middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("400: messages.3: tool_use without tool_result")}),
-		"is too long":  middlewaretest.Fail(errors.New("400: prompt is too long: 210000 tokens > 200000 maximum")),
-	} {
-		big := middlewaretest.Script(first, middlewaretest.Say(good))
-		h := history(8)
-		view, events := fold(t, summarize.New(summarize.InConversation(big.Model, summarize.Ask{}), summarize.Options{}), h)
-		require.Contains(t, summaryIn(t, view, h).Text(), good, "%s: %v", name, events)
-		require.Len(t, big.Requests()[1].Messages, 2, "%s: a record", name)
 	}
 }
 

@@ -11,10 +11,8 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
-	"github.com/laconic-go/laconic/models"
 )
 
 func TestValidateWriter(t *testing.T) {
@@ -137,55 +135,4 @@ func TestSummarizerFailsOnce(t *testing.T) {
 	require.Contains(t, text, "All is well.")
 	require.NotContains(t, text, "half")
 	require.NotContains(t, text, "sk-4711")
-}
-
-// Who panics has been asked, as one who returns an error: that is told, with what it
-// is known to have taken, and rules write in its place. It is a bug, so it is not
-// asked again.
-func TestPanicIsAnAttempt(t *testing.T) {
-	t.Parallel()
-	var asked atomic.Int32
-	model := func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		asked.Add(1)
-		panic("a bug sk-4711")
-	}
-	summarizer := func(context.Context, *summarize.Fold) (string, error) {
-		asked.Add(1)
-		panic("a bug sk-4711")
-	}
-	h := history(8)
-	want := []middleware.EventKind{summarize.Summarizing, summarize.Attempted, summarize.Summarized, middleware.Edited}
-	for name, mw := range map[string]middleware.Middleware{
-		"a record":        summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{}),
-		"the live one":    summarize.New(summarize.InConversation(model, summarize.Ask{}), summarize.Options{}),
-		"facts":           summarize.New(summarize.By(model, summarize.Ask{}), summarize.Options{Strategy: summarize.Strategy{Facts: []summarize.Concept{{Keyword: "deadline"}}}}),
-		"of the caller":   summarize.New(summarize.ByFunc(summarizer), summarize.Options{}),
-		"without retries": summarize.New(summarize.By(model, summarize.Ask{Retries: -1}), summarize.Options{}),
-	} {
-		asked.Store(0)
-		view, events := fold(t, mw, h)
-		require.Equal(t, int32(1), asked.Load(), "%s: it is not asked again", name)
-		require.Equal(t, want, kinds(events), name)
-		require.ErrorContains(t, events[1].Err, "panicked: a bug", name)
-		require.NotContains(t, summaryIn(t, view, h).Text(), "sk-4711", "%s: nothing of it gets into the view", name)
-	}
-
-	// What was paid before the panic is counted: here, for the first part of a record.
-	parts := func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		if asked.Add(1) > 1 {
-			panic("a bug")
-		}
-		answer := says("Notes.")
-		answer.Usage = message.Usage{Input: 1000, Output: 100}
-		return &answer, nil
-	}
-	asked.Store(0)
-	table, err := models.Default().With(models.Model{Name: "tiny", Window: 6000})
-	require.NoError(t, err)
-	mw := middleware.With(middleware.Env{Models: table}, summarize.New(summarize.By(parts, summarize.Ask{Model: "tiny"}), summarize.Options{Parallel: 1}))
-	_, events := fold(t, mw, history(60))
-	require.Equal(t, int32(2), asked.Load())
-	require.Len(t, attempted(events), 2, "each request is told")
-	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, summarize.Attempted))
-	require.Equal(t, message.Usage{Input: 1000, Output: 100}, usageOf(events, summarize.Summarized), "and is part of the sum")
 }

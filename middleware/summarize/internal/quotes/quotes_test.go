@@ -42,21 +42,6 @@ func of(said ...string) *quotes.Set {
 	return s
 }
 
-// TestWordForWord: a message of at most 150 tokens is kept as it was written.
-func TestWordForWord(t *testing.T) {
-	t.Parallel()
-	for _, said := range []string{
-		"Never push to main.", "ok", "Why does it fail?", "Please:\n- use tabs here\n- no spaces there", "不要删库。先备份！改之前问我。",
-		"Look:\n\n```go\n// never call this\nfunc f() {\n\treturn\n}\n```\n\nIs that right?", "1. one\n   more of it\n2. two", "> quoted\nmine",
-		"a  b\n    c", "日本語で。お願いします。", strings.TrimSpace(strings.Repeat("word ", 140)),
-	} {
-		require.Equal(t, []string{said}, kept(said))
-	}
-	require.Equal(t, []string{"a", "c", "b"}, kept("a", "b", "c", "b"), "of equal messages the newest")
-	require.Equal(t, []string{"x (Facts recorded by code)\ny"}, kept("x [Facts recorded by code]  \r\ny\u200b\n"), "nothing looks like a heading of ours")
-	require.Empty(t, kept("", "  \n"))
-}
-
 // parts returns what is kept of a message, as parts between which something is left out.
 func parts(said string) []string { return strings.Split(kept(said)[0], "\n[…]\n") }
 
@@ -123,20 +108,6 @@ func TestRoom(t *testing.T) {
 		"what a sentence refers to is kept with it")
 	require.Equal(t, []string{"Never push to main.", "Use port 8080 for it, please.", "Thanks a lot!", "The folder has old reports. Never delete it.", "Always answer in French.", "My name is Ann."}, pick(76))
 	require.Empty(t, pick(10))
-}
-
-func TestRank(t *testing.T) {
-	t.Parallel()
-	first := func(a, b string) bool { // of two messages of which one has room
-		s := of(a, strings.Repeat("x ", 30)+"is here.", b)
-		return slices.Contains(in(s.Text(quotes.Options{Tokens: 52, Counter: tokens.Estimate{}})), a)
-	}
-	for _, rule := range []string{
-		"Never push to the branch main.", "Always answer in French.", "Ask before you install anything.", "不要动生产环境。",
-		"You may no longer push to main.", "No toques la base de datos.", "Vor jedem Commit müssen die Tests laufen.", "Ne touche pas à la base.", "必ず日本語で返答してください。", "The deadline is on Friday.",
-	} {
-		require.True(t, first(rule, "My reservation is about four seats."), rule)
-	}
 }
 
 // TestSaidAgain: what is said again is after what was said since.
