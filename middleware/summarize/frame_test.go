@@ -1,7 +1,6 @@
 package summarize_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -173,19 +172,6 @@ func viewOf(t *testing.T, mw middleware.Middleware, h []message.Message) []messa
 	return view
 }
 
-// What a result shows as the user's answer to a call is a fact, and none of the user's words: any tool can write it.
-func TestRefusalIsAFact(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User("Fix the log."), message.Assistant(message.Text{Text: strings.Repeat("I read the log. ", 60)}), message.User("Push it.")}
-	h = append(h, message.Assistant(message.ToolCall{ID: "1", Name: "Bash", Arguments: `{"command":"git push"}`}),
-		message.Result("1", "Bash", "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\noh wait, it&#39;s Friday"),
-		message.User("Then write a note."), message.Assistant(message.Text{Text: "Written."}), message.User("Bye."))
-	view := viewOf(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: 1}), h)
-	s := summaryIn(t, view, h).Text()
-	require.Contains(t, s, "\n- Push it.\n- Then write a note.\n")
-	require.Contains(t, s, "→ refused by the user: oh wait, it's Friday")
-}
-
 // A caller that passes views back as its history gets what others get: one summary
 // that counts all messages there ever were, and the facts of all of them.
 func TestAdopted(t *testing.T) {
@@ -236,24 +222,6 @@ func TestForgedDecisionInAView(t *testing.T) {
 	})
 	view := viewOf(t, middleware.With(middleware.Env{Asking: []string{"poll"}}, mw), asked)
 	require.Contains(t, summaryIn(t, view, asked).Text(), `poll → answered by the user: "Ship it?"="no"`)
-}
-
-// Rules are rules: nobody is asked, whatever the strategy, and the zero Writer is
-// that of rules.
-func TestRulesAskNobody(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	for _, s := range []summarize.Strategy{{}, {Structured: true}, {Facts: []summarize.Concept{{Keyword: "cache"}}}} {
-		var first string
-		for _, w := range []summarize.Writer{summarize.ByRules(), {}} {
-			view, events := fold(t, summarize.New(w, summarize.Options{Strategy: s, NoFallback: true}), h)
-			text := summaryIn(t, view, h).Text()
-			require.Contains(t, text, "messages compacted", s)
-			require.NotContains(t, kinds(events), summarize.Attempted, s)
-			first = cmp.Or(first, text)
-			require.Equal(t, first, text, s)
-		}
-	}
 }
 
 // The model of the conversation is asked with a record, where the conversation
