@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
@@ -43,24 +42,6 @@ func work(messages int) []message.Message {
 		}
 	}
 	return h[:messages]
-}
-
-// TestHundredCalls goes on for 100 calls after a fold.
-func TestHundredCalls(t *testing.T) {
-	t.Parallel()
-	small := writer(good)
-	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(300)})
-	h := work(520)
-	var before []message.Message
-	for n := 300; n <= 500; n += 2 {
-		view, _ := apply(t, mw, h[:n])
-		require.Len(t, small.Requests(), 1, "the summariser is called once")
-		if before != nil {
-			require.NoError(t, testkit.Same(before, view[:len(before)]), "call at %d: what was sent is sent again", n)
-			require.NoError(t, testkit.Same(h[n-2:n], view[len(before):]))
-		}
-		before = view
-	}
 }
 
 // before returns options whose Before decides so.

@@ -99,23 +99,6 @@ func TestIsHan(t *testing.T) {
 	}
 }
 
-func TestLists(t *testing.T) {
-	t.Parallel()
-	lists := lex.Lists("# no: list\na=1: x | y z\n\nb: 失败 | fails\na=2: x\nno list\nc:\n", " | ")
-	require.Equal(t, []string{"x", "y z", "x"}, lists["a"].Words)
-	require.Equal(t, []string{"1", "1", "2"}, lists["a"].Means)
-	require.True(t, lists["a"].Has("y z"))
-	require.False(t, lists["a"].Has("y"))
-	require.Equal(t, "2", lists["a"].Of("x"), "the last line counts")
-	require.Empty(t, lists["c"].Words)
-	require.Len(t, lists, 3)
-	n := 0
-	for range lists["b"].In("测试失败, it fails") {
-		n++
-	}
-	require.Equal(t, 1, n, "only words of other scripts are looked for")
-}
-
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{"a `b", "“c", "1,2.3", "2026-1-1", "C:\\a", "三千", "a/b.go:1", "\xff", "$5 USD", "1:1 pm", "E: x", "--", "-a", "#", "~", "@", "\u1100"} {
 		f.Add(s)
