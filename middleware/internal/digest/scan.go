@@ -311,7 +311,8 @@ func (s *scanner) after(lines int) string {
 func numberOf(line string) (n int, m []int) {
 	const longest = 200 // bytes
 	line = line[:min(len(line), longest)]
-	if strings.ContainsAny(line, digits) {
+	rest := strings.TrimLeft(line, digits+" \t>")
+	if rest != "" && strings.IndexByte("\",()[]{}", rest[0]) < 0 && strings.ContainsAny(line, digits) { // most lines have none
 		m = gutter.FindStringSubmatchIndex(line)
 	}
 	if m != nil {

@@ -178,7 +178,8 @@ func goesOn(word, rest string, isSign bool) bool {
 		return next == Digit || next == Currency
 	}
 	isAfter := next == Upper || next == Currency || next == Wide || next == Letter
-	return first == Digit && (isAfter || next == Digit && isGroup(rest) || rest[0] == ',') // 299,50 EUR
+	isFraction := rest[0] == ',' && digitsAt(rest, 1) == len("50") && strings.HasPrefix(rest[len(",50"):], " ") // 299,50 EUR
+	return first == Digit && (isAfter || next == Digit && isGroup(rest) || isFraction)
 }
 
 // moneyOrDate matches amounts of money, and dates as its first group. Its other groups are names of months and currencies.
