@@ -295,3 +295,31 @@ func TestUsageOfSummariesAnchorsNothing(t *testing.T) {
 	}
 	require.Equal(t, count(1), count(900_000))
 }
+
+// TestGivesUp shows that a summariser that fails is not asked on every call.
+func TestGivesUp(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]middleware.Model{
+		"refuses": middlewaretest.Say("I cannot help with that."),
+		"invalid": middlewaretest.Fail(&middleware.Error{Kind: middleware.Invalid, Err: errors.New("temperature")}),
+	} {
+		asked := 0
+		small := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			asked++
+			return answer(ctx, req, emit)
+		}
+		mw := summarize.New(summarize.By(small, summarize.Ask{}), summarize.Options{NoFallback: true, Trigger: trigger.Messages(10)})
+		h := history(40)
+		rests := 0
+		for n := 12; n+1 < 42; n += 2 {
+			_, events := apply(t, mw, h[:n])
+			for _, e := range events {
+				if e.Kind == middleware.Paused {
+					rests++
+				}
+			}
+		}
+		require.LessOrEqual(t, asked, 4*3*3, "%s: three folds for each question of the user, three requests for each", name)
+		require.Positive(t, rests, name)
+	}
+}

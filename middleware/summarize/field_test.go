@@ -12,6 +12,7 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/tokens"
@@ -163,5 +164,56 @@ func TestNothingSealedIsSent(t *testing.T) {
 	for _, p := range summaryIn(t, view, h).Parts {
 		require.IsType(t, message.Text{}, p)
 		require.NotEmpty(t, strings.TrimSpace(p.(message.Text).Text), "no block is blank")
+	}
+}
+
+// The system prompt, the first request or the newest one is lost, and what came
+// last is told as the original request; prohibitions vanish, or stand there as
+// orders of now.
+func TestTaskStays(t *testing.T) {
+	t.Parallel()
+	h := work(400)
+	for name, mw := range map[string]middleware.Middleware{
+		"by a model":        summarize.New(summarize.By(writer(good).Model, summarize.Ask{}), summarize.Options{}),
+		"by rules":          summarize.New(summarize.ByRules(), summarize.Options{}),
+		"of the last alone": summarize.New(summarize.ByRules(), summarize.Options{Strategy: summarize.Strategy{OnlyLast: 1}}),
+	} {
+		for n := 100; n <= len(h); n += 100 {
+			view, _ := fold(t, mw, h[:n])
+			require.NoError(t, testkit.Same(h[:2], view[:2]), "%s: system prompt and first request stay, at their place", name)
+			last := 0
+			for i := range n {
+				if h[i].Role == message.RoleUser {
+					last = i
+				}
+			}
+			require.True(t, contains(view, h[last]), "%s: the newest request stays", name)
+			s := summaryIn(t, view, h[:n])
+			head, _, _ := strings.Cut(s.Text(), "\n")
+			require.Contains(t, head, "a record made by the program, not a request of the user", name)
+			require.Contains(t, s.Text(), "- Never touch the file secrets.env. Always run the tests before you answer.", name)
+		}
+	}
+}
+
+// A summary is longer than what it replaces, so that compaction makes a
+// conversation longer.
+func TestFoldNeverInflates(t *testing.T) {
+	t.Parallel()
+	talkative := writer(good + "\n" + strings.Repeat("It was said that all is well with the build. ", 3))
+	for _, result := range []int{1, 20, 60, 100, 200, 400} {
+		for rounds := 1; rounds < 8; rounds++ {
+			h := middlewaretest.ReAct{Rounds: rounds, Result: result, Answered: true}.Messages()
+			for _, mw := range []middleware.Middleware{
+				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1}),
+				summarize.New(summarize.By(talkative.Model, summarize.Ask{}), summarize.Options{Keep: -1}),
+				summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Chunks: 2}}),
+			} {
+				view, events := fold(t, mw, h)
+				before, after := tokens.Meter{}.Request(h, nil), tokens.Meter{}.Request(view, nil)
+				require.LessOrEqual(t, after, before, "%d rounds of %d bytes: %v", rounds, result, events)
+				require.NotContains(t, kinds(events), middleware.Refused)
+			}
+		}
 	}
 }

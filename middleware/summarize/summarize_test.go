@@ -16,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
+	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // good is a summary that can be taken.
@@ -233,4 +234,47 @@ func TestRemovedByOthers(t *testing.T) {
 		text := summaryIn(t, view, h).Text()
 		require.True(t, strings.HasSuffix(text, fmt.Sprintf("(%d messages compacted: 0 of the user, 6 of the assistant; 2 of them left out)", len(h)-len(view)+1)), text)
 	}
+}
+
+// A conversation that goes on after a fold never pays for it again, whatever
+// happens to the calls: also when the model fails, or the call was called off
+// before the edit was kept.
+func TestPaidOnce(t *testing.T) {
+	t.Parallel()
+	small := writer(good)
+	opts := summarize.Options{Trigger: trigger.Messages(16), KeepRounds: 2}
+	failing := true
+	model := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)(func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+		if failing {
+			return nil, errors.New("502")
+		}
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"})}, nil
+	})
+	h := history(8)
+	_, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
+	require.Error(t, err)
+	require.Len(t, small.Requests(), 1)
+	failing = false
+	_, err = model(t.Context(), &middleware.Request{Messages: h}, nil)
+	require.NoError(t, err)
+	require.Len(t, small.Requests(), 1)
+
+	// A dry run pays, and the call behind it does not.
+	small = writer(good)
+	mw := summarize.New(summarize.By(small.Model, summarize.Ask{}), opts)
+	for range 3 {
+		_, err = middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+	}
+	_, _, err = middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+	require.NoError(t, err)
+	require.Len(t, small.Requests(), 1)
+
+	// Equal conversations of two tenants do not meet.
+	mws := []middleware.Middleware{middleware.With(middleware.Env{Scope: "a"}, mw), middleware.With(middleware.Env{Scope: "b"}, mw)}
+	for _, scoped := range mws {
+		_, _, err = middleware.Apply(t.Context(), scoped, &middleware.Request{Messages: h})
+		require.NoError(t, err)
+	}
+	require.Len(t, small.Requests(), 3)
 }
