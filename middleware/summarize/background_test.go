@@ -44,23 +44,6 @@ func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]messa
 	return sent.Messages, events
 }
 
-func TestAdvised(t *testing.T) {
-	t.Parallel()
-	mw := summarize.New(summarize.ByRules(), advised())
-	h := history(24)
-	told := map[middleware.EventKind][]int{}
-	for n := 2; n <= len(h); n++ {
-		_, events := apply(t, mw, h[:n])
-		for _, e := range events {
-			told[e.Kind] = append(told[e.Kind], n)
-		}
-	}
-	require.Equal(t, 20, told[summarize.Advised][0])
-	require.Equal(t, 30, told[middleware.Edited][0])
-	require.Len(t, told[summarize.Advised], len(told[middleware.Edited]), "once for each fold: %v", told)
-	require.Empty(t, told[middleware.Refused])
-}
-
 func TestPreparedInTheBackground(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

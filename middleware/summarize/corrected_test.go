@@ -206,16 +206,3 @@ func TestInventions(t *testing.T) {
 		}
 	}
 }
-
-// What an earlier fold has covered supports the next summary, also the outcome of a command.
-func TestInventionsAfterTwoFolds(t *testing.T) {
-	t.Parallel()
-	small := texts("It began.", honest+" All refund tests passed. The id is X-91.")
-	mw := summarize.New(summarize.By(small.Model, summarize.Ask{Sections: []string{}}), summarize.Options{})
-	h := failing()
-	_, _ = fold(t, mw, h)
-	longer := slices.Concat(h, history(8)[1:])
-	view, events := fold(t, mw, longer)
-	require.Contains(t, summaryIn(t, view, longer).Text(), "\n"+honest+"\n")
-	require.Equal(t, []string{"All refund tests passed", "X-91"}, found(events)[len(found(events))-1])
-}

@@ -130,37 +130,6 @@ func TestKeeps(t *testing.T) {
 	}
 }
 
-func TestStrategies(t *testing.T) {
-	t.Parallel()
-	h := history(8)
-	for i := range h {
-		h[i].Time = time.Unix(int64(i), 0)
-	}
-	var seen []message.Message
-	look := func(_ context.Context, f *summarize.Fold) (string, error) {
-		seen = f.Messages
-		return "It was read.", nil
-	}
-	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Since: time.Unix(15, 0)}}), h)
-	require.NoError(t, testkit.Same(h[14:], seen), "the round of message 15, and all behind it")
-	for i := range h {
-		h[i].Time = time.Time{}
-	}
-	fold(t, summarize.New(summarize.ByFunc(look), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Since: time.Unix(15, 0)}}), h)
-	require.Len(t, seen, 18, "what has no time is not dropped")
-
-	important := func(_ context.Context, f *summarize.Fold) (kept []message.Message, err error) {
-		for _, m := range f.Messages {
-			if strings.HasPrefix(m.Text(), "Answer 1") {
-				kept = append(kept, m)
-			}
-		}
-		return kept, nil
-	}
-	view, _ := fold(t, summarize.New(summarize.ByRules(), summarize.Options{Keep: -1, Strategy: summarize.Strategy{Custom: important}}), h)
-	require.NoError(t, testkit.Same([]message.Message{h[0], h[1], h[11], h[10]}, view))
-}
-
 func TestSummaryIsNotEmitted(t *testing.T) {
 	t.Parallel()
 	small := middlewaretest.Script(middlewaretest.Say("Goal: x. ", "Decisions and reasons: none."))

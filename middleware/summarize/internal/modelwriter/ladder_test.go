@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,33 +83,6 @@ func TestLadder(t *testing.T) {
 				require.Equal(t, strict, strings.Contains(req.Messages[1].Text(), "An earlier attempt was of no use"), "request %d is strict behind a rejection", i)
 				strict = strict || c.reasons[i] == modelwriter.NoSummary
 			}
-		})
-	}
-}
-
-func TestHang(t *testing.T) {
-	t.Parallel()
-	for name, limit := range map[string]time.Duration{"by default": 0, "set": time.Minute} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				author, _ := script(wait, say(good))
-				s, err := ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
-				require.NoError(t, err)
-				require.Equal(t, modelwriter.Failed, s.Attempts[0].Reason)
-
-				author, _ = script(waits(3)...)
-				_, err = ask(t.Context(), modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
-				require.Equal(t, middleware.Unavailable, middleware.KindOf(err), "%v", err)
-				require.Equal(t, modelwriter.Failed, reasonOf(err))
-				require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is not the caller's")
-
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				author, model := script(waits(2)...)
-				_, err = ask(ctx, modelwriter.Request{Folded: folded(3), Writer: author, Timeout: limit})
-				require.ErrorIs(t, err, context.DeadlineExceeded, "this one is")
-				require.Len(t, model.Requests(), 1)
-			})
 		})
 	}
 }
