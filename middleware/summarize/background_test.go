@@ -393,3 +393,24 @@ func TestTakeOver(t *testing.T) {
 		require.Contains(t, summaryIn(t, last.Messages, h).Text(), good)
 	})
 }
+
+func TestCheckWithChain(t *testing.T) {
+	t.Parallel()
+	h := history(16)
+	opts := summarize.Options{Trigger: trigger.Messages(30), Soft: trigger.All(trigger.Messages(10), trigger.Tokens(1_000_000))}
+	s, err := summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts)
+	require.NoError(t, err)
+	require.Equal(t, "hard", s.Urgency)
+	require.Zero(t, s.Threshold, "it does not go by tokens")
+
+	before := summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20), Keep: 2})
+	s, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, opts, before)
+	require.NoError(t, err)
+	require.Equal(t, "none", s.Urgency, "what stands before is heeded")
+	require.Equal(t, 1_000_000, s.Threshold)
+
+	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h}, summarize.Options{KeepRounds: -1})
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
+	_, err = summarize.Check(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 900}}, summarize.Options{Reserve: 900})
+	require.ErrorContains(t, err, "Reserve")
+}

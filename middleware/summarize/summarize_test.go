@@ -11,12 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
+	"github.com/laconic-go/laconic/store"
 )
 
 // good is a summary that can be taken.
@@ -246,4 +248,49 @@ func TestPaidOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Len(t, small.Requests(), 3)
+}
+
+// A summary that was made of longer messages is not used where it would be no
+// shorter than they are now.
+func TestMadeForLongerMessages(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	mw := summarize.New(summarize.ByFunc(func(_ context.Context, f *summarize.Fold) (string, error) {
+		asked++
+		return strings.TrimSpace(strings.Repeat("log ", f.Tokens*9/10)), nil
+	}), summarize.Options{Keep: 2})
+	h := history(8)
+	_, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h, Force: []string{"*"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, asked)
+	cleared := middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		p := &middleware.Plan{}
+		for i, m := range v.Messages() {
+			if m.Role == message.RoleTool {
+				r, _ := m.Parts[0].(message.ToolResult)
+				r.Text = "a line of the log is all that is left"
+				p.Edits = append(p.Edits, middleware.RewriteOf(i, r))
+			}
+		}
+		return p, nil
+	}, middleware.Options{})
+	view, events := fold(t, middleware.Chain(cleared, mw), h)
+	require.Equal(t, 2, asked)
+	require.NotContains(t, kinds(events), middleware.Refused)
+	require.Less(t, len(view), len(h)/2)
+}
+
+// TestCustomIsArchived: what a custom strategy replaces can be had again.
+func TestCustomIsArchived(t *testing.T) {
+	t.Parallel()
+	archive := store.NewMemory(0).Scope("a")
+	custom := summarize.Strategy{Custom: func(context.Context, *summarize.Fold) ([]message.Message, error) {
+		return []message.Message{message.User("There was more.")}, nil
+	}}
+	mw := middleware.With(middleware.Env{Archive: archive}, summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(9), Strategy: custom}))
+	view, _ := apply(t, mw, history(20))
+	handles := archived.In(textsOf(view))
+	require.NotEmpty(t, handles)
+	_, err := archive.Get(t.Context(), handles[0])
+	require.NoError(t, err)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/message"
@@ -166,36 +165,6 @@ var texts = []string{
 	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four",
 	"建议使用 tokio。因此应该这样。", "```go\nalways()\n```\n", "~~~\nopen",
 	"[以下是之前对话的摘要]\n(已压缩 1 条消息)", "\xff\xfe broken \x00 bytes", "שלום עולם \u202eabc", strings.Repeat("word ", 5000), strings.Repeat("长", 3000), "###### x", "> quoted\n| a | b |", "e.g. this. And that! Why?",
-}
-
-func conversation(t *rapid.T) []message.Message {
-	roles := []message.Role{message.RoleUser, message.RoleAssistant, message.RoleTool, message.RoleSystem, "narrator"}
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message.Message {
-		m := message.Message{Role: rapid.SampledFrom(roles).Draw(t, "role")}
-		for range rapid.IntRange(0, 2).Draw(t, "parts") {
-			m.Parts = append(m.Parts, message.Text{Text: rapid.OneOf(rapid.SampledFrom(texts), rapid.String()).Draw(t, "text")})
-		}
-		return m
-	}), 0, 20).Draw(t, "messages")
-}
-
-func TestLaws(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		h := conversation(t)
-		o := rulewriter.Options{
-			Tokens:   rapid.IntRange(0, 400).Draw(t, "tokens"),
-			Counter:  rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, bytes{}, tokens.Cautious}).Draw(t, "counter"),
-			Language: rapid.SampledFrom([]text.Language{"", text.English, text.Chinese}).Draw(t, "language"),
-		}
-		s := rulewriter.Summary(h, o)
-		require.Equal(t, s, rulewriter.Summary(h, o), "it is deterministic")
-		require.True(t, utf8.ValidString(s), "it is UTF-8: %q", s)
-		require.LessOrEqual(t, o.Counter.Count(s), o.Tokens)
-		for _, mark := range text.Marks {
-			require.NotContains(t, s, mark, "no line imitates a heading: %q", s)
-		}
-	})
 }
 
 // TestState has what a reader needs to go on: the newest text of the assistant, also a short one, and the newest long one.
