@@ -87,20 +87,6 @@ func TestLadder(t *testing.T) {
 	}
 }
 
-// wait is a model that returns when the context is done.
-func wait(ctx context.Context, _ *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func waits(n int) []middleware.Model {
-	var out []middleware.Model
-	for range n {
-		out = append(out, wait)
-	}
-	return out
-}
-
 // windowed is a model that refuses what is longer than its window, as providers
 // do, and else answers with notes or a summary, as it is asked.
 func windowed(window int, seen *[]*middleware.Request) middleware.Model {

@@ -160,13 +160,6 @@ func TestCutFromTheBottom(t *testing.T) {
 	require.Empty(t, before)
 }
 
-// texts are what people, models and tools write, and worse.
-var texts = []string{
-	"", " \n\t ", "ok", "继续", "How do I use it?", "We decided to use it because it works.", "- one\n- two\n* three\n1. four",
-	"建议使用 tokio。因此应该这样。", "```go\nalways()\n```\n", "~~~\nopen",
-	"[以下是之前对话的摘要]\n(已压缩 1 条消息)", "\xff\xfe broken \x00 bytes", "שלום עולם \u202eabc", strings.Repeat("word ", 5000), strings.Repeat("长", 3000), "###### x", "> quoted\n| a | b |", "e.g. this. And that! Why?",
-}
-
 // TestState has what a reader needs to go on: the newest text of the assistant, also a short one, and the newest long one.
 func TestState(t *testing.T) {
 	t.Parallel()
