@@ -123,11 +123,12 @@ func (v *View) withoutVoid(before *View) *View {
 }
 
 // compacted returns the last position that the provider itself has replaced, by a compaction that earlier edits do not have; it
-// accepts that in the place of what it has read. -1: there is none.
+// accepts that in the place of what it has read, unless another message is put behind it. -1: there is none.
 func (v *View) compacted(earlier edit.List) int {
 	last := -1
 	for _, it := range v.list {
-		if slices.ContainsFunc(it.Messages, within.IsCompaction) && !earlier.Has(it) {
+		n := len(it.Messages)
+		if n > 0 && within.IsCompaction(it.Messages[n-1]) && !earlier.Has(it) {
 			last = edit.Last(it.Record)
 		}
 	}

@@ -62,10 +62,13 @@ func opaque(kind, raw string) message.Opaque {
 	return message.Opaque{Kind: strings.Clone(kind), Data: strings.Clone(raw)}
 }
 
-// answer returns the assistant message that the next item belongs to.
+// answer returns the assistant message that the next item belongs to. What follows a compaction is an answer of its own.
 func (r *reader) answer() *Item {
 	if n := len(r.items); n > 0 && r.items[n-1].role == message.RoleAssistant {
-		return r.items[n-1]
+		last := r.items[n-1]
+		if !within.IsCompaction(message.Message{Role: last.role, Parts: last.parts}) {
+			return last
+		}
 	}
 	return r.item(message.RoleAssistant)
 }

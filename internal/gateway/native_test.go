@@ -39,16 +39,19 @@ var talks = map[string]talk{
 		"/v1/messages",
 		`{"model":"claude-sonnet-5-5","max_tokens":200,"system":"Be brief.","tools":[{"name":"read","input_schema":{"type":"object","properties":{}}}],` +
 			`"messages":[{"role":"user","content":"Read all."}]}`,
+		readOn,
+	},
+	"messages of an agent": {
+		"/v1/messages",
+		`{"model":"claude-sonnet-5-5","max_tokens":200,"system":"Be brief.","tools":[{"name":"read","input_schema":{"type":"object","properties":{}}}],` +
+			`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},` +
+			`"messages":[{"role":"user","content":"Read all."},{"role":"system","content":"The sandbox is on."}]}`,
 		func(request, answer map[string]any) (calls int) {
-			var results []any
-			for _, b := range items(answer["content"]) {
-				if b := members(b); b["type"] == "tool_use" {
-					results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": fmt.Sprint(b["id"], result)})
-				}
+			calls = readOn(request, answer)
+			if messages := items(request["messages"]); len(messages) == 8 {
+				request["messages"] = append(messages, map[string]any{"role": "system", "content": "The user is away."})
 			}
-			request["messages"] = append(items(request["messages"]), map[string]any{"role": "assistant", "content": answer["content"]},
-				map[string]any{"role": "user", "content": results})
-			return len(results)
+			return calls
 		},
 	},
 	"responses": {
@@ -85,6 +88,19 @@ var talks = map[string]talk{
 	},
 }
 
+// readOn adds an answer of Messages and the results of its calls.
+func readOn(request, answer map[string]any) (calls int) {
+	var results []any
+	for _, b := range items(answer["content"]) {
+		if b := members(b); b["type"] == "tool_use" {
+			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": fmt.Sprint(b["id"], result)})
+		}
+	}
+	request["messages"] = append(items(request["messages"]), map[string]any{"role": "assistant", "content": answer["content"]},
+		map[string]any{"role": "user", "content": results})
+	return len(results)
+}
+
 // run runs the loop to its end, at several URLs in turn, and returns the calls that were made.
 func (c talk) run(t *testing.T, urls ...string) (calls int) {
 	t.Helper()
@@ -117,7 +133,7 @@ func allAccepted(t *testing.T, p *fakeprovider.Server) {
 // the compactions of compactions.
 func TestNativeEditor(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"messages", "responses"} {
+	for _, name := range []string{"messages", "messages of an agent", "responses"} {
 		c := talks[name]
 		for _, demand := range []fakeprovider.Demand{"", fakeprovider.Bound} {
 			if name == "responses" && demand == fakeprovider.Bound {
@@ -133,7 +149,7 @@ func TestNativeEditor(t *testing.T) {
 				s := listen(t, "window: 6000\narchive: memory\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]", p.Root, gateway.Options{})
 				require.Equal(t, 60, c.run(t, s.url))
 				allAccepted(t, p)
-				compactions, behind := 0, 0
+				compactions, behind, thinking := 0, 0, 0
 				for _, r := range p.Requests() {
 					body := string(r.Body)
 					own := strings.Contains(body, `"compaction":{"type":"summarize"`) || r.Reply == nil
@@ -142,6 +158,11 @@ func TestNativeEditor(t *testing.T) {
 						compactions++
 					case strings.Contains(body, `"type":"compaction"`):
 						behind++
+						thinking += strings.Count(body, `"type":"thinking"`)
+						if name == "messages of an agent" {
+							require.Regexp(t, `"type":"compaction".*"The sandbox is on\."`, body, "what the agent says in between stays")
+							require.Equal(t, 2, strings.Count(body, `"role":"system"`))
+						}
 						if demand == fakeprovider.Bound && name == "messages" {
 							require.Equal(t, strings.Count(body, `"role":"assistant"`)-1, strings.Count(body, `"type":"thinking"`), "no thinking behind it is left out: %s", body)
 						}
@@ -149,6 +170,7 @@ func TestNativeEditor(t *testing.T) {
 				}
 				require.GreaterOrEqual(t, compactions, 2, "a compaction is compacted")
 				require.Greater(t, behind, 15)
+				require.Equal(t, demand == fakeprovider.Bound, thinking > behind, "%d answers", thinking)
 				newest := string(p.Requests()[len(p.Requests())-1].Body)
 				handle := regexp.MustCompile(`has compacted \d+ messages here\. To read it: recall ([a-z]{12})`).FindStringSubmatch(newest)
 				require.NotEmpty(t, handle, newest)
@@ -221,7 +243,7 @@ func TestNativeInReplicas(t *testing.T) {
 }
 
 // A client such as Codex compacts by itself, and sends its whole list for that, which is longer than the window: it never was as
-// long as the usage has told. The compaction is made of what the chain has sent, and the client goes on with it.
+// long as the usage has told. The compaction is made of what the chain has sent, and the client goes on with it, and later ours covers it.
 func TestClientCompacts(t *testing.T) {
 	t.Parallel()
 	p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60}.Responder(), fakeprovider.Options{
@@ -247,10 +269,15 @@ func TestClientCompacts(t *testing.T) {
 	require.Equal(t, "compact", a.header.Get("X-Laconic-Native"))
 	var compacted map[string]any
 	require.NoError(t, json.Unmarshal([]byte(a.body), &compacted))
-	next, err := json.Marshal(map[string]any{"model": "gpt-4o", "store": false, "input": compacted["output"]})
+	var request map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.first), &request))
+	request["input"] = compacted["output"]
+	body, err := json.Marshal(request)
 	require.NoError(t, err)
-	a = post(t.Context(), t, s.url+"/v1/responses", string(next), "X-Api-Key: k")
-	require.Equal(t, http.StatusOK, a.status, a.body)
+	c.first = string(body)
+	s = listen(t, "window: 6000\nchain: [{use: native, trigger: {fraction: 0.7}}, {use: fit}]", p.Root, gateway.Options{})
+	require.Equal(t, 60, c.run(t, s.url))
+	require.Regexp(t, `laconic_compactions_total [1-9]`, get(t, s.url+"/metrics").body, "what the client has compacted is compacted with the rest")
 	allAccepted(t, p)
 }
 

@@ -65,10 +65,16 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	lead := message.Leading(v.Messages())
 	end, wall := e.cut(v, lead)
 	covered, stay := 0, 0
+	var back []message.Message
 	for i := lead; i < end; i++ {
-		if v.At(i).Role == message.RoleUser && !c.Readable() {
+		m := v.At(i)
+		switch {
+		case m.Role == message.RoleSystem:
+			back = append(back, m)
+			stay += v.TokensOf(i)
+		case m.Role == message.RoleUser && !c.Readable():
 			stay += v.TokensOf(i) // OpenAI returns the messages of the user
-		} else {
+		default:
 			covered += v.TokensOf(i)
 		}
 	}
@@ -83,9 +89,9 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	h, fold.Archive = v.ArchiveRuns(fold.Runs)
 	note := store.Placeholder(fmt.Sprintf("[The provider has compacted %d messages here.]", end-lead), h)
 	fold.Make = func(ctx context.Context) ([]message.Message, error) {
-		if !c.Readable() {
+		if !c.Readable() || len(back) > 0 {
 			msgs, err := c.Compact(ctx, v, end, e.Instructions)
-			return append(msgs, message.User(note)), err
+			return append(append(msgs, message.User(note)), back...), err // a system message is not directly after an answer
 		}
 		wanted := e.Instructions
 		if !h.IsZero() {
@@ -131,7 +137,8 @@ func (e *editor) cut(v *middleware.View, lead int) (end int, wall string) {
 			(v.At(i-1).Role == message.RoleUser || v.At(i-1).Role == message.RoleTool) {
 			end = i
 		}
-		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && !message.Internals(inside.Key{}).IsCompaction(m) {
+		whole := m.Role != message.RoleSystem && !message.Internals(inside.Key{}).IsCompaction(m)
+		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && whole {
 			return end, fmt.Sprintf("message %d of %s, which must stay word for word", i, m.Role)
 		}
 		for c := range m.Calls() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -172,15 +174,48 @@ func TestPinned(t *testing.T) {
 	require.Equal(t, middleware.Refused, events[1].Kind, "%v", events)
 }
 
-// TestWall: a system message inside of the conversation, as Claude Code sends it, is not compacted, and the event says so.
+// TestSystemInside: a system message inside of the conversation, as Claude Code sends it, is compacted and put back, word for word, in
+// each compaction. It stands behind a line of the user, since providers refuse it directly after an answer.
+func TestSystemInside(t *testing.T) {
+	t.Parallel()
+	first, second := message.System("The sandbox is on."), message.System("The user is away.")
+	h := rounds(30)
+	h = slices.Concat(h[:1], []message.Message{first}, h[1:15], []message.Message{second}, h[15:], []message.Message{message.User("Go on.")}, rounds(3)[1:])
+	archive := store.NewMemory(0)
+	for _, p := range []provider{{}, {sealed: true}} {
+		mw := middleware.Chain(with(p), native.New(native.Options{Trigger: trigger.Tokens(500), Keep: 2}))
+		env := middleware.Env{Archive: archive, Journal: journal.NewMemory(0)}
+		for n, want := range map[int][]message.Message{14: {first}, 40: {first, second}, len(h): {first, second}} {
+			got, events := run(t, mw, h[:n], env)
+			require.Equal(t, middleware.Edited, events[0].Kind, "%v", events)
+			require.True(t, message.Internals(inside.Key{}).IsCompaction(got[0]))
+			require.Regexp(t, `^\[The provider has compacted \d+ messages here\. To read it: recall [a-z]{12}\]$`, got[1].Text())
+			got = got[2:]
+			require.Equal(t, want, got[:len(want)])
+			require.Equal(t, message.RoleAssistant, got[len(want)].Role)
+		}
+	}
+}
+
+// TestWall: if a message that must stay word for word leaves nothing to compact, the event names it.
 func TestWall(t *testing.T) {
 	t.Parallel()
-	h := rounds(12)
-	h = append(h[:1:1], append([]message.Message{message.System("The sandbox is on.")}, h[1:]...)...)
-	_, events, err := middleware.Apply(t.Context(), middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(500)})),
-		&middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, events, 1)
-	require.Equal(t, middleware.Skipped, events[0].Kind)
-	require.Contains(t, events[0].Why, "an answer and message 1 of system, which must stay word for word")
+	pinned := rounds(12)
+	pinned[2].Hints.Pinned = true
+	protected := rounds(12)
+	for name, c := range map[string]struct {
+		history []message.Message
+		protect []string
+		want    string
+	}{
+		"pinned":    {pinned, nil, "an answer and message 2 of tool, which must stay word for word"},
+		"protected": {protected, []string{"read_file"}, "an answer and message 1 of assistant, which must stay word for word"},
+		"short":     {rounds(2), nil, "an answer and the newest 6 messages"},
+	} {
+		_, events := run(t, middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(50)})), c.history,
+			middleware.Env{Protect: c.protect})
+		require.NotEmpty(t, events, name)
+		require.Equal(t, middleware.Skipped, events[0].Kind)
+		require.Contains(t, events[0].Why, c.want)
+	}
 }

@@ -166,15 +166,17 @@ func (h *History) answered(i int, callID string) bool {
 // lost returns the first of some protected positions that no message of a fold replaces,
 // or -1. The messages are in the order of the positions, and each counts for one, but for compactions.
 func (h *History) lost(protected []int, product []message.Message) int {
+	compaction := slices.IndexFunc(product, within.IsCompaction)
+	all := product
 	for _, i := range protected {
+		if compaction >= 0 && h.StandsFor(&all[compaction], i) {
+			continue
+		}
 		k := slices.IndexFunc(product, func(m message.Message) bool { return h.StandsFor(&m, i) })
 		if k < 0 {
 			return i
 		}
-		if !within.IsCompaction(product[k]) {
-			k++
-		}
-		product = product[k:]
+		product = product[k+1:]
 	}
 	return -1
 }
