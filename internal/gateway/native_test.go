@@ -39,7 +39,7 @@ var talks = map[string]talk{
 		"/v1/messages",
 		`{"model":"claude-sonnet-5-5","max_tokens":200,"system":"Be brief.","tools":[{"name":"read","input_schema":{"type":"object","properties":{}}}],` +
 			`"messages":[{"role":"user","content":"Read all."}]}`,
-		readOn,
+		func(request, answer map[string]any) (calls int) { return readOn(request, answer, result) },
 	},
 	"messages of an agent": {
 		"/v1/messages",
@@ -47,7 +47,7 @@ var talks = map[string]talk{
 			`"context_management":{"edits":[{"type":"clear_thinking_20251015","keep":"all"}]},` +
 			`"messages":[{"role":"user","content":"Read all."},{"role":"system","content":"The sandbox is on."}]}`,
 		func(request, answer map[string]any) (calls int) {
-			calls = readOn(request, answer)
+			calls = readOn(request, answer, result)
 			if messages := items(request["messages"]); len(messages) == 8 {
 				request["messages"] = append(messages, map[string]any{"role": "system", "content": "The user is away."})
 			}
@@ -89,11 +89,11 @@ var talks = map[string]talk{
 }
 
 // readOn adds an answer of Messages and the results of its calls.
-func readOn(request, answer map[string]any) (calls int) {
+func readOn(request, answer map[string]any, text string) (calls int) {
 	var results []any
 	for _, b := range items(answer["content"]) {
 		if b := members(b); b["type"] == "tool_use" {
-			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": fmt.Sprint(b["id"], result)})
+			results = append(results, map[string]any{"type": "tool_result", "tool_use_id": b["id"], "content": fmt.Sprint(b["id"], text)})
 		}
 	}
 	request["messages"] = append(items(request["messages"]), map[string]any{"role": "assistant", "content": answer["content"]},
@@ -285,10 +285,10 @@ func TestClientCompacts(t *testing.T) {
 // the provider is asked to edit and does not say that it has. Then it shortens as rarely, and as much thinking stays valid.
 func TestUsageIsKept(t *testing.T) {
 	t.Parallel()
-	run := func(t *testing.T, more string, anew bool) (edits, thinking int) {
+	run := func(t *testing.T, more string, anew bool, window, calls, size int) (edits, thinking int) {
 		t.Helper()
-		p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60}.Responder(), fakeprovider.Options{
-			Models: map[string]int{"claude-sonnet-5-5": 9000}, Reasoning: fakeprovider.Bound,
+		p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: calls}.Responder(), fakeprovider.Options{
+			Models: map[string]int{"claude-sonnet-5-5": window}, Reasoning: fakeprovider.Bound,
 		})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, p.Close()) }()
@@ -298,7 +298,7 @@ func TestUsageIsKept(t *testing.T) {
 		require.NoError(t, err)
 		defer func() { require.NoError(t, e.Close()) }()
 		base, opts := &http.Transport{}, wire.Options{
-			Env: middleware.Env{Journal: e.Journal()}, Budget: func(string) *middleware.Budget { return &middleware.Budget{Window: 9000} },
+			Env: middleware.Env{Journal: e.Journal()}, Budget: func(string) *middleware.Budget { return &middleware.Budget{Window: window} },
 		}
 		proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(u) }}
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -310,7 +310,8 @@ func TestUsageIsKept(t *testing.T) {
 		defer func() { s.Close(); base.CloseIdleConnections() }()
 		c := talks["messages"]
 		c.first = strings.Replace(c.first, `"tools"`, more+`"tools"`, 1)
-		require.Equal(t, 60, c.run(t, s.URL))
+		c.then = func(request, answer map[string]any) int { return readOn(request, answer, strings.Repeat(result, size)) }
+		require.Equal(t, calls, c.run(t, s.URL))
 		allAccepted(t, p)
 		before := 0
 		for _, r := range p.Requests() {
@@ -323,17 +324,16 @@ func TestUsageIsKept(t *testing.T) {
 		}
 		return edits, thinking
 	}
-	edits, thinking := run(t, "", false)
+	const asks = `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`
+	edits, thinking := run(t, "", false, 9000, 60, 1)
 	require.LessOrEqual(t, edits, 5)
-	for name, r := range map[string]struct {
-		more string
-		anew bool
-	}{
-		"new processes":             {anew: true},
-		"asks the provider to edit": {more: `"context_management":{"edits":[{"type":"clear_tool_uses_20250919"}]},`},
-	} {
-		e, kept := run(t, r.more, r.anew)
-		require.Equal(t, edits, e, name)
-		require.InEpsilon(t, thinking, kept, 0.05, name)
-	}
+	e, kept := run(t, "", true, 9000, 60, 1)
+	require.Equal(t, edits, e, "new processes")
+	require.InEpsilon(t, thinking, kept, 0.05, "new processes")
+	e, kept = run(t, asks, false, 9000, 60, 1)
+	require.Less(t, e, edits, "the provider edits")
+	require.Greater(t, kept, thinking, "the provider edits")
+	e, _ = run(t, asks, false, 100_000, 80, 13)
+	t.Logf("80 results of 2,300 tokens: %d breaks", e)
+	require.LessOrEqual(t, e, 5)
 }

@@ -57,6 +57,13 @@ func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled re
 		now: slices.Clone(v.Messages()), state: make([]state, n), free: make([]bool, n), sizes: make([]int, n),
 		contents: map[store.Handle][]store.Named{},
 	}
+	switch {
+	case d.opts.Target > 0:
+	case v.Request().Native.Results != "":
+		d.opts.Target = nativeTarget
+	default:
+		d.opts.Target = defaultTarget
+	}
 	if d.opts.Digest == 0 && v.Env().Archive != nil {
 		d.opts.Digest = defaultDigest
 	}

@@ -22,7 +22,6 @@ func New(opts Options) middleware.Middleware {
 	if err := opts.Validate(); err != nil {
 		panic("fit: " + err.Error())
 	}
-	opts.Target = cmp.Or(opts.Target, defaultTarget)
 	opts.Placeholder = cmp.Or(opts.Placeholder, defaultPlaceholder)
 	opts.Note = cmp.Or(opts.Note, defaultNote)
 	f := &fitter{opts: opts}

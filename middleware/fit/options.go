@@ -16,6 +16,10 @@ const (
 		"since they no longer fit the context window.]"
 	defaultDigest = 40  // tokens, in a chain with an archive
 	defaultTarget = 0.9 // the share of the free room that a shortened request fills
+
+	// nativeTarget is the same if the request asks the provider to clear old results: other editors do nothing then, and what fit
+	// clears is mostly what the provider has cleared already.
+	nativeTarget = 0.75
 )
 
 // Options are what a request must satisfy. The zero value is right for a model in the table of models.
@@ -33,7 +37,8 @@ type Options struct {
 
 	// Target is the share of the room that is filled after something was removed, of what messages that cannot be removed leave
 	// of it. The next calls then fit without another edit, so prompt caches are used. It is more than 0 and at most 1, which
-	// removes no more than necessary. No kind of edit begins only because of Target. 0: 0.9.
+	// removes no more than necessary. No kind of edit begins only because of Target. 0: 0.9, or 0.75 if the request asks the
+	// provider to clear old results: other editors free nothing then.
 	Target float64
 
 	// Placeholder is the text of a cleared result. "": "[cleared: it no longer fits the context window]".
