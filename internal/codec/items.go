@@ -18,7 +18,7 @@ type pair struct {
 }
 
 // pairs are those of the API reference (platform.openai.com/docs/api-reference/responses/create, input) in
-// openai-go v3.96.0. Another type of call passes as an item of the answer.
+// openai-go v3.99.0. Another type of call passes as an item of the answer.
 var pairs = []pair{
 	{"function_call", "function_call_output", "call_id", "call_id", `"output":@`},
 	{"custom_tool_call", "custom_tool_call_output", "call_id", "call_id", `"output":@`},

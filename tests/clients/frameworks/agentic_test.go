@@ -33,7 +33,7 @@ import (
 // An agent of eino's ADK whose messages are *schema.AgenticMessage, with the transport.
 func Example_agenticMessage() {
 	ctx := context.Background()
-	s, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: calls}.Responder(), fakeprovider.Options{})
+	s, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 2 * calls, Parallel: 2}.Responder(), fakeprovider.Options{})
 	if err != nil {
 		panic(err)
 	}

@@ -90,12 +90,13 @@ func TestFrameworks(t *testing.T) {
 	}
 }
 
+// calls is how often the model calls tools: two at once.
 const calls = 10
 
 // start starts a server that asks for calls of a tool, and returns a transport on top of another one.
 func start(t *testing.T, base http.RoundTripper) (*fakeprovider.Server, http.RoundTripper) {
 	t.Helper()
-	loop := fakeprovider.ToolLoop{Tool: "read", Calls: calls}
+	loop := fakeprovider.ToolLoop{Tool: "read", Calls: 2 * calls, Parallel: 2}
 	s, err := fakeprovider.Start(loop.Responder(), fakeprovider.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })

@@ -41,16 +41,17 @@ type arguments struct {
 func start(t *testing.T, base http.RoundTripper) (*fakeprovider.Server, http.RoundTripper) {
 	t.Helper()
 	s, err := fakeprovider.Start(func(_ context.Context, r *fakeprovider.Request) fakeprovider.Reply {
-		n := 1 // for Gemini, genkit leaves out the IDs of calls, so results are counted
+		n := 1 // for Gemini, genkit leaves out the IDs of calls, so answers are counted
 		for _, m := range r.Messages {
-			if m.Role == "tool" {
+			if m.Role == "assistant" {
 				n++
 			}
 		}
 		if n > calls {
 			return fakeprovider.Reply{Text: "done"}
 		}
-		return fakeprovider.Reply{Calls: []fakeprovider.Call{{Name: "read", Arguments: fmt.Sprintf(`{"n":%d}`, n)}}}
+		call := func(n int) fakeprovider.Call { return fakeprovider.Call{Name: "read", Arguments: fmt.Sprintf(`{"n":%d}`, n)} }
+		return fakeprovider.Reply{Calls: []fakeprovider.Call{call(2*n - 1), call(2 * n)}} // two at once
 	}, fakeprovider.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
