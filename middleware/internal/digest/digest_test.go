@@ -46,7 +46,7 @@ func TestFormats(t *testing.T) {
 		{"YAML", "image: registry.example.com/shop/web:1.26.8\nport: 8080\nenv:\n  - DB_HOST=10.0.0.7\n", "port: 8080; DB_HOST: 10.0.0.7; registry.example.com/shop/web:1.26.8"},
 		{"a stack trace", "Traceback (most recent call last):\n  File \"/app/main.py\", line 12, in <module>\n    run_all()\nValueError: bad id 4711\n", "ValueError: bad id 4711; /app/main.py run_all"},
 		{"a panic", "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x/prog.go:8 +0x1d\n", "panic: runtime error: index out of range [5] with length 3; main.main /tmp/x/prog.go +0x1d"},
-		{"a log", "2026-03-15 12:18:24 started 3 workers\n2026-03-15 12:18:25 ERROR worker-3: connection to 10.0.0.7:5432 refused\n", "2026-03-15 12:18:24 12:18:25 ERROR worker-3 10.0.0.7:5432"},
+		{"a log", "2026-03-15 12:18:24 started 3 workers\n2026-03-15 12:18:25 ERROR worker-3: connection to 10.0.0.7:5432 refused\n", "2026-03-15 12:18:24 12:18:25; ERROR worker-3: connection to 10.0.0.7:5432 refused"},
 		{"colours of a terminal", "\x1b[31mFAILED\x1b[0m tests/test_api.py::test_login - AssertionError: 401 != 200", "FAILED tests/test_api.py::test_login - AssertionError: 401 != 200"},
 		{"results of a search", "store/session.go:120:func (s *Store) LoadSession(id string) error {\nstore/session.go-121-\treturn errNotFound\n", "store/session.go LoadSession errNotFound"},
 		{"a file with the numbers of its lines", "   118→// LoadSession loads.\n   119→func (s *Store) LoadSession(id string) error {\n   120→\treturn errNotFound\n", "LoadSession errNotFound"},

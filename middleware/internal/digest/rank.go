@@ -43,6 +43,7 @@ const (
 // The kinds that are no shapes.
 const (
 	text   = lex.Shapes + iota // all of a value
+	fault                      // the message of an error
 	failed                     // the line that shows what failed: it is the first
 	kinds
 )
@@ -50,7 +51,7 @@ const (
 // worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
 // them hardly changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, failed: 100_000,
+	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, failed: 100_000,
 }
 
 //go:embed words.txt

@@ -50,6 +50,7 @@ type scanner struct {
 	key     string
 	fresh   bool // the next token is a value of the key, or the first word of it
 	list    bool // more values of the key follow
+	fault   int  // where the newest error message ends
 	numbers int  // how many had no telling key
 }
 
@@ -78,6 +79,7 @@ func (s *scanner) line(from int) {
 	}
 	s.fresh = s.list
 	if key, value := keyOf(s.text[from:s.end]); key != "" {
+		s.takeFault(from + len(key))
 		w := strings.Trim(s.text[from+value:s.end], " \t\r,*`\"'")
 		if !lex.IsFlag(w) {
 			s.words(from, from+len(key))
@@ -141,6 +143,7 @@ func (s *scanner) word(i, to int) (next int) {
 	if w == "" {
 		return next
 	}
+	s.takeFault(end)
 	k := lex.ShapeOf(w)
 	if colon := strings.IndexByte(w, ':'); colon > 0 && (k == path || k == symbol) && strings.Trim(w[colon:], ":"+digits) == "" { // b.go:12
 		if of := lex.ShapeOf(w[:colon]); of == path || of == symbol {
@@ -162,6 +165,21 @@ func (s *scanner) word(i, to int) (next int) {
 	}
 	s.take(w, k)
 	return next
+}
+
+// takeFault takes the error message whose first word ends at i, if there is one.
+func (s *scanner) takeFault(i int) {
+	const longest = 80 // bytes
+	from, msg := lex.FaultAt(s.text[:s.end], i)
+	if from < s.fault || from+len(msg) <= i+len(":") || strings.HasSuffix(s.text[:from], `("`) { // an argument
+		return
+	}
+	s.fault = from + len(msg)
+	if len(msg) > longest {
+		msg = shorten.Head(msg, longest)
+		msg = cmp.Or(msg[:max(0, strings.LastIndexByte(msg, ' '))], msg)
+	}
+	s.take(msg, fault)
 }
 
 // quoted reads the quote at i and returns where reading continues. A short string can be a key or a value.
