@@ -237,14 +237,8 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	}
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if foreign && other.Since <= i && i <= st.intact && !sent(i-1) {
-			p := s.charges(i)
-			p.At = i
-			p.Counted = other.Counted
-			p.Since = other.Since
-			if p.Charged > 0 && !st.tokens.LearnForeign(p, s.model.priors, source) {
-				return false
-			}
+		if foreign && other.Since <= i && i <= st.intact && !sent(i-1) && !s.learnForeign(i, other, source) {
+			return false
 		}
 		other.Counted += s.Tokens[i]
 		if i >= st.calibrated {
@@ -261,6 +255,16 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 		}
 	}
 	return true
+}
+
+// learnForeign takes the usage that message i of the body has of a prompt that this chain has not sent. It returns false if it is
+// contradicted.
+func (s *session) learnForeign(i int, other calibrate.Prompt, source calibrate.Source) bool {
+	p := s.charges(i)
+	p.At = i
+	p.Counted = other.Counted
+	p.Since = other.Since
+	return p.Charged == 0 || s.track.State.tokens.LearnForeign(p, s.model.priors, source)
 }
 
 // unsent returns a prompt of no messages, as another process has sent it with the edits in force, less what they have freed.

@@ -50,7 +50,9 @@ func start(t *testing.T, base http.RoundTripper) (*fakeprovider.Server, http.Rou
 		if n > calls {
 			return fakeprovider.Reply{Text: "done"}
 		}
-		call := func(n int) fakeprovider.Call { return fakeprovider.Call{Name: "read", Arguments: fmt.Sprintf(`{"n":%d}`, n)} }
+		call := func(n int) fakeprovider.Call {
+			return fakeprovider.Call{Name: "read", Arguments: fmt.Sprintf(`{"n":%d}`, n)}
+		}
 		return fakeprovider.Reply{Calls: []fakeprovider.Call{call(2*n - 1), call(2 * n)}} // two at once
 	}, fakeprovider.Options{})
 	require.NoError(t, err)
