@@ -187,13 +187,16 @@ func shared(a, b []message.ID) int {
 }
 
 // reach is the guess by which a chain chooses between histories that have equally much in
-// common: the last equal message of those at distances 1, 2, 4, … from the end.
+// common: the last equal message of those at distances 1, 2, 4, … from the end, and of the first one.
 func reach(a, b []message.ID) int {
 	n := min(len(a), len(b))
 	for back := 1; back <= n; back *= 2 {
 		if a[n-back] == b[n-back] {
 			return n - back + 1
 		}
+	}
+	if n > 0 && a[0] == b[0] {
+		return 1
 	}
 	return 0
 }
