@@ -63,7 +63,7 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, nil
 	}
 	lead := message.Leading(v.Messages())
-	end, wall := e.cut(v, lead)
+	end, wall := e.cut(v, lead, c.Readable())
 	covered, stay := 0, 0
 	var back []message.Message
 	for i := lead; i < end; i++ {
@@ -89,9 +89,9 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	h, fold.Archive = v.ArchiveRuns(fold.Runs)
 	note := store.Placeholder(fmt.Sprintf("[The provider has compacted %d messages here.]", end-lead), h)
 	fold.Make = func(ctx context.Context) ([]message.Message, error) {
-		if !c.Readable() || len(back) > 0 {
+		if !c.Readable() || len(back) > 0 { // a system message is not directly after an answer
 			msgs, err := c.Compact(ctx, v, end, e.Instructions)
-			return append(append(msgs, message.User(note)), back...), err // a system message is not directly after an answer
+			return append(append(msgs, message.User(note)), back...), err
 		}
 		wanted := e.Instructions
 		if !h.IsZero() {
@@ -127,8 +127,9 @@ func names(msgs []message.Message, h store.Handle) bool {
 
 // cut returns the view position of the first message that is kept: an answer directly after a message of the user or a
 // result, when no call is open, with everything before it free to go. The provider binds the thinking that follows to this
-// place. It is lead if there is no such message. wall is what ends the search, in words.
-func (e *editor) cut(v *middleware.View, lead int) (end int, wall string) {
+// place. It is lead if there is no such message. wall is what ends the search, in words. A system message is put back behind the
+// compaction; if the provider returns messages of the user, as OpenAI does, that would change their order, so it ends the search.
+func (e *editor) cut(v *middleware.View, lead int, readable bool) (end int, wall string) {
 	end = lead
 	open := map[string]bool{}
 	for i := lead; i <= v.Len()-e.Keep && i < v.Len(); i++ {
@@ -137,8 +138,8 @@ func (e *editor) cut(v *middleware.View, lead int) (end int, wall string) {
 			(v.At(i-1).Role == message.RoleUser || v.At(i-1).Role == message.RoleTool) {
 			end = i
 		}
-		whole := m.Role != message.RoleSystem && !message.Internals(inside.Key{}).IsCompaction(m)
-		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && whole {
+		returns := readable && m.Role == message.RoleSystem || message.Internals(inside.Key{}).IsCompaction(m)
+		if p := v.Protected(i); p.Tool || p.Opaque || p.Whole && !returns {
 			return end, fmt.Sprintf("message %d of %s, which must stay word for word", i, m.Role)
 		}
 		for c := range m.Calls() {

@@ -182,18 +182,16 @@ func TestSystemInside(t *testing.T) {
 	h := rounds(30)
 	h = slices.Concat(h[:1], []message.Message{first}, h[1:15], []message.Message{second}, h[15:], []message.Message{message.User("Go on.")}, rounds(3)[1:])
 	archive := store.NewMemory(0)
-	for _, p := range []provider{{}, {sealed: true}} {
-		mw := middleware.Chain(with(p), native.New(native.Options{Trigger: trigger.Tokens(500), Keep: 2}))
-		env := middleware.Env{Archive: archive, Journal: journal.NewMemory(0)}
-		for n, want := range map[int][]message.Message{14: {first}, 40: {first, second}, len(h): {first, second}} {
-			got, events := run(t, mw, h[:n], env)
-			require.Equal(t, middleware.Edited, events[0].Kind, "%v", events)
-			require.True(t, message.Internals(inside.Key{}).IsCompaction(got[0]))
-			require.Regexp(t, `^\[The provider has compacted \d+ messages here\. To read it: recall [a-z]{12}\]$`, got[1].Text())
-			got = got[2:]
-			require.Equal(t, want, got[:len(want)])
-			require.Equal(t, message.RoleAssistant, got[len(want)].Role)
-		}
+	mw := middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(500), Keep: 2}))
+	env := middleware.Env{Archive: archive, Journal: journal.NewMemory(0)}
+	for n, want := range map[int][]message.Message{14: {first}, 40: {first, second}, len(h): {first, second}} {
+		got, events := run(t, mw, h[:n], env)
+		require.Equal(t, middleware.Edited, events[0].Kind, "%v", events)
+		require.True(t, message.Internals(inside.Key{}).IsCompaction(got[0]))
+		require.Regexp(t, `^\[The provider has compacted \d+ messages here\. To read it: recall [a-z]{12}\]$`, got[1].Text())
+		got = got[2:]
+		require.Equal(t, want, got[:len(want)])
+		require.Equal(t, message.RoleAssistant, got[len(want)].Role)
 	}
 }
 
@@ -203,16 +201,18 @@ func TestWall(t *testing.T) {
 	pinned := rounds(12)
 	pinned[2].Hints.Pinned = true
 	protected := rounds(12)
+	between := slices.Concat(rounds(12)[:1], []message.Message{message.System("The sandbox is on.")}, rounds(12)[1:])
 	for name, c := range map[string]struct {
 		history []message.Message
 		protect []string
 		want    string
 	}{
+		"sealed":    {between, nil, "an answer and message 1 of system, which must stay word for word"},
 		"pinned":    {pinned, nil, "an answer and message 2 of tool, which must stay word for word"},
 		"protected": {protected, []string{"read_file"}, "an answer and message 1 of assistant, which must stay word for word"},
 		"short":     {rounds(2), nil, "an answer and the newest 6 messages"},
 	} {
-		_, events := run(t, middleware.Chain(with(provider{}), native.New(native.Options{Trigger: trigger.Tokens(50)})), c.history,
+		_, events := run(t, middleware.Chain(with(provider{sealed: name == "sealed"}), native.New(native.Options{Trigger: trigger.Tokens(50)})), c.history,
 			middleware.Env{Protect: c.protect})
 		require.NotEmpty(t, events, name)
 		require.Equal(t, middleware.Skipped, events[0].Kind)
