@@ -39,6 +39,7 @@ func TestAudit(t *testing.T) {
 				}
 				time.Sleep(time.Minute) //nolint:forbidigo // in synctest; else more would wait than an audit follows
 			}
+			synctest.Wait()
 			require.Equal(t, audit, time.Since(start) == 50*time.Minute, "only an audit adds nothing")
 			sent = r.bodies
 			for _, d := range r.decisions {
