@@ -15,7 +15,7 @@ import (
 )
 
 // What persons do between two calls: they undo, redo, pin, correct a draft, and let the model ask for an edit; a second process with
-// other settings takes over for a call. Each returns the newest call of the conversation.
+// other settings takes over for a call.
 
 // refused is what no person may do with a draft.
 var refused = regexp.MustCompile("no model has seen the newest round yet|the view would not become shorter")
@@ -23,17 +23,9 @@ var refused = regexp.MustCompile("no model has seen the newest round yet|the vie
 // pins are the messages that persons have pinned, by ID.
 type pins map[message.ID]bool
 
-// body returns a history without its leading system messages, and how many these are.
-func body(history []message.Message) (msgs []message.Message, lead int) {
-	for lead < len(history) && history[lead].Role == message.RoleSystem {
-		lead++
-	}
-	return history[lead:], lead
-}
-
 // mark gives the hint to the messages of a history that persons have pinned.
 func (p pins) mark(history []message.Message) {
-	msgs, lead := body(history)
+	lead, msgs := (&request{msgs: history}).conversation()
 	for i, id := range message.IDs(msgs) {
 		if p[id] {
 			history[lead+i].Hints.Pinned = true
@@ -57,10 +49,10 @@ func (w *world) quietly(what string, do func() error) (done, quiet bool) {
 	return err == nil, quiet
 }
 
-// decide lets a person do one thing after a call.
+// decide lets a person do one thing after a call, and returns the newest call.
 func (w *world) decide(now *verdict) *verdict {
 	history := slices.Clip(w.history)
-	if msgs, _ := body(history); len(msgs) == 0 {
+	if _, msgs := (&request{msgs: history}).conversation(); len(msgs) == 0 {
 		return now
 	}
 	switch w.IntN(5) {
@@ -83,7 +75,7 @@ func (w *world) decide(now *verdict) *verdict {
 	return w.call(history, w.window)
 }
 
-// undo takes the newest edit back, and perhaps makes it again.
+// undo takes the newest edit back, and perhaps makes it again. It returns the newest call.
 func (w *world) undo(now *verdict) *verdict {
 	history := slices.Clip(w.history)
 	var step steps.Step
@@ -116,7 +108,7 @@ func (w *world) undo(now *verdict) *verdict {
 
 // pin pins a message for good, or takes a pin back.
 func (w *world) pin(history []message.Message) {
-	msgs, _ := body(history)
+	_, msgs := (&request{msgs: history}).conversation()
 	ids := message.IDs(msgs)
 	id, do, what := ids[w.IntN(len(ids))], steps.Pin, "pin"
 	if pinned := slices.IndexFunc(ids, func(id message.ID) bool { return w.pins[id] }); pinned >= 0 && w.oneIn(2) {
