@@ -59,7 +59,7 @@ func (e economy) may(v *middleware.View, name string, frees func() Frees) bool {
 }
 
 // full is met when the view has no more room by Pressure.
-func (e economy) full() fraction { return fraction{cmp.Or(e.Pressure, defaultPressure)} }
+func (e economy) full() fraction { return fraction{share: cmp.Or(e.Pressure, defaultPressure)} }
 
 func (e economy) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
 	p := plan()
@@ -216,50 +216,20 @@ func answersIn(v *middleware.View, from, to int) (n int) {
 
 // EconomyOr is [Economy] if the table of models has the prices of the request's model and the chain has an archive, from
 // which the model can read again what was removed early. Otherwise it is t; nil: always met.
-func EconomyOr(t middleware.Trigger) middleware.Trigger { return priced{otherwise: t} }
-
-type priced struct{ otherwise middleware.Trigger }
-
-// of returns the trigger that holds for a view.
-func (p priced) of(v *middleware.View) middleware.Trigger {
-	if IsEconomy(p, v) {
-		return economy{name: "Economy", worth: true, cold: true, pressure: true}
-	}
-	return p.otherwise
+func EconomyOr(t middleware.Trigger) middleware.Trigger {
+	return chosen{own: t, rank: 3, by: func(v *middleware.View) middleware.Trigger {
+		if _, _, known := v.Model().Price.InCache(v.Size().Tokens); known && v.Env().Archive != nil {
+			return Economy(Prices{})
+		}
+		return t
+	}}
 }
 
-func (p priced) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	if t := p.of(v); t != nil {
-		return t.Met(v, plan)
-	}
-	return plan() != nil, "", nil
-}
-
-func (p priced) cost() int { return 3 }
-
-func (p priced) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
-	return Threshold(p.of(v), v)
-}
-
-func (p priced) may(v *middleware.View, editor string, frees func() Frees) bool {
-	return may(p.of(v), v, editor, frees)
-}
-
-func (p priced) Validate() error {
-	if p.otherwise == nil {
-		return nil
-	}
-	return validate(p.otherwise)
-}
-
-// IsEconomy reports whether a trigger is [Economy], or [EconomyOr] and means that for a view.
+// IsEconomy reports whether a trigger is [Economy], or means that for a view.
 func IsEconomy(t middleware.Trigger, v *middleware.View) bool {
-	switch t.(type) {
-	case economy:
-		return true
-	case priced:
-		_, _, known := v.Model().Price.InCache(v.Size().Tokens)
-		return known && v.Env().Archive != nil
+	if c, ok := t.(chosen); ok {
+		t = c.by(v)
 	}
-	return false
+	_, is := t.(economy)
+	return is
 }

@@ -42,15 +42,6 @@ func Threshold(t middleware.Trigger, v *middleware.View) (tokens int, of string,
 	return 0, "", false
 }
 
-// ofModel returns the name of the window or room in words.
-func ofModel(v *middleware.View, share float64, what string) string {
-	part := map[float64]string{0.5: "half", 0.75: "three quarters"}[share]
-	if part == "" {
-		part = fmt.Sprint(share)
-	}
-	return part + " of the " + what + " of " + cmp.Or(v.Request().Model, "the model")
-}
-
 // Least returns how many tokens an edit frees at least by default: 10,000, or a tenth of the room if that is less, for a
 // model that binds its thinking to what is before it, since an edit makes the thinking after it void; 0 for others.
 func Least(v *middleware.View) int {
@@ -85,8 +76,10 @@ func Limit(unit string, limit int, value func(*middleware.View) int) middleware.
 }
 
 // Tokens is trigger.Tokens.
-func Tokens(n int) middleware.Trigger {
-	return Limit(unitTokens, n, func(v *middleware.View) int { return v.Size().Tokens })
+func Tokens(n int) middleware.Trigger { return tokensAt(n) }
+
+func tokensAt(n int) threshold {
+	return threshold{unit: unitTokens, limit: n, value: func(v *middleware.View) int { return v.Size().Tokens }}
 }
 
 const unitTokens = "tokens"
@@ -125,7 +118,19 @@ func (t threshold) cost() int { return 0 }
 // Fraction is trigger.Fraction.
 func Fraction(share float64) middleware.Trigger { return fraction{share: share} }
 
-type fraction struct{ share float64 }
+// fraction is met when a share of the room is filled, or of the whole window.
+type fraction struct {
+	share    float64
+	ofWindow bool
+}
+
+// limit returns the share in tokens, and of what it is one.
+func (f fraction) limit(b middleware.Budget) (tokens int, of string, whole int) {
+	if f.ofWindow {
+		return shorten.AtLeast(f.share, b.Window), "window", b.Window
+	}
+	return shorten.AtLeast(f.share, b.Room()), "room", b.Room()
+}
 
 func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
 	b, ok := v.Budget()
@@ -133,8 +138,9 @@ func (f fraction) Met(v *middleware.View, _ func() *middleware.Plan) (met bool, 
 		return false, "", fmt.Errorf("trigger.Fraction(%g) needs the window of model %q, which the table of models does not know: "+
 			"set a Budget, or use trigger.Tokens", f.share, v.Request().Model)
 	}
-	limit := shorten.AtLeast(f.share, b.Room())
-	return v.Size().Tokens >= limit, fmt.Sprintf("%d of %d tokens, %g of the room of %d", v.Size().Tokens, limit, f.share, b.Room()), nil
+	limit, of, whole := f.limit(b)
+	n := v.Size().Tokens
+	return n >= limit, fmt.Sprintf("%d of %d tokens, %g of the %s of %d", n, limit, f.share, of, whole), nil
 }
 
 func (f fraction) Validate() error {
@@ -149,45 +155,105 @@ func (f fraction) Threshold(v *middleware.View) (tokens int, of string, sure boo
 	if !known {
 		return 0, "", false
 	}
-	return shorten.AtLeast(f.share, b.Room()), ofModel(v, f.share, "room"), true
+	tokens, of, _ = f.limit(b)
+	part := map[float64]string{0.5: "half", 0.75: "three quarters"}[f.share]
+	if part == "" {
+		part = fmt.Sprint(f.share)
+	}
+	return tokens, part + " of the " + of + " of " + cmp.Or(v.Request().Model, "the model"), true
 }
 
 func (f fraction) cost() int { return 0 }
 
-// DefaultTokens is the threshold of [Default] if the window is not known.
+// chosen is the trigger that a view chooses; nil: one that is always met if there is something to edit.
+type chosen struct {
+	by   func(v *middleware.View) middleware.Trigger
+	rank int                // as of costOf
+	own  middleware.Trigger // the one whose options are those of the caller; nil: none
+}
+
+func (c chosen) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	if t := c.by(v); t != nil {
+		return t.Met(v, plan)
+	}
+	return plan() != nil, "", nil
+}
+
+func (c chosen) Threshold(v *middleware.View) (tokens int, of string, sure bool) { return Threshold(c.by(v), v) }
+
+func (c chosen) may(v *middleware.View, editor string, frees func() Frees) bool { return may(c.by(v), v, editor, frees) }
+
+func (c chosen) cost() int { return c.rank }
+
+func (c chosen) Validate() error { return validate(c.own) }
+
+// unknownWindow is a trigger for models whose window is not known.
+type unknownWindow struct{ threshold }
+
+// DefaultTokens is the threshold where the window is not known.
 const DefaultTokens = 100_000
 
-// Default is what an editing middleware uses when no trigger is given: [Fraction] if the
-// window is known, else [Tokens] of [DefaultTokens].
-func Default(share float64) middleware.Trigger { return fallback{share} }
-
-type fallback struct{ share float64 }
-
-// of returns the trigger that holds for a view.
-func (f fallback) of(v *middleware.View) middleware.Trigger {
-	if _, ok := v.Budget(); ok {
-		return Fraction(f.share)
-	}
-	return Tokens(DefaultTokens)
-}
-
-func (f fallback) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
-	return f.of(v).Met(v, plan)
-}
-
-func (f fallback) Validate() error { return fraction(f).Validate() }
-func (f fallback) cost() int       { return 0 }
-
-func (f fallback) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
-	if _, known := v.Budget(); !known {
-		return unknownWindow(v)
-	}
-	return fraction(f).Threshold(v)
-}
-
-// unknownWindow is the Threshold where the window is not known.
-func unknownWindow(v *middleware.View) (tokens int, of string, sure bool) {
+func (unknownWindow) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
 	return DefaultTokens, "the window of " + cmp.Or(v.Request().Model, "the model") + " is not known", true
+}
+
+// ofBudget returns a trigger for the budget of a view, which is [Tokens] of [DefaultTokens] if that is not known.
+func ofBudget(own middleware.Trigger, by func(b middleware.Budget) middleware.Trigger) middleware.Trigger {
+	return chosen{own: own, by: func(v *middleware.View) middleware.Trigger {
+		if b, known := v.Budget(); known {
+			return by(b)
+		}
+		return unknownWindow{tokensAt(DefaultTokens)}
+	}}
+}
+
+// Default is what an editing middleware uses when no trigger is given: [Fraction] of the room.
+func Default(share float64) middleware.Trigger {
+	f := fraction{share: share}
+	return ofBudget(f, func(middleware.Budget) middleware.Trigger { return f })
+}
+
+// Window is met when three quarters of the window are filled. If the reserve is more than a quarter of it, they would not
+// fit: then it is met when 0.9 of the window less the reserve are filled.
+func Window() middleware.Trigger {
+	return ofBudget(nil, func(b middleware.Budget) middleware.Trigger {
+		if b.Reserve > b.Window/4 {
+			return fraction{share: 0.9}
+		}
+		return fraction{share: 0.75, ofWindow: true}
+	})
+}
+
+// WithReserve is t, which is also met if fewer tokens of the window are left than n, or than the request's reserve if that is
+// more. Without a known window it is t alone.
+func WithReserve(n int, t middleware.Trigger) middleware.Trigger { return withReserve{t, n} }
+
+type withReserve struct {
+	middleware.Trigger
+
+	reserve int
+}
+
+func (w withReserve) Met(v *middleware.View, plan func() *middleware.Plan) (met bool, why string, err error) {
+	b, known := v.Budget()
+	n, limit := v.Size().Tokens, b.Window-max(w.reserve, b.Reserve)
+	switch {
+	case known && w.reserve >= b.Window:
+		return false, "", fmt.Errorf("the Reserve is %d tokens and the window of model %q %d, so that no view would fit: "+
+			"lower Reserve, or correct the Budget", w.reserve, v.Request().Model, b.Window)
+	case known && n >= limit:
+		return true, fmt.Sprintf("%d of %d tokens, the window less the Reserve", n, limit), nil
+	}
+	return w.Trigger.Met(v, plan)
+}
+
+func (w withReserve) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	tokens, of, sure = Threshold(w.Trigger, v)
+	b, known := v.Budget()
+	if limit := b.Window - max(w.reserve, b.Reserve); known && (tokens == 0 || limit < tokens) {
+		tokens = limit
+	}
+	return tokens, of, sure
 }
 
 // Reclaims is trigger.Reclaims.
