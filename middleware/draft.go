@@ -153,7 +153,7 @@ func draftEdit(v *View, run int, it edit.Item, events []Event) DraftEdit {
 	}
 	e.Freed = v.size.Charged(e.Freed)
 	for _, r := range it.Runs {
-		e.Runs = append(e.Runs, message.Run{First: len(s.Lead) + r.First, Last: len(s.Lead) + r.Last})
+		e.Runs = append(e.Runs, s.InHistory(r))
 	}
 	same := func(r *journal.Record) bool { return r.Kind == it.Kind && slices.Equal(r.Runs, it.Runs) }
 	for _, ev := range slices.Backward(events) {

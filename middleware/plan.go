@@ -115,7 +115,7 @@ func preview(v *View, name string, p *Plan, window int) ([]*journal.Record, *Vie
 	if v.repaired {
 		before = nil
 	}
-	w.result = s.apply(w.list, v.result.LeftOut, before, first)
+	w.result = s.Apply(s.all, w.list, v.result.LeftOut, before, first)
 	w = *w.withoutVoid(v)
 	pending := false
 	for i := range p.Edits {

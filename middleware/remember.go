@@ -98,8 +98,7 @@ func write(ctx context.Context, v *View) (*View, error) {
 		s.recallThinking(known)
 		st.list = s.Holding(known.All, s.terms(s.thinking.leftOut))
 		if !st.list.Equal(v.list) {
-			w.result, w.list = s.apply(st.list, s.thinking.leftOut, nil, 0), st.list
-			w.measure()
+			w = *w.withEdits(st.list, s.thinking.leftOut)
 		}
 	}
 	w.list = st.list

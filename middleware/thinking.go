@@ -138,14 +138,9 @@ func (v *View) compacted(earlier edit.List) int {
 // withEdits returns the view with other edits, and without the thinking of some positions.
 func (v *View) withEdits(l edit.List, leftOut edit.Positions) *View {
 	w := *v
-	w.list, w.result = l, v.session.apply(l, leftOut, nil, 0)
+	w.list, w.result = l, v.session.Apply(v.session.all, l, leftOut, nil, 0)
 	w.measure()
 	return &w
-}
-
-// apply returns the history with edits, and without the thinking of some positions; see [edit.History.Apply].
-func (s *session) apply(l edit.List, leftOut edit.Positions, before *edit.Result, from int) edit.Result {
-	return s.Apply(s.all, l, leftOut, before, from)
 }
 
 // loss returns the thinking that is left out now and was not before.
@@ -233,12 +228,11 @@ func (v *View) forItsModel() *View {
 	s.model, s.thinking = v.model, thinking{}
 	s.recallThinking(s.track.State.Known)
 	w.session = &s
-	w.result = s.apply(v.list, s.thinking.leftOut, nil, 0)
-	if w.result.LeftOut.Equal(v.result.LeftOut) {
-		w.result = v.result
+	if s.thinking.leftOut.Equal(v.result.LeftOut) {
+		w.measure()
+		return &w
 	}
-	w.measure()
-	return &w
+	return w.withEdits(v.list, s.thinking.leftOut)
 }
 
 // leavingOut returns the view without the thinking of some positions.

@@ -52,16 +52,11 @@ func (v *View) Messages() []message.Message { return slices.Clip(v.result.Messag
 
 // Span returns the origin of message i.
 func (v *View) Span(i int) Span {
-	s, lead := v.span(i), len(v.session.Lead)
-	return Span{Run: message.Run{First: lead + s.First, Last: lead + s.Last}, Edit: s.Record}
+	s := v.span(i)
+	return Span{Run: v.session.InHistory(message.Run{First: s.First, Last: s.Last}), Edit: s.Record}
 }
 
-func (v *View) span(i int) edit.Span {
-	if v.result.Spans == nil {
-		return edit.Span{First: i - len(v.session.Lead), Last: i - len(v.session.Lead)}
-	}
-	return v.result.Spans[i]
-}
+func (v *View) span(i int) edit.Span { return v.result.Span(len(v.session.Lead), i) }
 
 // Original returns message i as it is in the history, or as it is if a fold has added it.
 func (v *View) Original(i int) message.Message {

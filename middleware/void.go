@@ -104,11 +104,9 @@ func (o *outgoing) resend(
 	w.repaired = false
 	w.unrepaired = 0
 	w.turn.attempts = nil
-	w.result = s.apply(w.list, s.thinking.leftOut, nil, 0)
-	w.measure()
-	again.view = &w
+	again.view = w.withEdits(w.list, s.thinking.leftOut)
 	if !o.replaced {
-		again.Messages = slices.Clip(w.result.Messages)
+		again.Messages = slices.Clip(again.view.result.Messages)
 	}
 	out, err := closeCall(ctx, &again, why)
 	if err != nil {

@@ -111,6 +111,11 @@ func (h *History) Pinned(ids []message.ID) *History {
 	return &p
 }
 
+// InHistory returns a run in positions of the whole history, with its leading messages.
+func (h *History) InHistory(r message.Run) message.Run {
+	return message.Run{First: len(h.Lead) + r.First, Last: len(h.Lead) + r.Last}
+}
+
 // AppendMessages appends the messages of a run to some others.
 func (h *History) AppendMessages(msgs []message.Message, r message.Run) []message.Message {
 	for _, m := range h.Body[r.First : r.Last+1] {
