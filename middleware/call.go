@@ -11,6 +11,9 @@ import (
 	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/internal/history"
+	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/store"
 )
 
 // One call runs through these functions:
@@ -37,6 +40,23 @@ type call struct {
 	run     *run                     // what is measured of it; nil outside of chains
 	begun   *observers               // the innermost of those that an outer chain has told that the model is called; nil: none
 	settled *atomic.Pointer[settled] // gets what the innermost chain has measured: it knows what the model was sent
+}
+
+// turn is the log of a call up to a view: what editors have done, and what is to be written of it. It is a value: each layer
+// passes a new one on, since a layer may make a call twice.
+type turn struct {
+	reported  int               // first position of the history whose change an event has reported
+	steps     []journal.Step    // that have led from what the journal has to the edits of the view
+	attempts  []attempt         // of editors
+	economics report.Economics  // of the edits that were reported
+	removed   []store.Named     // in a dry run: what its edits remove
+	thinking  *journal.Thinking // what the journal is to have of the thinking in the request; nil: what it has
+}
+
+// changed returns the log if an event reports, or has reported, what changes from a position on.
+func (t turn) changed(position int) turn {
+	t.reported = min(t.reported, position)
+	return t
 }
 
 // wrap puts middlewares around a model.

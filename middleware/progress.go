@@ -5,105 +5,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
-	"sync/atomic"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/calibrate"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/middleware/report"
-	"github.com/laconic-go/laconic/store"
 )
-
-// conversation is what a chain remembers of a conversation in addition to its edits. The
-// histories of a conversation share it. It is not in the journal.
-type conversation struct {
-	mu     sync.Mutex
-	values map[any]any
-	guess  atomic.Pointer[calibrate.Windows] // after refusals without a usable number, under the name ""; nil: none
-
-	refuses atomic.Bool  // the provider has refused a prompt as too long
-	kept    atomic.Int64 // tokens, as counted, of the newest prompt whose usage was written to the journal
-}
-
-// Keys of this package in conversation.values.
-type (
-	reported struct{ what string } // true: this event has been reported
-	failures struct{ name string } // [progress] of an editor
-	checked  struct{ name string } // true: observers know whether the trigger of an editor can be satisfied
-)
-
-func (c *conversation) load(key any) any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.values[key]
-}
-
-// store replaces a value, or removes it if the new one is nil, and returns the value before.
-func (c *conversation) store(key, value any) (before any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	before = c.values[key]
-	switch {
-	case value == nil:
-		delete(c.values, key)
-		return before
-	case c.values == nil:
-		c.values = map[any]any{}
-	}
-	c.values[key] = value
-	return before
-}
-
-// once reports whether this is the first time in the conversation that observers of a
-// request are about to receive an event. It returns false if there is no observer.
-func (c *conversation) once(req *Request, event string) bool {
-	return req.observers != nil && c.store(reported{event}, true) == nil
-}
-
-// fork returns a conversation that starts with the values of this one. It has all events again.
-func (c *conversation) fork() *conversation {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := &conversation{values: map[any]any{}}
-	if known := c.guess.Load(); known != nil {
-		guess := new(calibrate.Windows)
-		known.Fork(guess)
-		f.guess.Store(guess)
-	}
-	f.refuses.Store(c.refuses.Load())
-	for k, v := range c.values {
-		switch k.(type) {
-		case reported, checked:
-		default:
-			f.values[k] = v
-		}
-	}
-	return f
-}
 
 // progress is the number of failures in a row of an editor in one turn.
 type progress struct {
 	turn     message.ID // of the message before the newest question: hosts insert text into the question that differs from call to call
 	failures int
-}
-
-// turn is the log of a call up to a view: what editors have done, and what is to be written of it. It is a value: each layer
-// passes a new one on, since a layer may make a call twice.
-type turn struct {
-	reported  int               // first position of the history whose change an event has reported
-	steps     []journal.Step    // that have led from what the journal has to the edits of the view
-	attempts  []attempt         // of editors
-	economics report.Economics  // of the edits that were reported
-	removed   []store.Named     // in a dry run: what its edits remove
-	thinking  *journal.Thinking // what the journal is to have of the thinking in the request; nil: what it has
-}
-
-// changed returns the log if an event reports, or has reported, what changes from a position on.
-func (t turn) changed(position int) turn {
-	t.reported = min(t.reported, position)
-	return t
 }
 
 // attempt is how an editor succeeded in this call. It takes effect when edits are remembered.

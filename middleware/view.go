@@ -403,6 +403,14 @@ func (v *View) isNews(text string) bool {
 	return s.track.State.conversation.once(v.req, text)
 }
 
+// withEdits returns the view with other edits, and without the thinking of some positions.
+func (v *View) withEdits(l edit.List, leftOut edit.Positions) *View {
+	w := *v
+	w.list, w.result = l, v.session.Apply(v.session.all, l, leftOut, nil, 0)
+	w.measure()
+	return &w
+}
+
 // with returns the view as carried by another request with the same messages.
 func (v *View) with(req *Request) *View {
 	if v.req == req {

@@ -179,9 +179,13 @@ func (c chosen) Met(v *middleware.View, plan func() *middleware.Plan) (met bool,
 	return plan() != nil, "", nil
 }
 
-func (c chosen) Threshold(v *middleware.View) (tokens int, of string, sure bool) { return Threshold(c.by(v), v) }
+func (c chosen) Threshold(v *middleware.View) (tokens int, of string, sure bool) {
+	return Threshold(c.by(v), v)
+}
 
-func (c chosen) may(v *middleware.View, editor string, frees func() Frees) bool { return may(c.by(v), v, editor, frees) }
+func (c chosen) may(v *middleware.View, editor string, frees func() Frees) bool {
+	return may(c.by(v), v, editor, frees)
+}
 
 func (c chosen) cost() int { return c.rank }
 
