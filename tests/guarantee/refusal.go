@@ -180,7 +180,9 @@ func (p protection) least(m message.Message) message.Message {
 	for k, part := range m.Parts {
 		switch part := part.(type) {
 		case message.Media:
-			m.Parts[k] = message.Text{Text: leftOut(part)}
+			if p == words { // of the newest results only those inside of a result
+				m.Parts[k] = message.Text{Text: leftOut(part)}
+			}
 		case message.ToolResult:
 			if p != fresh {
 				break
