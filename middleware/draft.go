@@ -375,8 +375,7 @@ func outdated(v *View, s *session, then, now entries.Stored) bool {
 	if now.At == then.At && now.Entry.Rev == then.Entry.Rev {
 		return false
 	}
-	undone := func(it edit.Item) bool { return now.At >= 0 && then.All.Has(it) && !now.All.Has(it) }
-	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || slices.ContainsFunc(v.list, undone)
+	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || now.HasUndone(then, v.list)
 }
 
 var errOutdated = &Error{

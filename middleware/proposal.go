@@ -50,7 +50,7 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 	switch {
 	case p.forced && !v.req.Asked:
 		return "forced by the request", true
-	case !l.opts.ForWindow && slices.Contains(v.session.held, l.name):
+	case !l.opts.ForWindow && slices.Contains(v.session.waiting, l.name):
 		return "its edit was undone; it waits for the next message of the user, or to be forced by the program", false
 	case v.session.taken && !l.opts.ForWindow:
 		return "another process has edited this very history; further edits wait for the next call", false
@@ -238,8 +238,8 @@ func (p *proposal) edited(ctx context.Context, trigger string) *View {
 	} else {
 		why += inParentheses(trigger)
 	}
-	if held := v.session.held; len(held) > 0 && !p.forced && l.opts.ForWindow {
-		why += "; edits of " + strings.Join(held, ", ") + " were undone in this turn, and without this one the request would not fit"
+	if waiting := v.session.waiting; len(waiting) > 0 && !p.forced && l.opts.ForWindow {
+		why += "; edits of " + strings.Join(waiting, ", ") + " were undone in this turn, and without this one the request would not fit"
 	}
 	p.after.turn.steps = append(slices.Clip(v.turn.steps), p.step(why))
 	if v.req.observers != nil {

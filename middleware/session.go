@@ -40,7 +40,7 @@ type session struct {
 
 	thinking thinking
 	budget   Budget   // that this request or the table of models declares; zero: none
-	held     []string // editors whose edits were undone in this turn
+	waiting  []string // editors whose edits were undone in this turn
 }
 
 // state is what a chain knows of a history in addition to its messages.
@@ -212,8 +212,8 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	}
 	s.reportRead(ctx, req, &found, err)
 	n, same := len(known), found.Entry.Rev == st.Entry.Rev
-	if !same && st.pending != nil && !st.pending.All.Covers(s.Holding(found.All, s.terms(nil))) { // another writer was first
-		st.pending = nil
+	if p := st.pending; !same && p != nil && (found.HasUndone(st.Stored, p.All) || !p.All.Covers(s.Holding(found.All, s.terms(nil)))) {
+		st.pending = nil // another writer was first
 	}
 	s.overtaken = !same && ch.Grown && !found.Entry.Thinking.Equal(st.Entry.Thinking)
 	s.unread = err != nil
@@ -276,7 +276,7 @@ func (s *session) reportRead(ctx context.Context, req *Request, found *entries.K
 
 // heed takes what a person has done about the history: which edits were undone, and what was pinned.
 func (s *session) heed(found entries.Stored) {
-	s.held = found.Held(s.log.Question())
+	s.waiting = found.Waiting(s.log.Turn())
 	if len(found.Pins) > 0 { // the track remains as it is: others may have it
 		s.History = s.Pinned(found.Pins)
 		s.all = s.AppendMessages(slices.Clone(s.Lead), message.Run{Last: len(s.Body) - 1})

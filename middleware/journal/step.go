@@ -40,11 +40,11 @@ type Cost struct {
 
 // Change is what is needed to take a step back.
 type Change struct {
-	Made     []message.ID `json:"made,omitempty"`    // "edit" and "redo": IDs of the records that it has made
-	Len      int          `json:"len,omitempty"`     // "edit": HistoryLen of these records
-	Removed  []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
-	Pins     []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
-	Question message.ID   `json:"question,omitzero"` // "undo": the newest message of the user; until there is another one, By waits
+	Made    []message.ID `json:"made,omitempty"`    // "edit" and "redo": IDs of the records that it has made
+	Len     int          `json:"len,omitempty"`     // "edit": HistoryLen of these records
+	Removed []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
+	Pins    []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
+	Turn    message.ID   `json:"turn,omitzero"`     // "undo": the message before the newest one of the user; until there is another one, By waits
 
 	// Final means that the messages before the edit are gone, since the caller passes views as its history.
 	Final bool `json:"final,omitempty"`
@@ -73,7 +73,7 @@ func (s *Step) appendTo(b []byte) []byte {
 		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 	}
 	c := &s.Change
-	b = append(append(b, s.Of[:]...), c.Question[:]...)
+	b = append(append(b, s.Of[:]...), c.Turn[:]...)
 	for _, ids := range [...][]message.ID{c.Made, c.Pins} {
 		b = appendIDs(b, ids)
 	}

@@ -219,7 +219,7 @@ func keepsContent(ctx context.Context, j journal.Journal) {
 	}, Pins: []message.ID{{9}}, Steps: []journal.Step{{
 		ID: message.ID{1}, Kind: "undo", By: "a", Of: message.ID{2}, Actor: "user", Why: "why", Before: 3, After: 2,
 		Time: time.Date(2026, 7, 1, 12, 0, 0, 5, time.UTC), Cost: journal.Cost{Spent: 7, Known: true},
-		Change: journal.Change{Question: message.ID{3}, Made: []message.ID{{4}}, Removed: []*journal.Record{{
+		Change: journal.Change{Turn: message.ID{3}, Made: []message.ID{{4}}, Removed: []*journal.Record{{
 			Middleware: "a", Kind: journal.Rewrite, Runs: []message.Run{{First: 3, Last: 3}},
 			Parts: []message.Part{message.Text{Text: "x"}},
 		}}},

@@ -76,7 +76,7 @@ func Undo(ctx context.Context, env middleware.Env, history []message.Message) (S
 				edited = *e
 				return Step{
 					Kind: entries.StepUndo, By: e.By, Of: e.ID, Before: e.After, After: e.Before,
-					Why: "takes back: " + e.Why, Change: journal.Change{Question: l.Question()},
+					Why: "takes back: " + e.Why, Change: journal.Change{Turn: l.Turn()},
 				}, nil
 			},
 			Apply: func(s entries.Stored, step *Step, at int) (edit.List, bool) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -624,4 +625,60 @@ func TestWithoutOverTwoRewrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	require.Equal(t, "fold", all[0].By)
+}
+
+// An undo holds where a process has an edit in memory that the journal did not take.
+func TestUndoBesideAnEditInMemory(t *testing.T) {
+	t.Parallel()
+	j := &refusing{Journal: journal.NewMemory(0)}
+	env := middleware.Env{Journal: j}
+	a := newStAgent(t, env, stClear("clear", nil))
+	for range 3 {
+		a.call(at())
+	}
+	a.call(at(3))
+	j.refuses.Store(true)
+	a.call(at(5))
+	require.Equal(t, []int{3, 5}, a.cleared())
+	j.refuses.Store(false)
+	a.undo()
+	a.call(at())
+	require.NotContains(t, a.cleared(), 3, "it is undone")
+	a.call(at())
+	require.NotContains(t, a.cleared(), 3, "it stays undone")
+}
+
+// refusing is a journal that may refuse what is written.
+type refusing struct {
+	journal.Journal
+
+	refuses atomic.Bool
+}
+
+func (r *refusing) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+	if r.refuses.Load() {
+		return journal.Entry{}, errors.New("read only")
+	}
+	return r.Journal.Put(ctx, scope, writes)
+}
+
+// A host may insert other text into the newest question in each call: what was undone waits all the same.
+func TestUndoWithAQuestionThatVaries(t *testing.T) {
+	t.Parallel()
+	a := newStAgent(t, middleware.Env{Journal: journal.NewMemory(0)}, stClear("clear", nil))
+	for range 3 {
+		a.call(at())
+	}
+	a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("(12:00) Go on."))
+	a.call(at(3))
+	require.Equal(t, []int{3}, a.cleared())
+	a.undo()
+	varied := slices.Clone(a.history)
+	varied[len(varied)-3] = message.User("(12:01) Go on.")
+	a.history = varied
+	a.call(at(3))
+	require.Empty(t, a.cleared(), "it waits for the next message of the user")
+	a.history = append(a.history, message.Assistant(message.Text{Text: "Done."}), message.User("(12:02) And now?"))
+	a.call(at(3))
+	require.Equal(t, []int{3}, a.cleared())
 }

@@ -76,7 +76,7 @@ func recordsUpTo(at int, records []*journal.Record) []*journal.Record {
 // latest returns the steps that an entry without a base has: the last ones, the last edits and which of them are undone, and
 // those that hold a middleware off. What was taken back and cannot be made again is left out.
 func (l Log) latest(steps []journal.Step) []journal.Step {
-	question := l.Question()
+	turn := l.Turn()
 	_, again := taken(steps)
 	out := make([]journal.Step, 0, keptSteps+1)
 	edits, decided := 0, map[message.ID]bool{} // edits of which a newer step says whether they are undone
@@ -87,7 +87,7 @@ func (l Log) latest(steps []journal.Step) []journal.Step {
 			edits++
 			stays = stays || edits <= keptSteps
 		case StepUndo:
-			stays = stays || s.Change.Question == question || !decided[s.Of] && edits < keptSteps
+			stays = stays || s.Change.Turn == turn || !decided[s.Of] && edits < keptSteps
 			decided[s.Of] = true
 			if !slices.Contains(again, i) {
 				s.Change.Removed = nil
@@ -104,12 +104,13 @@ func (l Log) latest(steps []journal.Step) []journal.Step {
 	return out
 }
 
-// Question returns the ID of the newest message of the user; zero: there is none.
-func (l Log) Question() message.ID {
-	if l.LastUser < 0 {
+// Turn returns the ID of the message before the newest one of the user, since hosts insert text into that which differs from call
+// to call; zero: there is none.
+func (l Log) Turn() message.ID {
+	if l.LastUser < 1 {
 		return message.ID{}
 	}
-	return l.IDs[l.LastUser]
+	return l.IDs[l.LastUser-1]
 }
 
 // taken returns the edits that are not in force, and the indexes of the steps that have taken back what can be made again, oldest
@@ -138,6 +139,11 @@ func (s Stored) Undone() map[message.ID]bool {
 	return undone
 }
 
+// HasUndone reports whether an edit of a list that was stored is stored no longer.
+func (s Stored) HasUndone(then Stored, l edit.List) bool {
+	return s.At >= 0 && slices.ContainsFunc(l, func(it edit.Item) bool { return then.All.Has(it) && !s.All.Has(it) })
+}
+
 // withoutUndone returns the edits of a list, to which steps have led, except those that were undone here.
 func (s Stored) withoutUndone(l edit.List, led []journal.Step) edit.List {
 	undone := s.Undone()
@@ -151,9 +157,8 @@ func (s Stored) withoutUndone(l edit.List, led []journal.Step) edit.List {
 	})
 }
 
-// Held returns the names of the middlewares whose edits were undone after the newest message of the user, which is
-// given, and that have not edited since.
-func (s Stored) Held(question message.ID) (names []string) {
+// Waiting returns the names of the middlewares whose edits were undone in a turn, and that have not edited since.
+func (s Stored) Waiting(turn message.ID) (names []string) {
 	var of []message.ID
 	for _, step := range s.Steps {
 		for k := range slices.Backward(of) {
@@ -161,7 +166,7 @@ func (s Stored) Held(question message.ID) (names []string) {
 				of, names = slices.Delete(of, k, k+1), slices.Delete(names, k, k+1)
 			}
 		}
-		if step.Kind == StepUndo && step.Change.Question == question {
+		if step.Kind == StepUndo && step.Change.Turn == turn {
 			of, names = append(of, step.Of), append(names, step.By)
 		}
 	}
