@@ -61,10 +61,10 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known = p.Entry.Thinking.Len-1, p.Entry.Thinking
 	}
 	t.at, t.rule = at, s.model.Thinking
-	if t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "") { // of such a model, what its provider has answered
-		if _, binding := s.chain.binding.Load(s.model.name); binding || known != nil || found.Entry.Thinking != nil {
-			t.rule = edit.ThinkingBound
-		}
+	_, binds := s.chain.binding.Load(s.model.name) // its provider has said so
+	unknown := t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "")
+	if binds || unknown && (known != nil || found.Entry.Thinking != nil) {
+		t.rule = edit.ThinkingBound
 	}
 	switch t.rule {
 	case edit.ThinkingRefused:
@@ -133,14 +133,6 @@ func (v *View) compacted(earlier edit.List) int {
 		}
 	}
 	return last
-}
-
-// withEdits returns the view with other edits, and without the thinking of some positions.
-func (v *View) withEdits(l edit.List, leftOut edit.Positions) *View {
-	w := *v
-	w.list, w.result = l, v.session.Apply(v.session.all, l, leftOut, nil, 0)
-	w.measure()
-	return &w
 }
 
 // loss returns the thinking that is left out now and was not before.

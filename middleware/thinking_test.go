@@ -240,23 +240,26 @@ func TestWritesForThinking(t *testing.T) {
 // A request that is refused all the same is repeated once without thinking, and the reason is reported.
 func TestRefusedThinking(t *testing.T) {
 	t.Parallel()
-	a := newThinker(t, middleware.Env{}, middleware.Editing("idle", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{}))
-	a.req.Model = "house-model"
-	for range 3 {
+	for _, model := range []string{"house-model", "claude-sonnet-4-5"} { // also if the table of models says otherwise
+		a := newThinker(t, middleware.Env{}, middleware.Editing("idle", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{}))
+		a.req.Model = model
+		for range 3 {
+			a.round()
+		}
+		a.history[3] = message.Result("call-0", "read", "another text")
 		a.round()
+		require.Len(t, a.refused(), 1)
+		require.Empty(t, a.thoughts())
+		events := a.events.Events(middleware.ThinkingLeftOut)
+		require.Len(t, events, 1)
+		require.Contains(t, events[0].Why, "the provider says: ")
+		require.Equal(t, 3, events[0].Thinking.Answers)
+		a.round()
+		require.Equal(t, []int{8}, a.thoughts(), "what came after it is sent")
+		require.Len(t, a.refused(), 1)
 	}
-	a.history[3] = message.Result("call-0", "read", "another text")
-	a.round()
-	require.Len(t, a.refused(), 1)
-	require.Empty(t, a.thoughts())
-	events := a.events.Events(middleware.ThinkingLeftOut)
-	require.Len(t, events, 1)
-	require.Contains(t, events[0].Why, "the provider says: ")
-	require.Equal(t, 3, events[0].Thinking.Answers)
-	a.round()
-	require.Equal(t, []int{8}, a.thoughts(), "what came after it is sent")
-	require.Len(t, a.refused(), 1)
 
+	thought := message.Assistant(message.Thinking{Text: "hm", Signature: "s"}, message.Text{Text: "1"})
 	stubborn := errors.New("400: messages.1.content.0: the block is bound to a different conversation")
 	calls := 0
 	_, err := middleware.Chain(middleware.Editing("idle", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{}))(
@@ -266,7 +269,7 @@ func TestRefusedThinking(t *testing.T) {
 				require.NoError(t, emit(middleware.Delta{Text: "I"}))
 			}
 			return nil, stubborn
-		})(t.Context(), &middleware.Request{Messages: a.history, Model: binding}, nil)
+		})(t.Context(), &middleware.Request{Messages: []message.Message{message.User("one"), thought, message.User("two")}, Model: binding}, nil)
 	require.Equal(t, middleware.VoidThinking, middleware.KindOf(err))
 	require.ErrorIs(t, err, stubborn)
 	require.Equal(t, 2, calls, "nothing is known of the conversation, so the provider decides, and is asked once more without thinking")
