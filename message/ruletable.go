@@ -108,7 +108,7 @@ type entry struct {
 	Doubt  Rules  // the providers that may accept what breaks it; see [AsSent]
 	Text   string // the rule, in a sentence
 	Source string // an API reference or an error text
-	Repair string // the effect of [Rules.Repair]
+	Repair string // what [Rules.Repair] does, in words; it is done in repair*.go
 }
 
 // ruleTable is the table of docs/internals/validity.md. A source of the form owner/repo#n is a

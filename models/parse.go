@@ -18,7 +18,7 @@ import (
 //	@family   acme 1.1              # family and, if known, Ratio
 //	@cache    auto min=1024 step=128 ttl=5m long=1h marks=4 lookback=20
 //
-//	# name     window  input  output | input  read  write  long  output
+//	# name     window  input  output | input  read  write  1h    output
 //	acme-1     200000  -      8192   | 3      0.30  3.75   6     15
 //	 >128000                         | 6      0.60  7.50   12    22.50   # long prompts of the row above
 //	acme-one   = acme-1                                                  # another name for a row above

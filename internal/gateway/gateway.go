@@ -57,7 +57,7 @@ type Options struct {
 
 	Watch func(middleware.Middleware) middleware.Middleware // returns a chain that a page shows; nil: none does
 
-	Log *slog.Logger // gets a line for each request; nil: nothing is logged
+	Log *slog.Logger // gets a line for each request, audit, failed reload and warning; nil: nothing is logged
 
 	// Register adds handlers of other paths, such as /v1/compress. nil: none.
 	Register func(mux *http.ServeMux, g *Gateway)
