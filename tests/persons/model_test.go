@@ -24,7 +24,7 @@ func (e *stEdit) fold() bool { return e.by == "fold" }
 type stStep struct {
 	kind, by, of  string
 	name          string // of an edit
-	question      message.ID
+	turn          message.ID
 	made, removed []*stEdit
 }
 
@@ -128,6 +128,14 @@ type stHistory struct {
 	ids      []message.ID
 	fresh    int // first position of the round that no model has answered
 	lastUser int
+}
+
+// turn returns the ID of the message before the newest question: a wait holds also in forks with another question there.
+func (h stHistory) turn() (id message.ID) {
+	if h.lastUser > 0 {
+		id = h.ids[h.lastUser-1]
+	}
+	return id
 }
 
 func stHistoryOf(h []message.Message) stHistory {
@@ -288,7 +296,7 @@ func (h stHistory) plan(name string, p stPlan, edits []*stEdit, pins []message.I
 	return edits, step
 }
 
-func (e *stEntry) held(question message.ID) (names []string) {
+func (e *stEntry) held(turn message.ID) (names []string) {
 	held := map[string]string{} // editor by the name of the undone edit
 	for _, s := range e.steps {
 		switch {
@@ -300,7 +308,7 @@ func (e *stEntry) held(question message.ID) (names []string) {
 			}
 		case s.kind == "redo":
 			delete(held, s.of)
-		case s.kind == "undo" && s.question == question:
+		case s.kind == "undo" && s.turn == turn:
 			held[s.of] = s.by
 		}
 	}
@@ -370,7 +378,7 @@ func (h stHistory) full(edits []*stEdit, steps []*stStep) *stEntry {
 			}
 			later = later || o.of != "" && o.of == s.of
 		}
-		holds := s.kind == "undo" && (s.question == h.ids[h.lastUser] || !later && newer < kept)
+		holds := s.kind == "undo" && (s.turn == h.turn() || !later && newer < kept)
 		if i >= len(steps)-kept || s.kind == "edit" && newer < kept || holds {
 			e.steps = append(e.steps, s)
 		}
@@ -456,7 +464,7 @@ func (p *stProcess) call(j stJournal, h stHistory, plan stPlan, dry bool) (list 
 	pins := j.pins(h)
 	list = h.holding(t.known.edits, pins)
 	d = &stDraft{track: t, opened: list, known: t.known, pins: pins}
-	held := t.known.held(h.ids[h.lastUser])
+	held := t.known.held(h.turn())
 	taken := !dry && t.known.at == len(h.ids)-1 && common < len(h.ids) && !t.known.byPerson()
 	for _, name := range p.names {
 		forced := !plan.asked && slices.Contains(plan.force, name)
@@ -589,7 +597,7 @@ func (j stJournal) undo(h stHistory) string {
 	}
 	j.amend(h, func(e stFound, at int) ([]*stEdit, *stStep, bool) {
 		back := stFirst(at, s.removed)
-		step := &stStep{kind: "undo", by: s.by, of: s.name, question: h.ids[h.lastUser]}
+		step := &stStep{kind: "undo", by: s.by, of: s.name, turn: h.turn()}
 		var left []*stEdit
 		for _, x := range h.holding(e.edits, j.pins(h)) {
 			if !slices.Contains(s.made, x) {

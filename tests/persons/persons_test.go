@@ -279,7 +279,7 @@ func (w *stWorld) same(want string, got steps.Step, err error) {
 func (w *stWorld) call(i, n int) {
 	h := stHistoryOf(w.tree[n])
 	p := w.plan(h)
-	held := w.truth.find(h.ids).held(h.ids[h.lastUser])
+	held := w.truth.find(h.ids).held(h.turn())
 	list, made := w.models[i].call(w.truth, h, p, false)
 	w.sayf("process %d calls with history %d of %d messages, plan %v", i, n, len(h.ids), p)
 	var sent []message.Message
