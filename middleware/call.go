@@ -181,10 +181,7 @@ func onView(protect []string, step func(ctx context.Context, v *View, out *Reque
 				return nil, err
 			}
 			out.view, out.Messages = v, slices.Clip(v.result.Messages)
-			if out.rememberer == own {
-				return last(ctx, &out, emit)
-			}
-			return next(ctx, &out, emit)
+			return last(ctx, &out, emit)
 		}
 		alone = own.enter(inChain, inChain)
 		return inChain
@@ -292,7 +289,8 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	}
 	own := *v.with(r)
 	if s := own.session; s.thinking.rule == edit.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
-		passed := own.boundTo(s.head(&own))
+		passed := own.toBind()
+		passed.Head = own.head()
 		passed.Edited = false // void or not, it is what the next view begins with, which leaves out what is void
 		now, _ := bound.Trust().Check(s.History, passed, own.result.LeftOut, -1)
 		own = *s.note(&own, &own, now)
@@ -324,34 +322,34 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 		return outgoing{req: &out}, nil
 	}
 	own, v := sameSlice(r.view.result.Messages, r.Messages), r.view.with(r)
-	if v.model != v.session.model {
-		v = v.forItsModel()
-	}
-	if !own && len(r.repairers) > 0 { // they also see what was added after the last editor
+	switch {
+	case !own && len(r.repairers) > 0: // they also see what was added after the last editor
 		var err error
 		v, err = r.view.reopen(ctx, r)
 		if err != nil {
 			return outgoing{}, err
 		}
 		own, out.dry = true, v.req.dry
+	case v.model != v.session.model:
+		v = v.forItsModel()
 	}
-	finishes := v.unsaved() || len(v.turn.attempts) > 0 || len(r.repairers) > 0 || r.dry != nil
-	if finishes || v.session.thinking.rule == edit.ThinkingBound || v.session != r.view.session {
-		kept, sent, err := finish(ctx, v, refusal)
+	sent := v
+	idle := !v.unsaved() && len(v.turn.attempts)+len(r.repairers) == 0 && r.dry == nil && v.session.thinking.rule != edit.ThinkingBound
+	if !idle {
+		kept, finished, err := finish(ctx, v, refusal)
 		if err != nil {
 			return outgoing{}, err
 		}
 		out.dry = out.dry.add(kept)
-		if !own && !sent.result.LeftOut.Equal(r.view.result.LeftOut) {
-			out.Messages = withoutThinkingOf(out.Messages, r.view, sent.result.LeftOut)
-		}
-		v = sent
+		sent = finished
 	}
-	out.view = v
-	if own { // it may have more thinking than the last editor has seen
-		out.Messages = slices.Clip(v.result.Messages)
+	out.view = sent
+	if own { // what is void, or refused by another model, is gone
+		out.Messages = slices.Clip(sent.result.Messages)
+	} else if !sent.result.LeftOut.Equal(r.view.result.LeftOut) {
+		out.Messages = withoutThinkingOf(out.Messages, r.view, sent.result.LeftOut)
 	}
-	return outgoing{req: &out, view: v, replaced: !own}, nil
+	return outgoing{req: &out, view: sent, replaced: !own}, nil
 }
 
 // finish repairs a view, and remembers its edits and attempts. It returns the view as it is remembered, which has the edits

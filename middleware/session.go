@@ -30,7 +30,7 @@ type session struct {
 	reported int         // first position whose change an event of this call has reported
 	model    *namedModel // of the request before a layer has changed it
 
-	asked     int  // number of messages that it has in common with the history of an earlier call
+	common    int  // number of messages that it has in common with the history of an earlier call
 	overtaken bool // the journal has another request than in the earlier call
 	unread    bool // the journal could not be read
 	taken     bool // another process has edited this very history, and this one sees it for the first time
@@ -50,7 +50,6 @@ type state struct {
 	list    edit.List       // the edits that hold
 	pending *entries.Stored // what the journal is to have, and could not be written, of edits, thinking and new steps; nil: nothing
 
-	head   *atomic.Pointer[head] // of the call that was last; nil inside: there was none
 	judged *atomic.Pointer[judged]
 
 	wholeCount, question, window int    // as they were when list was found to hold
@@ -69,7 +68,7 @@ type state struct {
 
 func newState() state {
 	return state{
-		Known: entries.Known{Stored: entries.None}, intact: unchanged, head: new(atomic.Pointer[head]), judged: new(atomic.Pointer[judged]),
+		Known: entries.Known{Stored: entries.None}, intact: unchanged, judged: new(atomic.Pointer[judged]),
 		last: new(lastSent), conversation: new(conversation),
 	}
 }
@@ -204,7 +203,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 // loadEdits finds the edits that are remembered for the history and hold.
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
 	st, known := &s.track.State, s.track.State.list
-	s.asked, s.before = ch.Common, st.last.Load()
+	s.common, s.before = ch.Common, st.last.Load()
 	st.follow(ch)
 	found, err := s.log.Refresh(ctx, st.Known)
 	if ctx.Err() != nil {
@@ -367,13 +366,9 @@ func (s *session) reportChange(ctx context.Context, req *Request, edits edit.Lis
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
 	st, leftOut := &s.track.State, s.thinking.leftOut
-	switch {
-	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
+	if st.result.Spans != nil && st.result.LeftOut.Equal(leftOut) {
 		st.result.Append(s.History)
 		return st.result
-	case len(st.list) == 0 && len(leftOut) == 0:
-		st.result = edit.Result{}
-		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
 	}
 	r := s.Apply(s.all, st.list, leftOut, nil, 0)
 	st.keep(r)

@@ -80,25 +80,21 @@ func (s *session) recallThinking(found entries.Known) {
 		t.memory = bound.Trust()
 		return
 	}
-	t.memory = bound.Recall(known, at, len(s.Body), !s.overtaken || at >= s.asked)
-	if c := st.judged.Load(); c != nil && c.known == known && t.memory.Sure() {
-		t.leftOut = c.leftOut
-	} else {
-		t.leftOut = t.memory.LeftOut(s.History)
-	}
+	// An entry of messages that are new in this call is of the request behind which the new answers were made.
+	t.memory = bound.Recall(known, at, len(s.Body), !s.overtaken || at >= s.common)
+	t.leftOut = t.memory.LeftOut(s.History)
 }
 
 // judged is a request in which all thinking was valid, without repairs. One that only adds messages needs no further look.
 type judged struct {
-	known   *journal.Thinking // what the journal has of it
-	list    edit.List
-	leftOut edit.Positions
+	known *journal.Thinking // what the journal has of it
+	list  edit.List
 }
 
-// boundTo returns a view as a request, for package bound.
-func (v *View) boundTo(head message.ID) bound.Request {
+// toBind returns a view as a request for package bound, without its Head.
+func (v *View) toBind() bound.Request {
 	lead := message.Leading(v.result.Messages)
-	r := bound.Request{Head: head, Messages: v.result.Messages[lead:], Edited: len(v.list) > 0}
+	r := bound.Request{Messages: v.result.Messages[lead:], Edited: len(v.list) > 0}
 	r.Position = make([]int, len(r.Messages))
 	for i := range r.Position {
 		s := v.span(lead + i)
@@ -115,7 +111,7 @@ func (v *View) withoutVoid(before *View) *View {
 	if v.session.thinking.rule != edit.ThinkingBound {
 		return v
 	}
-	void := v.boundTo(message.ID{}).Void(v.session.History, before.boundTo(message.ID{}), v.result.LeftOut, v.compacted(before.list))
+	void := v.toBind().Void(v.session.History, before.toBind(), v.result.LeftOut, v.compacted(before.list))
 	if len(void) == 0 {
 		return v
 	}
@@ -237,20 +233,7 @@ func (v *View) leavingOut(p edit.Positions) *View {
 func hasThinking(m message.Message) bool { return slices.ContainsFunc(m.Parts, edit.IsThinking) }
 
 // head returns the hash of the leading system messages, without the lines of the client, and of the tools of a request, whose
-// order does not matter. That of the call before is used again if they are the same.
-func (s *session) head(sent *View) message.ID {
-	lead, tools := withoutClientLines(sent.result.Messages[:message.Leading(sent.result.Messages)]), sent.req.Tools
-	if h := s.track.State.head.Load(); h != nil && slices.Equal(h.tools, tools) && slices.EqualFunc(h.lead, lead, message.Message.Equal) {
-		return h.sum
-	}
-	h := &head{lead: slices.Clone(lead), tools: slices.Clone(tools), sum: bound.Head(lead, tools)}
-	s.track.State.head.Store(h)
-	return h.sum
-}
-
-// head is what is before all messages of a request, and its hash.
-type head struct {
-	lead  []message.Message
-	tools []message.ToolDef
-	sum   message.ID
+// order does not matter.
+func (v *View) head() message.ID {
+	return bound.Head(withoutClientLines(v.result.Messages[:message.Leading(v.result.Messages)]), v.req.Tools)
 }

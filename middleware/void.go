@@ -28,27 +28,29 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 		m = bound.Memory{}
 	}
 	own = v
-	read := v.compacted(s.opened.State.list)
-	now, void := m.Check(s.History, sent.boundTo(s.head(sent)), own.result.LeftOut, read)
-	for len(void) > 0 { // repairs may depend on thinking, so what is sent then is checked again
-		own = own.leavingOut(own.result.LeftOut.Union(void))
+	for {
+		r := sent.toBind()
+		r.Head = sent.head()
+		now, void := m.Check(s.History, r, own.result.LeftOut, v.compacted(s.opened.State.list))
+		if len(void) == 0 {
+			if own != v {
+				own.reportLoss(ctx, v.result.LeftOut, s.whyVoid(v, sent, refusal))
+			}
+			return s.note(own, sent, now), sent, done, nil
+		}
+		own = own.leavingOut(own.result.LeftOut.Union(void)) // repairs may depend on thinking, so what is sent then is checked again
 		sent, done, err = repair(ctx, own)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		now, void = m.Check(s.History, sent.boundTo(s.head(sent)), own.result.LeftOut, read)
 	}
-	if own != v {
-		own.reportLoss(ctx, v.result.LeftOut, s.whyVoid(v, sent, refusal))
-	}
-	return s.note(own, sent, now), sent, done, nil
 }
 
 // goesOn reports whether a request only adds messages to one in which all thinking was valid.
 func (s *session) goesOn(v, sent *View) bool {
 	c, m := s.track.State.judged.Load(), s.thinking.memory
 	return !v.unsaved() && c != nil && m.Sure() && c.known == m.Known() && !sent.repaired && v.list.Equal(c.list) &&
-		v.result.LeftOut.Equal(c.leftOut) && s.head(sent) == c.known.Head
+		v.result.LeftOut.Equal(s.thinking.leftOut) && sent.head() == c.known.Head
 }
 
 // whyVoid returns why thinking of a view is void that no edit of this call has made void.
@@ -57,7 +59,7 @@ func (s *session) whyVoid(v, sent *View, refusal string) string {
 	switch {
 	case refusal != "":
 		return refusal
-	case known != nil && known.Head != s.head(sent):
+	case known != nil && known.Head != sent.head():
 		return "the system messages or the tools have changed"
 	case sent.repaired && v.list.Equal(s.track.State.All):
 		return "repairs change what was sent before"
@@ -77,8 +79,7 @@ func (s *session) note(v, sent *View, now *journal.Thinking) *View {
 		w.turn.thinking = now
 	}
 	if !sent.repaired {
-		leftOut := bound.Recall(now, now.Len-1, now.Len, true).LeftOut(s.History)
-		s.track.State.judged.Store(&judged{known: now, list: v.list, leftOut: leftOut})
+		s.track.State.judged.Store(&judged{known: now, list: v.list})
 	}
 	return &w
 }
