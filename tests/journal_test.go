@@ -536,7 +536,7 @@ func revision(e *journal.Entry) message.ID {
 		for _, text := range []string{s.Kind, s.By} {
 			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
 		}
-		b = append(append(b, s.Of[:]...), s.Change.Question[:]...)
+		b = append(append(b, s.Of[:]...), s.Change.Turn[:]...)
 		ids(s.Change.Made)
 		ids(s.Change.Pins)
 		if b = appendRecords(b, s.Change.Removed); s.Change.Final {
