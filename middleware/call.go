@@ -244,19 +244,19 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 	if r.chain.env.Breakpoints {
 		o.mark()
 	}
-	if o.watched {
+	if o.watched { // behind mark, which knows nothing of a view that is only for observers
 		o.describe()
 	}
 	r.settled = new(atomic.Pointer[settled])
 	resp, err := (*Response)(nil), errPanicked
-	asked, m := ctx, (*measurement)(nil)
+	inner, m := ctx, (*measurement)(nil)
 	if r.observers != nil {
-		asked, m = o.measure(ctx, emit != nil)
+		inner, m = o.measure(ctx, emit != nil)
 		defer func() { m.end(r.settled.Load(), resp, err) }()
 	}
-	watched := emit
+	counted := emit
 	if emit != nil {
-		watched = func(d Delta) error {
+		counted = func(d Delta) error {
 			if !o.begun && m != nil {
 				m.piece()
 			}
@@ -264,7 +264,7 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 			return emit(d)
 		}
 	}
-	resp, err = next(asked, r, watched)
+	resp, err = next(inner, r, counted)
 	if m != nil {
 		m.stop()
 	}

@@ -183,7 +183,7 @@ func (o *outgoing) overflowed(ctx context.Context, n PromptLimits) {
 
 // keepsUsage reports whether the journal has the usage of answers: bodies of clients, which alone have a format, do not.
 func (s *session) keepsUsage(req *Request) bool {
-	return s.log.Shared && req.Format != "" && !s.unread && len(s.IDs) > 0
+	return s.log.Shared && req.Format != "" && !s.journalFailed && len(s.IDs) > 0
 }
 
 // writeUsage writes the usage of a prompt, if a fiftieth of it is new, or it is shorter than the one before. If the journal

@@ -71,7 +71,7 @@ func FoldOf(first, last int, msgs ...message.Message) Edit {
 // the time of [View.Env]. Apart from the time, equal calls get equal answers, so that a repeated call sends the same bytes.
 //
 // plan makes the plan when it is called for the first time, so a trigger that needs only
-// the view should not call it. It returns nil if there is nothing to do. why is what was
+// the view should not call it. It returns nil, or a plan without edits, if there is nothing to do. why is what was
 // compared, in numbers. An error is the reason why the trigger cannot work for this request.
 //
 // After an edit, Met is also asked, without a plan, about the view that is left, and then
@@ -358,7 +358,7 @@ func (t *translation) fold(viewRuns []message.Run) (*journal.Record, error) {
 // all folds among them are kept as well.
 func cover(r *journal.Record, inside []*journal.Record) {
 	r.Earlier = earlierHandles(inside)
-	r.Covered = edit.Undoable(inside)
+	r.Covered = edit.Shallow(inside)
 }
 
 // earlierHandles returns the handles that lead to what the folds among some edits have

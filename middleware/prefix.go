@@ -205,8 +205,8 @@ type change struct {
 // differs before the positions of all others, the cause is the chain.
 func (o *outgoing) cause(n int) change {
 	was, v := o.before, o.view
-	at := unchanged - 1 // messages that are joined by repairs are at the position of the first one
-	if !o.now.repaired && !was.repaired && n < v.Len() {
+	at := unchanged - 1                                  // behind all other causes, unless none of them is known
+	if !o.now.repaired && !was.repaired && n < v.Len() { // what repairs have joined is at the position of the first message
 		at = v.span(n).Last
 	}
 	caller := unchanged

@@ -52,7 +52,7 @@ func (p *proposal) due(ctx context.Context) (why string, met bool) {
 		return "forced by the request", true
 	case !l.opts.ForWindow && slices.Contains(v.session.waiting, l.name):
 		return "its edit was undone; it waits for the next message of the user, or to be forced by the program", false
-	case v.session.taken && !l.opts.ForWindow:
+	case v.session.editedElsewhere && !l.opts.ForWindow:
 		return "another process has edited this very history; further edits wait for the next call", false
 	case p.forced && p.past.failures < l.opts.PauseAfter:
 		return "asked for by the model", true

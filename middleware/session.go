@@ -32,8 +32,9 @@ type session struct {
 
 	common    int  // number of messages that it has in common with the history of an earlier call
 	overtaken bool // the journal has another request than in the earlier call
-	unread    bool // the journal could not be read
-	taken     bool // another process has edited this very history, and this one sees it for the first time
+
+	journalFailed   bool // it could not be read
+	editedElsewhere bool // by another process, this very history, and this one sees it for the first time
 
 	recalled   message.Usage // of the journal
 	recalledAt int           // position of the answer that it is of; 0: there is none
@@ -111,7 +112,7 @@ func (st *state) follow(ch history.Change) {
 	}
 }
 
-// unsaved reports whether the journal has other edits than the view, or is to have them in another place.
+// unsaved reports whether edits were made since the view was opened, or the journal is to have those before, or in another place.
 func (v *View) unsaved() bool {
 	s := v.session
 	st := &s.track.State
@@ -202,7 +203,7 @@ func (c *chain) follow(ctx context.Context, req *Request) (*session, history.Cha
 
 // loadEdits finds the edits that are remembered for the history and hold.
 func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change) error {
-	st, known := &s.track.State, s.track.State.list
+	st, last := &s.track.State, s.track.State.list // of the call before
 	s.common, s.before = ch.Common, st.last.Load()
 	st.follow(ch)
 	found, err := s.log.Refresh(ctx, st.Known)
@@ -210,13 +211,13 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		return ctx.Err()
 	}
 	s.reportRead(ctx, req, &found, err)
-	n, same := len(known), found.Entry.Rev == st.Entry.Rev
+	n, same := len(last), found.Entry.Rev == st.Entry.Rev
 	if p := st.pending; !same && p != nil && (found.HasUndone(st.Stored, p.All) || !p.All.Covers(s.Holding(found.All, s.terms(nil)))) {
 		st.pending = nil // another writer was first
 	}
 	s.overtaken = !same && ch.Grown && !found.Entry.Thinking.Equal(st.Entry.Thinking)
-	s.unread = err != nil
-	s.taken = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
+	s.journalFailed = err != nil
+	s.editedElsewhere = found.At == len(s.IDs)-1 && ch.Common < len(s.IDs) && req.dry == nil && found.ByPerson() == nil
 	repinned := !slices.Equal(found.Pins, st.Pins)
 	if repinned {
 		st.result = edit.Result{}
@@ -225,35 +226,35 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 		s.heed(found.Stored)
 	}
 	s.recallThinking(found)
-	holds := n > 0 && same && !repinned && s.stillHold(known, ch)
+	holds := n > 0 && same && !repinned && s.stillHold(last, ch)
 	st.Known = found
 	st.wholeCount = s.WholeCount
 	st.question = s.LastUser
 	st.window = s.budget.Window
 	st.rule = s.thinking.rule
-	if holds && sameSlice(known, st.known()) {
+	if holds && sameSlice(last, st.known()) {
 		return nil
 	}
 	if n == 0 && len(st.known()) == 0 {
 		return nil
 	}
-	l, before := st.known(), known
+	l, before := st.known(), last
 	if !same { // what was sent before had these edits, perhaps by another process
 		before = l
 	}
 	st.list = s.Holding(l, s.terms(s.thinking.leftOut))
-	if sameRecords(st.list, known) {
-		st.list = known
+	if sameRecords(st.list, last) {
+		st.list = last
 	} else {
 		st.result = edit.Result{}
 	}
 	switch {
-	case repinned && n > 0 && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		s.reportTaken(ctx, req, known, st.list, "a person has pinned messages, or taken pins back")
+	case repinned && n > 0 && ch.Common > 0 && s.unreported(last.Differs(st.list)):
+		s.reportTaken(ctx, req, last, st.list, "a person has pinned messages, or taken pins back")
 	case !st.list.Equal(before):
 		s.reportOthers(ctx, req, before, same && ch.Grown && ch.Common > 0)
-	case s.log.Shared && !same && ch.Common > 0 && s.unreported(known.Differs(st.list)):
-		s.reportTaken(ctx, req, known, st.list, whyChanged(found.Stored))
+	case s.log.Shared && !same && ch.Common > 0 && s.unreported(last.Differs(st.list)):
+		s.reportTaken(ctx, req, last, st.list, whyChanged(found.Stored))
 	}
 	return nil
 }

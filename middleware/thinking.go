@@ -74,7 +74,7 @@ func (s *session) recallThinking(found entries.Known) {
 	default:
 		return
 	}
-	nothing := known == nil && found.At < 0 && st.pending == nil && s.before == nil && !s.unread
+	nothing := known == nil && found.At < 0 && st.pending == nil && s.before == nil && !s.journalFailed
 	if nothing && !s.chain.env.HistoryIsView {
 		// Nothing was edited, as far as is known, so what the caller passes may be what was sent. If not, the provider says so.
 		t.memory = bound.Trust()

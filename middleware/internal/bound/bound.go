@@ -114,15 +114,15 @@ type Request struct {
 
 // Check returns what the journal is to have of a request, and the positions whose thinking is void in it, besides what is left
 // out already. If there are any, the caller leaves them out and checks the request without them. What is known to be made after
-// the position read is accepted: the provider has put something in the place of what it has read up to there. -1: nothing.
-func (m Memory) Check(h *edit.History, r Request, leftOut edit.Positions, read int) (now *journal.Thinking, void edit.Positions) {
+// the position compacted is accepted: the provider has put something in the place of what it has read up to there. -1: nothing.
+func (m Memory) Check(h *edit.History, r Request, leftOut edit.Positions, compacted int) (now *journal.Thinking, void edit.Positions) {
 	before, all := chain(r.Messages, message.ID{})
 	now = &journal.Thinking{Len: len(h.Body), Head: r.Head, Sum: all}
 	made := m.made(h, r.Head)
 	void = r.judge(h, leftOut, func(p, i int) bool {
 		sum := sumOf(before[i], &r.Messages[i])
 		was, known := made[p]
-		valid := known && (was == sum || read >= 0 && p > read) || m.trust && !r.Edited
+		valid := known && (was == sum || compacted >= 0 && p > compacted) || m.trust && !r.Edited
 		if valid {
 			now.Kept = append(now.Kept, journal.Bound{At: p, Sum: sum})
 		}
@@ -132,9 +132,9 @@ func (m Memory) Check(h *edit.History, r Request, leftOut edit.Positions, read i
 }
 
 // Void returns the positions whose thinking is void in a request if another one had been sent, besides what is left out already.
-// Both are as they are before repairs. read is as in [Memory.Check].
-func (r Request) Void(h *edit.History, sent Request, leftOut edit.Positions, read int) edit.Positions {
-	same, was := r.after(read), sent.after(read)
+// Both are as they are before repairs. compacted is as in [Memory.Check].
+func (r Request) Void(h *edit.History, sent Request, leftOut edit.Positions, compacted int) edit.Positions {
+	same, was := r.after(compacted), sent.after(compacted)
 	ahead := same - was
 	equal := func(i int, of func(m *message.Message) message.Message) bool {
 		return i-ahead < len(sent.Messages) && r.Position[i] == sent.Position[i-ahead] &&
@@ -158,7 +158,8 @@ func (r Request) after(position int) int {
 // judge returns the positions whose thinking is sent and void. valid is asked in their order about the thinking of a position that
 // message i of the request has; all of it is kept or none.
 func (r Request) judge(h *edit.History, leftOut edit.Positions, valid func(p, i int) bool) (void edit.Positions) {
-	at, kept, gap := r.indexes(h), false, false // thinking may go from the beginning on, and not from the middle
+	// What earlier requests did not have is in leftOut. A gap is what goes now behind what stays: a provider accepts no thinking behind it.
+	at, kept, gap := r.indexes(h), false, false
 	for p, answer := range h.Body {
 		if leftOut.Has(p) || !thinks(answer) {
 			continue

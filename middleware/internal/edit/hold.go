@@ -136,14 +136,14 @@ func contains(runs []message.Run, i int) bool {
 	return slices.ContainsFunc(runs, func(r message.Run) bool { return r.First <= i && i <= r.Last })
 }
 
-// maxUndo is how many folds inside one another are kept.
-const maxUndo = 10
+// maxCovered is how many folds inside one another are kept.
+const maxCovered = 10
 
-// Undoable returns the records that an edit covers, with at most ten levels of those that they
+// Shallow returns the records that an edit covers, with at most ten levels of those that they
 // cover. A fold that holds always is kept below any number of folds that do not.
-func Undoable(records []*journal.Record) []*journal.Record { return undoable(records, maxUndo) }
+func Shallow(records []*journal.Record) []*journal.Record { return shallow(records, maxCovered) }
 
-func undoable(records []*journal.Record, levels int) []*journal.Record {
+func shallow(records []*journal.Record, levels int) []*journal.Record {
 	for i, r := range records {
 		if len(r.Covered) == 0 {
 			continue
@@ -152,7 +152,7 @@ func undoable(records []*journal.Record, levels int) []*journal.Record {
 		c.Covered = nil
 		switch {
 		case levels > 1:
-			c.Covered = undoable(slices.Clone(r.Covered), levels-1)
+			c.Covered = shallow(slices.Clone(r.Covered), levels-1)
 		case passing(r):
 			c.Covered = lastingFolds(nil, r.Covered)
 		}

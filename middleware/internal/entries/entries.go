@@ -32,7 +32,7 @@ type Log struct {
 	Name         message.ID // the same, if that has a name; else zero
 }
 
-// Open returns the journal of a history as the chains have it that use that journal. Its edits have no tokens.
+// Open returns the journal of a history as the chains have it that use that journal. The tokens of its edits mean nothing.
 func Open(j journal.Journal, scope string, msgs []message.Message) (Log, error) {
 	if j == nil {
 		return Log{}, errors.New("Env.Journal is nil, want the journal of the chain")
@@ -116,7 +116,7 @@ func (l Log) Refresh(ctx context.Context, k Known) (Known, error) {
 func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int) (_ Stored, broken, err error) {
 	wanted, pins := ids[from:], journal.Entry{}
 	if l.Shared && len(l.IDs) > 0 {
-		wanted = append(slices.Clip(wanted), pinsOf(l.IDs[0]))
+		wanted = append(slices.Clip(wanted), pinsOf(l.IDs[0])) // found at position len(ids)
 	}
 	for len(wanted) > 0 {
 		found, err := l.find(ctx, wanted)
@@ -258,7 +258,7 @@ func (l Log) Write(ctx context.Context, known Known, want Stored, more []journal
 			return known, want.All, nil
 		}
 		before, from := known.Stored, at
-		if winner.Rev.IsZero() { // the base has expired: what is known may be missing
+		if winner.Rev.IsZero() { // the base has expired, or a person has amended it: what is known may be missing
 			before = None
 			from = 0
 		}
