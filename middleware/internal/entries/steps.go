@@ -1,13 +1,10 @@
 package entries
 
 import (
-	"context"
-	"crypto/sha256"
 	"math"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/internal/bound"
 	"github.com/laconic-go/laconic/middleware/internal/edit"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
@@ -239,15 +236,6 @@ func (l Log) WithRecords(s Stored, removed []*journal.Record, at int) (all edit.
 	return all, idsOf(back)
 }
 
-// Amendment is what a person does to the edits of a history.
-type Amendment struct {
-	// Choose returns the step for what is stored.
-	Choose func(s Stored) (journal.Step, error)
-	// Apply returns the edits that the step leaves of an entry at a position, and sets its Change. changes is false if the
-	// step has no effect there.
-	Apply func(s Stored, step *journal.Step, at int) (all edit.List, changes bool)
-}
-
 // InForce returns the edits that hold for the history: a pin, for example, ends those that have changed its message. Positions in
 // a round whose results a client has sent in another order are those of the client, so edits there count as they are.
 func (l Log) InForce(s Stored) edit.List {
@@ -259,162 +247,6 @@ func (l Log) InForce(s Stored) edit.List {
 	}
 	all.Sort()
 	return all
-}
-
-// maxPins is how many messages are pinned at most in all histories of a scope that begin with the same message.
-const maxPins = 1000
-
-// pinsOf returns the ID under which the journal has the pins of all histories with a first message: a pin belongs to a
-// message, wherever that is.
-func pinsOf(first message.ID) message.ID { return under("pins", first) }
-
-// under returns the ID of what the journal has beside the edits.
-func under(what string, id message.ID) message.ID {
-	sum := sha256.Sum256(append([]byte("laconic "+what+"\x00"), id[:]...))
-	return message.ID(sum[:len(id)])
-}
-
-// Usage returns the newest usage that the journal has of the history, except of all its messages, and the position of the last
-// message of its prompt; nil: none.
-func (l Log) Usage(ctx context.Context) (*message.Usage, int, error) {
-	ids := make([]message.ID, len(l.IDs)-1)
-	for i := range ids {
-		ids[i] = under("usage", l.IDs[i])
-	}
-	found, err := l.find(ctx, ids)
-	if err != nil || found.At < 0 || len(found.Entries) == 0 {
-		return nil, -1, err
-	}
-	return found.Entries[0].Usage, found.At, found.Entries[0].Validate()
-}
-
-// WriteUsage writes the usage of a prompt that has the whole history.
-func (l Log) WriteUsage(ctx context.Context, u *message.Usage) error {
-	e := journal.Entry{Conversation: l.Name, Usage: u}
-	e.Rev = e.Revision()
-	at := under("usage", l.IDs[len(l.IDs)-1])
-	_, err := l.put(ctx, []journal.Write{{ID: at, First: l.IDs[0], Conversation: l.Conversation, Entry: e}})
-	return err
-}
-
-// Pin pins messages, or takes their pins back, and reports whether that changes anything.
-func (l Log) Pin(ctx context.Context, ids []message.ID, pin bool) (changes bool, err error) {
-	for range tries {
-		s, _, err := l.Read(ctx, nil, None, 0)
-		if err != nil {
-			return false, err
-		}
-		pins := slices.Clone(s.pinned.Pins)
-		for _, id := range ids {
-			k := slices.Index(pins, id)
-			switch {
-			case pin && k < 0:
-				pins = append(pins, id)
-			case !pin && k >= 0:
-				pins = slices.Delete(pins, k, k+1)
-			}
-		}
-		if len(pins) == len(s.pinned.Pins) {
-			return false, nil
-		}
-		e := journal.Entry{Pins: pins[max(0, len(pins)-maxPins):]}
-		e.Rev = e.Revision()
-		winner, err := l.put(ctx, []journal.Write{
-			{ID: pinsOf(l.IDs[0]), First: l.IDs[0], Conversation: l.IDs[0], Over: s.pinned.Rev, Entry: e},
-		})
-		if err != nil || winner.Rev == e.Rev {
-			return true, err
-		}
-	}
-	return false, ErrFirst
-}
-
-// Amend writes what a person does: one entry without a base under the newest ID and under that of the entry so far, so that a
-// call that has begun with that one notices it, and one under the ID before the newest question.
-func (l Log) Amend(ctx context.Context, a Amendment) (journal.Step, error) {
-	at := len(l.IDs) - 1
-	for range tries {
-		known, _, err := l.Read(ctx, l.IDs, None, 0)
-		if err != nil {
-			return journal.Step{}, err
-		}
-		if known.At >= 0 {
-			l = l.own(known.Entry.Conversation)
-		}
-		step, err := a.Choose(known)
-		if err != nil {
-			return journal.Step{}, err
-		}
-		main, _ := l.amended(known, a, &step, at)
-		writes := []journal.Write{main}
-		switch {
-		case known.At == at:
-			writes[0].Over = known.Entry.Rev
-		case known.At >= 0:
-			writes[0].Head = journal.Head{ID: l.IDs[known.At], Rev: known.Entry.Rev}
-			main.ID, main.Over = l.IDs[known.At], known.Entry.Rev
-			writes = append(writes, main)
-		}
-		early, changes, err := l.amendedEarly(ctx, known.At, main, a, step)
-		if err != nil {
-			return journal.Step{}, err
-		}
-		if changes {
-			writes = append(writes, early)
-		}
-		winner, err := l.put(ctx, writes)
-		if err != nil || winner.Rev == writes[0].Entry.Rev {
-			return step, err
-		}
-	}
-	return journal.Step{}, ErrFirst
-}
-
-// amendedEarly returns the write under the ID before the newest question, if there is one and the step has an effect there. main
-// is that of the newest entry so far, which is at a position.
-func (l Log) amendedEarly(
-	ctx context.Context, at int, main journal.Write, a Amendment, step journal.Step,
-) (early journal.Write, changes bool, err error) {
-	question := l.LastUser - 1
-	if question < 0 || question == at {
-		return early, false, nil
-	}
-	if at < question { // there is the same
-		main.ID, main.Over = l.IDs[question], message.ID{}
-		return main, true, nil
-	}
-	there, _, err := l.Read(ctx, l.IDs[:question+1], None, 0)
-	if err != nil {
-		return early, false, err
-	}
-	early, changes = l.amended(there, a, &step, question)
-	if there.At == question {
-		early.Over = there.Entry.Rev
-	}
-	return early, changes, nil
-}
-
-// own returns the journal with the conversation of what is written; zero: one without a name.
-func (l Log) own(name message.ID) Log {
-	l.Name, l.Conversation = name, name
-	if name.IsZero() {
-		l.Conversation = l.IDs[0]
-	}
-	return l
-}
-
-// amended returns the write of an amended entry at a position, without a base. The step gets an ID if it has none.
-func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
-	all, changes := a.Apply(s, step, at)
-	if step.ID.IsZero() {
-		step.ID = step.NewID(s.Entry.Rev)
-	}
-	e := journal.Entry{
-		Edits: all.Records(), Conversation: l.Name, Thinking: bound.Within(s.Entry.Thinking, s.At),
-		Steps: l.latest(append(slices.Clip(s.Steps), *step)),
-	}
-	e.Rev = e.Revision()
-	return journal.Write{ID: l.IDs[at], First: l.IDs[0], Conversation: l.Conversation, Entry: e}, changes
 }
 
 // Final returns the steps for the entry of a view that its caller passes back as the history: none of them can be undone
