@@ -198,11 +198,8 @@ func (s *session) writeUsage(ctx context.Context, u *message.Usage, counted int)
 	}
 }
 
-// recallUsage takes the usage that the journal has, if this process has seen no answer in the history.
-func (s *session) recallUsage(ctx context.Context, req *Request) {
-	if st := &s.track.State; st.calibrated > 0 || st.tokens.At > 0 || len(s.IDs) < 2 || !s.keepsUsage(req) {
-		return
-	}
+// recallUsage takes the usage that the journal has.
+func (s *session) recallUsage(ctx context.Context) {
 	if u, at, err := s.log.Usage(ctx); err == nil && u != nil { // an error means that the rates of the table hold
 		s.recalled = *u
 		s.recalledAt = at + 1
@@ -213,8 +210,10 @@ func (s *session) recallUsage(ctx context.Context, req *Request) {
 // prompt that this chain has sent. What the messages say of other prompts is believed if no call of this process has changed the
 // history before them, and nothing contradicts it.
 func (s *session) calibrate(ctx context.Context, req *Request) {
-	s.recallUsage(ctx, req)
 	st, was := &s.track.State, s.track.State
+	if st.calibrated == 0 && st.tokens.At == 0 && len(s.IDs) > 1 && s.keepsUsage(req) {
+		s.recallUsage(ctx)
+	}
 	if foreign := st.calibrated == 0 && st.list.Equal(st.known()); !foreign || !s.learn(ctx, req, true) {
 		st.tokens = was.tokens
 		s.learn(ctx, req, false)

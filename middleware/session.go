@@ -210,7 +210,9 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.reportRead(ctx, req, &found, err)
+	if err != nil || found.Skipped != nil || found.Gone {
+		s.reportRead(ctx, req, &found, err)
+	}
 	n, same := len(last), found.Entry.Rev == st.Entry.Rev
 	if p := st.pending; !same && p != nil && (found.HasUndone(st.Stored, p.All) || !p.All.Covers(s.Holding(found.All, s.terms(nil)))) {
 		st.pending = nil // another writer was first
@@ -367,9 +369,13 @@ func (s *session) reportChange(ctx context.Context, req *Request, edits edit.Lis
 // result returns the history with the edits that hold. It reuses that of the last call.
 func (s *session) result() edit.Result {
 	st, leftOut := &s.track.State, s.thinking.leftOut
-	if st.result.Spans != nil && st.result.LeftOut.Equal(leftOut) {
+	switch {
+	case st.result.Spans != nil && st.result.LeftOut.Equal(leftOut):
 		st.result.Append(s.History)
 		return st.result
+	case len(st.list)+len(leftOut) == 0:
+		st.result = edit.Result{}
+		return edit.Result{Messages: s.all, Sum: s.LeadSum + s.Sum, Upto: len(s.Body)}
 	}
 	r := s.Apply(s.all, st.list, leftOut, nil, 0)
 	st.keep(r)
