@@ -61,7 +61,7 @@ func History(ctx context.Context, env middleware.Env, history []message.Message)
 // next message of the user; middleware.Request.Force makes it edit before. Package fit does not wait: if a request would
 // not fit, it edits, and its event names who waits.
 //
-// If two processes undo at the same time, both may take the same edit back. The error is [ErrNothing] or [ErrGone], or of kind
+// If two processes undo at the same time, each takes an edit back, the newest first. The error is [ErrNothing] or [ErrGone], or of kind
 // [middleware.Outdated] if others have written to the journal four times meanwhile.
 func Undo(ctx context.Context, env middleware.Env, history []message.Message) (Step, error) {
 	return amend(ctx, env, history, func(l entries.Log) entries.Amendment {

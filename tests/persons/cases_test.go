@@ -377,13 +377,16 @@ func TestUndoAtOnce(t *testing.T) {
 		wg.Wait()
 		all, err := steps.History(t.Context(), env, h)
 		require.NoError(t, err)
-		undone := 0
+		var edits, undone []message.ID
 		for _, s := range all {
+			if s.Kind == "edit" {
+				edits = append(edits, s.ID)
+			}
 			if s.Undone {
-				undone++
+				undone = append(undone, s.ID)
 			}
 		}
-		require.Contains(t, []int{1, 2}, undone, "of the same state, both take the same edit back")
+		require.Equal(t, edits[:2], undone, "each takes an edit back, the newest first")
 
 		for n := range 4 {
 			wg.Go(func() {

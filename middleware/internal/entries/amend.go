@@ -2,6 +2,7 @@ package entries
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -96,8 +97,8 @@ func (l Log) own(name message.ID) Log {
 // amended returns the write of an amended entry at a position, without a base. The step gets an ID if it has none.
 func (l Log) amended(s Stored, a Amendment, step *journal.Step, at int) (w journal.Write, changes bool) {
 	all, changes := a.Apply(s, step, at)
-	if step.ID.IsZero() {
-		step.ID = step.NewID(s.Entry.Rev)
+	if step.ID.IsZero() { // two persons who do the same at once do two things, unlike two processes that make the same edit
+		_, _ = rand.Read(step.ID[:])
 	}
 	e := journal.Entry{
 		Edits: all.Records(), Conversation: l.Name, Thinking: bound.Within(s.Entry.Thinking, s.At),
