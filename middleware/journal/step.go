@@ -50,16 +50,13 @@ type Change struct {
 	Final bool `json:"final,omitempty"`
 }
 
-// NewID returns the ID that belongs to a step on top of an entry, by what it does and its Records.
+// NewID returns the ID that belongs to an edit on top of an entry, or of the step before it: two processes that make the same edit
+// give it the same one. What the Records have is in the revision of their entry.
 func (s *Step) NewID(base message.ID) message.ID {
 	b := append([]byte("laconic step\x00"), base[:]...)
-	own := *s
-	own.ID = message.ID{}
-	b = own.appendTo(b)
-	before := new(Record)
+	b = append(append(b, s.Kind...), s.By...)
 	for _, r := range s.Records {
-		b = r.appendTo(b, before)
-		before = r
+		b = append(b, r.ID[:]...)
 	}
 	sum := sha256.Sum256(b)
 	return message.ID(sum[:len(message.ID{})])

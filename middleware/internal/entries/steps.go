@@ -33,8 +33,8 @@ const keptSteps = 10
 func named(made []journal.Step, base message.ID) []journal.Step {
 	made = slices.Clone(made)
 	for i := range made {
-		m := &made[i]
-		m.ID = m.NewID(base)
+		base = made[i].NewID(base)
+		made[i].ID = base
 	}
 	return made
 }
