@@ -236,7 +236,8 @@ func (s *session) learn(ctx context.Context, req *Request, foreign bool) bool {
 	}
 	sent := func(i int) bool { return i >= from && prompts != nil && prompts[i-from].At > 0 }
 	for i := from; i < len(s.Body); i++ {
-		if foreign && other.Since <= i && i <= st.intact && !sent(i-1) && !s.learnForeign(i, other, source) {
+		asked := foreign && other.Since <= i && i <= st.intact && s.Body[i].Role == message.RoleAssistant && !sent(i-1)
+		if asked && !s.learnForeign(i, other, source) {
 			return false
 		}
 		other.Counted += s.Tokens[i]

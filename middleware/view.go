@@ -56,7 +56,12 @@ func (v *View) Span(i int) Span {
 	return Span{Run: v.session.InHistory(message.Run{First: s.First, Last: s.Last}), Edit: s.Record}
 }
 
-func (v *View) span(i int) edit.Span { return v.result.Span(len(v.session.Lead), i) }
+func (v *View) span(i int) edit.Span {
+	if v.result.Spans != nil {
+		return v.result.Spans[i]
+	}
+	return v.result.Span(len(v.session.Lead), i)
+}
 
 // Original returns message i as it is in the history, or as it is if a fold has added it.
 func (v *View) Original(i int) message.Message {

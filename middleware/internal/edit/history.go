@@ -66,7 +66,7 @@ func (h *History) ProtectionAt(i int) Protection {
 // for messages from the given position on.
 func (h *History) Bound(from int) {
 	for i := from; i < len(h.Body); i++ {
-		if HasPlan(h.Body[i]) {
+		if h.Body[i].Role == message.RoleAssistant && HasPlan(h.Body[i]) {
 			h.Plan = i
 		}
 		if h.Body[i].Role == message.RoleUser {
