@@ -285,7 +285,8 @@ type Unit struct {
 
 // Units divides a history into its units, in order and without gaps. A round ends with
 // its last result before the next assistant message; all messages up to there belong to
-// it. A result without its call is a separate unit.
+// it. While a call has no result, answers without calls do not end it: some APIs accept the
+// result behind them. A result without its call is a separate unit.
 func Units(msgs []Message) []Unit {
 	units := make([]Unit, 0, len(msgs))
 	for i := 0; i < len(msgs); i++ {
@@ -304,14 +305,22 @@ func Units(msgs []Message) []Unit {
 // message at i, or i.
 func lastResult(msgs []Message, i int) int {
 	calls, last := indexOf(&msgs[i]), i
-	for j := i + 1; j < len(msgs) && msgs[j].Role != RoleAssistant; j++ {
-		if msgs[j].Role != RoleTool {
+	open := map[string]bool{} // the calls without a result
+	for _, id := range calls.ids {
+		open[id] = true
+	}
+	for j := i + 1; j < len(msgs); j++ {
+		m := &msgs[j]
+		if m.Role == RoleAssistant && (len(open) == 0 || m.HasCalls()) {
+			break
+		}
+		if m.Role != RoleTool {
 			continue
 		}
-		for r := range msgs[j].Results() {
+		for r := range m.Results() {
 			if calls.find(r.CallID) >= 0 {
 				last = j
-				break
+				delete(open, r.CallID)
 			}
 		}
 	}

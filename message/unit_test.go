@@ -68,9 +68,14 @@ func TestUnits(t *testing.T) {
 			[]message.Unit{round(0, 1)},
 		},
 		{
-			"a result behind another assistant message is an orphan",
-			[]message.Message{message.Assistant(call("a")), say, tool(piece("a"))},
-			[]message.Unit{round(0, 0), one(1), one(2)},
+			"a result behind an answer without calls is that of the open call",
+			[]message.Message{message.Assistant(call("a")), say, tool(piece("a")), say, tool(piece("a"))},
+			[]message.Unit{round(0, 2), one(3), one(4)},
+		},
+		{
+			"a result behind other calls is an orphan",
+			[]message.Message{message.Assistant(call("a")), message.Assistant(call("b")), tool(piece("a"))},
+			[]message.Unit{round(0, 0), round(1, 1), one(2)},
 		},
 		{
 			"a second result of a call belongs to the round",

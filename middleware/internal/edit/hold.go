@@ -76,14 +76,14 @@ func (h *History) splits(it Item, others List) bool {
 		return false
 	}
 	round := it.last
-	for round >= 0 && h.Body[round].Role != message.RoleAssistant {
+	for round >= 0 && !asks(h.Body[round]) {
 		round--
 	}
 	if round < 0 || !contains(it.Runs, round) {
 		return false
 	}
 	end := it.last + 1
-	for end < len(h.Body) && h.Body[end].Role != message.RoleAssistant {
+	for end < len(h.Body) && !asks(h.Body[end]) {
 		end++
 	}
 	unit := message.Units(h.AppendMessages(nil, message.Run{First: round, Last: end - 1}))[0]
@@ -95,12 +95,14 @@ func (h *History) splits(it Item, others List) bool {
 	return false
 }
 
-// LateResult reports whether messages have a result before the next answer of the
-// model: a result of an earlier round.
+// asks reports whether a message is an answer with calls.
+func asks(m *message.Message) bool { return m.Role == message.RoleAssistant && m.HasCalls() }
+
+// LateResult reports whether messages have a result before the next answer with calls: a result of an earlier round.
 func LateResult(msgs []*message.Message) bool {
-	for i := range msgs {
-		if role := msgs[i].Role; role == message.RoleTool || role == message.RoleAssistant {
-			return role == message.RoleTool
+	for _, m := range msgs {
+		if m.Role == message.RoleTool || asks(m) {
+			return m.Role == message.RoleTool
 		}
 	}
 	return false
