@@ -10,12 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
@@ -26,12 +24,11 @@ import (
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
-var update = flag.Bool("update", false, "measure anew, and write the tables of docs/internals/tokens.md")
+var update = flag.Bool("update", false, "count anew, and write the tables of docs/internals/tokens.md")
 
 // TestDocs keeps the tables of docs/internals/tokens.md up to date. What can be computed
-// again is compared. What was measured, on whichever machine, or counted in
-// recorded conversations, which not everybody has, must have the right rows and
-// columns. -update writes all of them.
+// again is compared. What was counted in recorded conversations, which not everybody has,
+// must have the right rows and columns. -update writes both.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	if race.Enabled {
@@ -41,13 +38,11 @@ func TestDocs(t *testing.T) {
 	p.section("errors", errorTable(ownTexts(t)))
 	if !*update {
 		p.like("recorded", errorTable(recordedClasses()))
-		p.like("speed", measuredOn()+speedTable(t, unmeasured))
 		return
 	}
 	if texts := recordedTexts(t); texts != nil {
 		p.section("recorded", errorTable(texts))
 	}
-	p.section("speed", measuredOn()+speedTable(t, fastest))
 	require.NoError(t, os.WriteFile(pageFile, []byte(p.text), 0o600))
 }
 
@@ -57,7 +52,7 @@ type page struct {
 	text string
 }
 
-const pageFile, howToUpdate = "../../docs/internals/tokens.md", "go test ./tokens/bpe -run TestDocs -update -benchtime 0.3s"
+const pageFile, howToUpdate = "../../docs/internals/tokens.md", "go test ./tokens/bpe -run TestDocs -update"
 
 func readPage(t *testing.T) *page {
 	t.Helper()
@@ -93,16 +88,11 @@ func (p *page) section(name, want string) {
 func (p *page) like(name, want string) {
 	p.t.Helper()
 	_, got, _ := p.cut(name)
-	blank := func(text string) string {
-		return figures.ReplaceAllString(measured.ReplaceAllString(text, "Measured"), "| # ")
-	}
+	blank := func(text string) string { return figures.ReplaceAllString(text, "| # ") }
 	require.Equal(p.t, "\n"+blank(want)+"\n", blank(got), "section %q of %s has other rows or columns; run: %s", name, pageFile, howToUpdate)
 }
 
-var (
-	figures  = regexp.MustCompile(`\| [-+0-9][^|\n]*`) // cells that begin with a number
-	measured = regexp.MustCompile(`(?m)^Measured on \d{4}-\d\d-\d\d on .+, with go.+$`)
-)
+var figures = regexp.MustCompile(`\| [-+0-9][^|\n]*`) // cells that begin with a number
 
 // class is texts of one kind.
 type class struct {
@@ -289,93 +279,4 @@ func thousands(n int) string {
 		s = s[:k] + "," + s[k:]
 	}
 	return s
-}
-
-// runner is a counter of which the speed is told.
-type runner struct {
-	name  string
-	count func(text string)
-}
-
-func run(name string, c tokens.Counter) runner {
-	return runner{name, func(text string) { c.Count(text) }}
-}
-
-// speedTable returns the megabytes that each counter counts in a second.
-func speedTable(t *testing.T, measure measure) string {
-	t.Helper()
-	s := sampled(t)
-	texts := []string{s.Prose, s.Code, s.JSON, s.Chinese}
-	rows := []runner{
-		run("`CJK15`", tokens.CJK15),
-		run("`Cautious`", tokens.Cautious),
-		run("`Estimate`", tokens.Estimate{}),
-		run("`bpe`", bpe.Encoding("o200k_base")),
-		{"tiktoken-go", func(text string) { oracle(t, "o200k_base").EncodeOrdinary(text) }},
-	}
-	took := measure(rows, texts)
-	var b strings.Builder
-	b.WriteString("| MB/s | prose | code | JSON | Chinese |\n|---|--:|--:|--:|--:|\n")
-	for i, r := range rows {
-		fmt.Fprintf(&b, "| %s |", r.name)
-		for k, text := range texts {
-			fmt.Fprintf(&b, " %s |", figure(float64(len(text))/1e6/took[i][k].Seconds()))
-		}
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// figure rounds to two digits or more.
-func figure(x float64) string {
-	if x < 10 {
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.0f", x)
-}
-
-// measure returns how long each runner takes for each text.
-type measure func(runners []runner, texts []string) [][]time.Duration
-
-// unmeasured is for who wants the table without the figures.
-func unmeasured(runners []runner, texts []string) [][]time.Duration {
-	took := make([][]time.Duration, len(runners))
-	for i := range took {
-		took[i] = slices.Repeat([]time.Duration{time.Second}, len(texts))
-	}
-	return took
-}
-
-// fastest measures in three rounds, each runner in each of them, so that what
-// else the machine does falls on all of them alike.
-func fastest(runners []runner, texts []string) [][]time.Duration {
-	took := unmeasured(runners, texts)
-	for round := range 3 {
-		for k, text := range texts {
-			for i, r := range runners {
-				result := testing.Benchmark(func(b *testing.B) {
-					for b.Loop() {
-						r.count(text)
-					}
-				})
-				each := result.T / time.Duration(result.N)
-				if round == 0 || each < took[i][k] {
-					took[i][k] = each
-				}
-			}
-		}
-	}
-	return took
-}
-
-// measuredOn returns the line of a page that says where its figures come from.
-func measuredOn() string {
-	processor := "an unknown processor"
-	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if _, rest, ok := strings.Cut(string(info), "model name"); ok {
-			processor, _, _ = strings.Cut(strings.TrimLeft(rest, "\t :"), "\n")
-		}
-	}
-	return fmt.Sprintf("Measured on %s on %s, %d cores, %s/%s, with %s: the fastest of three rounds.\n\n",
-		time.Now().UTC().Format(time.DateOnly), processor, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 
 	"github.com/dlclark/regexp2"
 	"github.com/pkoukk/tiktoken-go-loader/assets"
@@ -16,15 +15,9 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 )
 
-// grammar is an encoding's split, and the pattern it stands for.
-type grammar struct {
-	name    string
-	split   split
-	pattern string
-}
-
-var grammars = []grammar{
-	{"o200k_base", splitO200k, strings.Join([]string{
+// Patterns are the split patterns, as tiktoken-go has them and keeps them to itself.
+var Patterns = map[string]string{
+	"o200k_base": strings.Join([]string{
 		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?`,
 		`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?`,
 		`\p{N}{1,3}`,
@@ -32,9 +25,11 @@ var grammars = []grammar{
 		`\s*[\r\n]+`,
 		`\s+(?!\S)`,
 		`\s+`,
-	}, "|")},
-	{"cl100k_base", splitCL100k, `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`},
+	}, "|"),
+	"cl100k_base": `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
 }
+
+var splits = map[string]split{"o200k_base": splitO200k, "cl100k_base": splitCL100k}
 
 func pieces(s split, text string) []string {
 	var all []string
@@ -70,8 +65,8 @@ func TestSplitAllShort(t *testing.T) {
 		{"spaces", " \t\n\r\u3000/.a1\u0301", 5},
 		{"contractions", "'sSreEvLlmdt A中", 4},
 	}
-	for _, g := range grammars {
-		re := regexp2.MustCompile(g.pattern, regexp2.None)
+	for name, split := range splits {
+		re := regexp2.MustCompile(Patterns[name], regexp2.None)
 		for _, a := range alphabets {
 			if race.Enabled {
 				a.longest = 3
@@ -81,11 +76,11 @@ func TestSplitAllShort(t *testing.T) {
 			n := 0
 			for text := range combinations([]rune(a.symbols), a.longest) {
 				n++
-				if want, got := matches(t, re, text), pieces(g.split, text); !slices.Equal(want, got) {
-					require.Failf(t, "wrong split", "%s: %q is split as %q, want %q", g.name, text, got, want)
+				if want, got := matches(t, re, text), pieces(split, text); !slices.Equal(want, got) {
+					require.Failf(t, "wrong split", "%s: %q is split as %q, want %q", name, text, got, want)
 				}
 			}
-			t.Logf("%s, %s: %d texts", g.name, a.name, n)
+			t.Logf("%s, %s: %d texts", name, a.name, n)
 		}
 	}
 }
@@ -112,8 +107,8 @@ func combinations(symbols []rune, n int) func(yield func(string) bool) {
 func TestSplitAllCharacters(t *testing.T) {
 	t.Parallel()
 	classify()
-	for _, g := range grammars {
-		re := regexp2.MustCompile(g.pattern, regexp2.None)
+	for name, split := range splits {
+		re := regexp2.MustCompile(Patterns[name], regexp2.None)
 		var text strings.Builder
 		for r := range rune(0x110000) {
 			if r >= 0xd800 && r < 0xe000 || r >= 0x10000 && r%61 != 0 || race.Enabled && r%29 != 0 || r == 'ſ' {
@@ -121,11 +116,11 @@ func TestSplitAllCharacters(t *testing.T) {
 			}
 			text.WriteString("a" + string(r) + "B " + string(r) + "1")
 			if text.Len() > 1<<14 {
-				require.Equal(t, matches(t, re, text.String()), pieces(g.split, text.String()), "%s, before %U", g.name, r)
+				require.Equal(t, matches(t, re, text.String()), pieces(split, text.String()), "%s, before %U", name, r)
 				text.Reset()
 			}
 		}
-		require.Equal(t, matches(t, re, text.String()), pieces(g.split, text.String()), g.name)
+		require.Equal(t, matches(t, re, text.String()), pieces(split, text.String()), name)
 	}
 }
 
@@ -139,40 +134,7 @@ func TestSplitLongS(t *testing.T) {
 		"o200k_base":  {"it'ſ", "x"},
 		"cl100k_base": {"it", "'ſ", "x"},
 	} {
-		for _, g := range grammars {
-			if g.name == name {
-				require.Equal(t, want, pieces(g.split, "it'ſx"), name)
-			}
-		}
-	}
-}
-
-func TestClasses(t *testing.T) {
-	t.Parallel()
-	classify()
-	for r := range rune(unicode.MaxRune + 1) {
-		var want class
-		switch {
-		case r == '\r' || r == '\n':
-			want = newline
-		case unicode.IsSpace(r):
-			want = space
-		case unicode.In(r, unicode.Lu, unicode.Lt):
-			want = upper
-		case unicode.Is(unicode.Ll, r):
-			want = lower
-		case unicode.IsLetter(r):
-			want = letter
-		case unicode.IsMark(r):
-			want = mark
-		case unicode.IsNumber(r):
-			want = number
-		default:
-			want = other
-		}
-		if classes[r] != want {
-			require.Failf(t, "wrong class", "%U has class %08b, want %08b", r, classes[r], want)
-		}
+		require.Equal(t, want, pieces(splits[name], "it'ſx"), name)
 	}
 }
 
