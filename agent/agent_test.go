@@ -93,14 +93,6 @@ func TestNewToolPanics(t *testing.T) {
 			func() { run(func(context.Context, string) (string, error) { return "", nil }) },
 			"agent: NewTool: query: the arguments are of type string, want a struct or a map with string keys",
 		},
-		"anything": {
-			func() { run(func(context.Context, any) (string, error) { return "", nil }) },
-			"agent: NewTool: query: the arguments are of type interface {}, want a struct or a map with string keys",
-		},
-		"a pointer": {
-			func() { run(func(context.Context, *query) (string, error) { return "", nil }) },
-			"agent: NewTool: query: the arguments are of type *agent_test.query, want a struct or a map with string keys",
-		},
 		"a channel": {
 			func() { run(func(context.Context, struct{ C chan int }) (string, error) { return "", nil }) },
 			"agent: NewTool: query: ForType(struct { C chan int }): type chan int is unsupported by jsonschema",
@@ -124,34 +116,25 @@ func TestArguments(t *testing.T) {
 		arguments string
 		want      []string // problems; nil: it runs
 	}{
-		"required only": {`{"table": "users"}`, nil},
 		"all": {`{"table": "users", "limit": 10, "level": 255, "fields": ["a"], "where": {"column": "a", "value": null},
 			"labels": {"a": "b"}, "box": [1, 2.5], "since": "2026-01-02T03:04:05Z", "any": [1, "x"]}`, nil},
 		"null where Go has a nil": {`{"table": "users", "fields": null, "where": null, "any": null}`, nil},
-		"repeated field":          {`{"table": "logs", "table": "users"}`, nil},
 		"nothing":                 {``, []string{`"table" is missing, want string`}},
-		"blank":                   {" \n", []string{`"table" is missing, want string`}},
 		"missing":                 {`{}`, []string{`"table" is missing, want string`}},
 		"unknown":                 {`{"table": "users", "rows": 3}`, []string{`"rows" is unknown, want ` + fields}},
 		"case counts":             {`{"Table": "users"}`, []string{`"table" is missing, want string`, `"Table" is unknown, want ` + fields}},
 		"wrong type":              {`{"table": "users", "limit": "10"}`, []string{`"limit" is "10", want integer`}},
-		"null":                    {`{"table": null}`, []string{`"table" is null, want string`}},
 		"fraction":                {`{"table": "users", "limit": 1.5}`, []string{`"limit" is 1.5, want integer`}},
 		"integer to JSON, not to Go": {
 			`{"table": "users", "limit": 5.0}`,
 			[]string{`"limit" is number 5.0, want int`},
 		},
 		"too large":       {`{"table": "users", "level": 256}`, []string{`"level" is 256, want at most 255`}},
-		"negative":        {`{"table": "users", "level": -1}`, []string{`"level" is -1, want at least 0`}},
 		"not an array":    {`{"table": "users", "fields": "a"}`, []string{`"fields" is "a", want array of string or null`}},
-		"item":            {`{"table": "users", "fields": ["a", 2, true]}`, []string{`"fields[1]" is 2, want string`, `"fields[2]" is true, want string`}},
 		"too few items":   {`{"table": "users", "box": [1]}`, []string{"validating root: validating /properties/box: minItems: array length 1 is less than 2"}},
 		"nested missing":  {`{"table": "users", "where": {"value": 1}}`, []string{`"where.column" is missing, want string`}},
-		"nested any":      {`{"table": "users", "where": {"column": "a"}}`, []string{`"where.value" is missing, want any value`}},
 		"nested unknown":  {`{"table": "users", "where": {"column": "a", "value": 1, "op": "="}}`, []string{`"where.op" is unknown, want "column", "value"`}},
-		"value of a map":  {`{"table": "users", "labels": {"a": 1}}`, []string{`"labels.a" is 1, want string`}},
 		"several at once": {`{"limit": "x", "rows": 1}`, []string{`"table" is missing, want string`, `"limit" is "x", want integer`, `"rows" is unknown, want ` + fields}},
-		"not an object":   {`["users"]`, []string{`the value is ["users"], want object`}},
 		"not JSON":        {`{"table": `, []string{`not valid JSON (unexpected end of JSON input), want a JSON object`}},
 		"more behind it":  {`{"table": "users"} {}`, []string{`not valid JSON (invalid character '{' after top-level value), want a JSON object`}},
 		"a bad date": {

@@ -133,18 +133,11 @@ func TestRecallParts(t *testing.T) {
 		"in what is no letter": {args{"handle": broken, "column": 3}, "[lines 1-1 of 1 of " + broken + "]\n\\xbfb and much that is text"},
 		"all that fits":        {args{"handle": log}, "[lines 1-93 of 900 of " + log + "; more: from=94]\n" + strings.TrimSuffix(numbered(93), "\n")},
 		"lines":                {args{"handle": log, "from": 499, "to": 501}, "[lines 499-501 of 900 of " + log + "]\nline 499\nline 500: ERROR\nline 501"},
-		"from":                 {args{"handle": log, "from": 899}, "[lines 899-900 of 900 of " + log + "]\nline 899\nline 900"},
-		"to":                   {args{"handle": log, "to": 2}, "[lines 1-2 of 900 of " + log + "]\nline 1\nline 2"},
-		"to too far":           {args{"handle": log, "from": 900, "to": 5000}, "[lines 900-900 of 900 of " + log + "]\nline 900"},
 		"search":               {args{"handle": log, "search": "ERROR"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
 		"pattern":              {args{"handle": log, "pattern": "line (1|3|9|900)$"}, "[4 matching in lines 1-900 of 900 of " + log + "]\n1: line 1\n2- line 2\n3: line 3\n4- line 4\n5- line 5\n--\n7- line 7\n8- line 8\n9: line 9\n10- line 10\n11- line 11\n--\n898- line 898\n899- line 899\n900: line 900"},
-		"end of a line":        {args{"handle": log, "pattern": "(?i)error$"}, "[1 matching in lines 1-900 of 900 of " + log + "]\n498- line 498\n499- line 499\n500: line 500: ERROR\n501- line 501\n502- line 502"},
 		"in some lines":        {args{"handle": log, "search": "line 90", "from": 91, "to": 899}, "[no match in lines 91-899 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"no match":             {args{"handle": log, "search": "error"}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"long line":            {args{"handle": long}, "[lines 1-3 of 3 of " + long + "]\nshort\n" + line[:125] + " […4084 more bytes: from=2 column=126]\nlast"},
-		"the long line":        {args{"handle": long, "from": 2, "to": 2}, "[lines 2-2 of 3 of " + long + "]\n" + line[:660] + " […3549 more bytes: from=2 column=661]"},
-		"its middle":           {args{"handle": long, "from": 2, "column": 2102}, "[lines 2-3 of 3 of " + long + "]\n" + line[2101:2761] + " […1448 more bytes: from=2 column=2762]\nlast"},
-		"in a letter":          {args{"handle": long, "from": 2, "to": 2, "column": 4206}, "[lines 2-2 of 3 of " + long + "]\né\"},"},
 		"in a long line": {args{"handle": long, "search": "99"}, "[1 matching in lines 1-3 of 3 of " + long + "]\n1- short\n2 (column 2075): " + line[2074:2199] +
 			" […2010 more bytes: from=2 column=2200]\n3- last"},
 		"no room for a line beside": {args{"handle": tight, "search": "m"}, "[7 matching in lines 1-9 of 9 of " + tight + "]\n" + strings.TrimSuffix(labelled, "\n")},
@@ -190,23 +183,18 @@ func TestRecallProblems(t *testing.T) {
 	}{
 		"malformed":        {args{"handle": "../../etc/passwd"}, `[handle "../../etc/passwd" has other characters than the letters a to z, want 12 letters a to z as in the placeholder]`},
 		"mistyped":         {args{"handle": gone[:11] + "a"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]`},
-		"mistyped upper":   {args{"handle": "RECALL " + strings.ToUpper(gone[:11]) + "A"}, `[handle "` + gone[:11] + `a" is mistyped: its last letter does not fit the others, want 12 letters a to z as in the placeholder]`},
-		"empty handle":     {args{"handle": ""}, `[handle "" is empty, want 12 letters a to z as in the placeholder]`},
 		"unknown":          {args{"handle": gone}, "[nothing is kept under " + gone + ": it was given up since, or never put into this archive; call the tool that gave it again]"},
 		"another tenant's": {args{"handle": foreign.String()}, "[nothing is kept under " + foreign.String() + ": it was given up since, or never put into this archive; call the tool that gave it again]"},
 		"binary":           {args{"handle": image.String(), "search": "x"}, "[" + image.String() + " is binary and cannot be shown: image/png, 25 bytes, beginning with 89 50 4e 47 0d 0a 1a 0a 00 00 00 0d 49 48 44 52]"},
-		"no type":          {args{"handle": keep(t, s, "\x00")}, "[" + keep(t, s, "\x00") + " is binary and cannot be shown: of unknown type, 1 bytes, beginning with 00]"},
 		"mostly broken":    {args{"handle": keep(t, s, "ab\xff\xfe")}, "[" + keep(t, s, "ab\xff\xfe") + " is binary and cannot be shown: of unknown type, 4 bytes, beginning with 61 62 ff fe]"},
 		"empty":            {args{"handle": empty, "from": 7, "search": "x"}, "[the content is empty]"},
 		"negative":         {args{"handle": log, "from": -3}, "[from=-3 to=0 column=0: want numbers from 1]"},
 		"behind the end":   {args{"handle": log, "from": 901}, "[from=901 is behind the end: " + log + " has 900 lines]"},
 		"backwards":        {args{"handle": log, "from": 7, "to": 5}, "[from=7 is behind to=5]"},
 		"no such column":   {args{"handle": log, "from": 7, "column": 7}, "[column=7 is behind the end of line 7 of " + log + ", which has 6 bytes]"},
-		"nor in the first": {args{"handle": log, "column": 1 << 60, "to": 1 << 62}, "[column=1152921504606846976 is behind the end of line 1 of " + log + ", which has 6 bytes]"},
 		"both":             {args{"handle": log, "search": "a", "pattern": "b"}, "[search and pattern are both given, want one of them]"},
 		"two lines":        {args{"handle": log, "search": "line 1\nline 2"}, "[search has a line break, want text that stands in one line]"},
 		"no RE2":           {args{"handle": log, "pattern": "a(?=\x07)"}, "[pattern: error parsing regexp: invalid or unsupported Perl syntax: `(?=`; want RE2 syntax, or plain text in search]"},
-		"control":          {args{"handle": log, "pattern": "\x07("}, "[pattern: error parsing regexp: missing closing ): `" + `\x07` + "(`; want RE2 syntax, or plain text in search]"},
 		"long":             {args{"handle": log, "pattern": strings.Repeat("x", 500)}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"too long":         {args{"handle": log, "pattern": strings.Repeat("(", 501)}, "[pattern has 501 bytes, want at most 500]"},
 	} {
@@ -261,13 +249,6 @@ func TestRecallFromAStoreThatFails(t *testing.T) {
 
 	answer := ask(t, agent.Recall(failing{err: fmt.Errorf("store: get: %w", store.ErrDamaged)}, agent.RecallOptions{}), args{"handle": h})
 	require.Equal(t, "[what is kept under "+h+" is damaged; call the tool that gave it again]", answer)
-
-	s := store.NewMemory(0)
-	h = keep(t, s, numbered(10))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = agent.Recall(s, agent.RecallOptions{}).Call(ctx, `{"handle": "`+h+`", "search": "x"}`)
-	require.ErrorIs(t, err, context.Canceled)
 }
 
 // goneAway is a store whose caller goes while it looks.

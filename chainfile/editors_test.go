@@ -25,17 +25,10 @@ func TestMicrocompactErrors(t *testing.T) {
 	const use = "chain:\n  - use: microcompact\n    "
 	for text, want := range map[string]string{
 		"limit: 0":                         `c:3:12: chain[0].limit is 0, want a whole number, 1 or more, or off`,
-		"limit: none":                      `c:3:12: chain[0].limit is the text "none", want a whole number, 1 or more, or off`,
-		"limit: false":                     `c:3:12: chain[0].limit is false, want a whole number, 1 or more, or off`,
-		"limit: [1]":                       `c:3:12: chain[0].limit is a list, want a whole number, 1 or more, or off`,
 		"limit: {result: 5}":               `c:3:13: chain[0].limit.result is no key here (did you mean results?); the keys here are results, arguments, text`,
-		"limit: {text: 1.5}":               `c:3:19: chain[0].limit.text is 1.5, want a whole number, 1 or more, or off`,
 		"fresh_share: 25":                  `c:3:18: chain[0].fresh_share is 25, want a number above 0 and at most 1, or off`,
-		"fresh_share: 0":                   `c:3:18: chain[0].fresh_share is 0, want a number above 0 and at most 1, or off`,
-		"fresh_share: 1e-9":                `c:3:18: chain[0].fresh_share is 1e-9, want a number above 0 and at most 1, or off`,
 		"batch: 5":                         `c:3:12: chain[0].batch is 5, want a map with results or tokens`,
 		"batch: {tokens: -1}":              `c:3:21: chain[0].batch.tokens is -1, want a whole number, 0 or more`,
-		"digest: -1":                       `c:3:13: chain[0].digest is -1, want a whole number, 1 or more, or none`,
 		"protect: Skill":                   `c:3:14: chain[0].protect is the text "Skill", want a list of tools, as [one, another]`,
 		"keep: 5":                          `c:3:5: chain[0].keep is no key here; the keys here are use, trigger, keep_rounds, limit, protect, batch, digest, fresh_share, fresh_tokens, min_calls, strict`,
 		"limit: off\n    fresh_share: off": `c:3:12: chain[0].limit cannot be: nothing could ever be shortened: want a limit for results, arguments or text, or a fresh_share`,
@@ -50,13 +43,11 @@ func TestTrimErrors(t *testing.T) {
 	for entry, want := range map[string]string{
 		"strategy: oldset":              `c:1:31: chain[0].strategy is "oldset" (did you mean oldest?), want hybrid, middle or oldest`,
 		"strategy: 5":                   `c:1:31: chain[0].strategy is 5, want hybrid, middle or oldest`,
-		"threshold: 90":                 `c:1:32: chain[0].threshold is 90, want a number above 0 and at most 1`,
 		"target: 0.9":                   `c:1:29: chain[0].target cannot be: target is 0.9 of the room and threshold 0.9, want a target below the threshold, or messages would go on each call`,
 		"warning: 0.95":                 `c:1:30: chain[0].warning cannot be: warning is 0.95 of the room and threshold 0.9, want a warning no later than the threshold`,
 		"target_tokens: 0":              `c:1:36: chain[0].target_tokens is 0, want a whole number, 1 or more`,
 		"target: 0.5, target_tokens: 1": `c:1:29: chain[0].target cannot be: target and target_tokens are given, want one of them`,
 		"interval: 5":                   `c:1:31: chain[0].interval is 5, want a length of time, as 5s or 1m30s`,
-		"interval: soon":                `c:1:31: chain[0].interval is the text "soon", want a length of time, as 5s or 1m30s`,
 		"interval: -5s":                 `c:1:31: chain[0].interval is the text "-5s", want a length of time, as 5s or 1m30s`,
 		"note: ' '":                     `c:1:27: chain[0].note cannot be: note is " ", want some text, or "" for no note`,
 		"keep: 5":                       `c:1:21: chain[0].keep is no key here; the keys here are use, for, strategy, trigger, warning, threshold, target, target_tokens`,
@@ -107,11 +98,8 @@ func TestDatabase(t *testing.T) {
 func TestDatabaseErrors(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"journal: folder":        "c:1:10: journal is neither memory nor the URL of a database, want memory, sqlite:PATH, postgres://…, redis://…",
 		"journal: 5":             "c:1:10: journal is 5, want text: put it in quotes",
 		"journal: mysql://a:s@h": "c:1:10: journal names a database for which the program has no driver (it has postgres, postgresql",
-		"archive: 'etcd://h'":    "c:1:10: archive names a database for which the program has no driver",
-		"scope: 5":               "c:1:8: scope is 5, want text: put it in quotes",
 	} {
 		_, err := chainfile.Parse("c", []byte(in+clears))
 		require.ErrorContains(t, err, want)
@@ -120,7 +108,6 @@ func TestDatabaseErrors(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "no", "folder", "x.db")
 	for in, want := range map[string]string{
 		"journal: 'sqlite:" + missing + "'":                             "c:1:10: journal cannot be opened: ",
-		"archive: postgres://u:secret@127.0.0.1:1/d":                    "c:1:10: archive cannot be opened: ",
 		"journal: postgres://u:sec%72et@127.0.0.1:99999/d":              "c:1:10: journal cannot be opened: ",
 		"journal: memory\narchive: 'postgres://u:secret@127.0.0.1:1/d'": "c:2:10: archive cannot be opened: ",
 	} {
@@ -205,10 +192,7 @@ func TestArchive(t *testing.T) {
 func TestArchiveErrors(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"archive: 5":       `c:1:10: archive is 5, want text: put it in quotes`,
-		"archive: true":    `c:1:10: archive is true, want text: put it in quotes`,
-		"archive: ''":      `c:1:10: archive is empty, want some text, or leave the key out`,
-		"archive: {at: x}": `c:1:10: archive is a map, want text`,
+		"archive: ''": `c:1:10: archive is empty, want some text, or leave the key out`,
 	} {
 		_, err := chainfile.Parse("c", []byte(in+"\nchain: [{use: contextedit}]"))
 		require.Error(t, err)

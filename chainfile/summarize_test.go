@@ -70,9 +70,6 @@ func TestSummarizeErrors(t *testing.T) {
 		"strategy: rules":                     `strategy is "rules", which is a writer, want by: rules, and here whole, whole_by_system,`,
 		"by: rules, model: gpt-5-mini":        `model is for a model that writes, and here rules do, want by: model in the same entry, or leave the key out`,
 		"task: Be brief.":                     `task is for a model that writes`,
-		"sections: [Done]":                    `sections is for a model that writes`,
-		"retries: 1":                          `retries is for a model that writes`,
-		"pass_params: false":                  `pass_params is for a model that writes`,
 		"timeout: 90s":                        `timeout is for a model that writes`,
 		"no_fallback: true":                   `no_fallback is for a model that writes`,
 		"strategy: {chunks: 0}":               `strategy.chunks is 0, want a whole number, 1 or more`,
@@ -81,7 +78,6 @@ func TestSummarizeErrors(t *testing.T) {
 		"strategy: {since: yesterday}":        `strategy.since is the text "yesterday", want a time,`,
 		"role: tool":                          `role is "tool", want user, system or assistant`,
 		"mode: fresh":                         `mode is no key here`,
-		"timeout: 5":                          `timeout is 5, want a time span above 0, as 90s or 2m`,
 		"timeout: -5s":                        `timeout is the text "-5s", want a time span above 0`,
 		"header: ' '":                         `header cannot be: the header is blank, want a visible text`,
 		"by: model, sections: ['1.']":         `sections cannot be: heading 0 of sections is "1.", want a heading with letters`,
@@ -136,9 +132,7 @@ func TestOptionsOfOthers(t *testing.T) {
 		"no_retry: true":                           {NoRetry: true},
 	})
 	reads(t, trimKeys, map[string]trim.Options{
-		"strategy: middle":      {Strategy: "middle"},
 		"warning: 0.3":          {Warning: 0.3},
-		"threshold: 0.5":        {Threshold: 0.5},
 		"target: 0.2":           {Target: 0.2},
 		"target_tokens: 500":    {TargetTokens: 500},
 		"preserve_start: none":  {PreserveStart: -1},
@@ -156,9 +150,7 @@ func TestOptionsOfOthers(t *testing.T) {
 	reads(t, microcompactKeys, map[string]microcompact.Options{
 		"keep_rounds: none":                {KeepRounds: -1},
 		"limit: 150":                       {Limit: microcompact.Limits{Results: 150}},
-		"limit: off":                       {Limit: microcompact.Limits{Results: -1}},
 		"limit: {results: off, text: 100}": {Limit: microcompact.Limits{Results: -1, Text: 100}},
-		"limit: {arguments: 200}":          {Limit: microcompact.Limits{Arguments: 200}},
 		"protect: [search]":                {Protect: []string{"search"}},
 		"batch: {results: 9}":              {Batch: microcompact.Batch{Results: 9}},
 		"batch: {tokens: 30}":              {Batch: microcompact.Batch{Tokens: 30}},
