@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/codec"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -54,25 +53,6 @@ func apply(t require.TestingT, chain middleware.Middleware, b *codec.Body) *midd
 	return out
 }
 
-func TestUneditedBytes(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, f *codec.Format) {
-		t.Parallel()
-		for seed := range *bodies {
-			text := newGenerator(f, seed).body()
-			require.True(t, json.Valid([]byte(text)), "%s", text)
-			b, err := f.Decode([]byte(text))
-			require.NoError(t, err, "seed %d: %s", seed, text)
-			require.NoError(t, message.Check(b.Request().Messages), "seed %d: %s", seed, text)
-			require.Equal(t, 500, b.MaxTokens)
-			require.Equal(t, f == codec.Ollama, b.Window == 9000)
-			got, err := b.Encode(b.Request())
-			require.NoError(t, err)
-			require.Equal(t, text, got, "seed %d", seed)
-		}
-	})
-}
-
 // What a chain has made of a body is what is read from the JSON that is sent, and all that was not edited is the same.
 func TestEditedBodies(t *testing.T) {
 	t.Parallel()
@@ -83,9 +63,15 @@ func TestEditedBodies(t *testing.T) {
 			for name, chain := range chains() {
 				text := newGenerator(f, seed).body()
 				b, err := f.Decode([]byte(text))
+				require.NoError(t, err, "seed %d: %s", seed, text)
+				require.Equal(t, 500, b.MaxTokens)
+				require.Equal(t, f == codec.Ollama, b.Window == 9000)
+				require.NoError(t, message.Check(b.Request().Messages), "seed %d: %s", seed, text)
+				got, err := b.Encode(b.Request())
 				require.NoError(t, err)
+				require.Equal(t, text, got, "seed %d: unedited, it is sent byte for byte", seed)
 				req := apply(t, chain, b)
-				got, err := b.Encode(req)
+				got, err = b.Encode(req)
 				require.NoError(t, err, "seed %d, %s: %s", seed, name, text)
 				if got == text {
 					continue
@@ -324,39 +310,4 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Recorded conversations, written in each format: unedited they are read and written byte for byte, and what a chain has
-// edited is read as the view.
-func TestRecorded(t *testing.T) {
-	t.Parallel()
-	for _, file := range recorded.Files(t) {
-		read, edited := 0, 0
-		for line := range recorded.Some(t, file) {
-			var c recorded.Conversation
-			require.NoError(t, json.Unmarshal(line, &c))
-			for _, f := range codec.Formats() {
-				text, err := f.Write("m", c.History(), nil)
-				if err != nil { // arguments that are not JSON have no place in some formats
-					continue
-				}
-				b, err := f.Decode([]byte(text))
-				require.NoError(t, err, c.ID)
-				got, err := b.Encode(b.Request())
-				require.NoError(t, err)
-				require.True(t, got == text, "%s, %s", f.Name, c.ID) //nolint:testifylint // they are long
-				read++
-				if f == codec.Gemini || message.Check(b.Request().Messages) != nil {
-					continue // calls of the current turn are put back
-				}
-				req := apply(t, chains()["rewrites"], b)
-				if got, err = b.Encode(req); err == nil && got != text {
-					edited++
-					compareView(t, f, req, got, c.ID)
-				}
-			}
-		}
-		require.Positive(t, read, file)
-		t.Logf("%s: %d bodies, %d edited", file, read, edited)
-	}
 }

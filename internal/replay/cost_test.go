@@ -60,21 +60,7 @@ func TestCostOfPrompts(t *testing.T) {
 			[]*middleware.Request{prompt(ten, "abcdef", ten), prompt(ten, "abXY", ten, ten)},
 			[]spent{{wrote: 26}, {read: 12, wrote: 22}},
 		}, // 10 and "ab"; "XY" and twice 10
-		{
-			"a removed message ends the common beginning",
-			Options{},
-			0,
-			[]*middleware.Request{prompt(ten, "abc", ten), prompt(ten, ten)},
-			[]spent{{wrote: 23}, {read: 10, wrote: 10}},
-		},
 		{"a repeated prompt is read", Options{}, 0, []*middleware.Request{prompt(ten), prompt(ten)}, []spent{{wrote: 10}, {read: 10}}},
-		{
-			"only the prompt before is cached",
-			Options{},
-			0,
-			[]*middleware.Request{prompt("abc", ten), prompt("xyz"), prompt("abc", ten)},
-			[]spent{{wrote: 13}, {wrote: 3}, {wrote: 13}},
-		},
 		{
 			"the cache has whole blocks",
 			Options{Block: 4},

@@ -12,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/calls"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -273,23 +271,10 @@ func requireViews(t *testing.T, talk *Conversation, chain Chain) {
 	require.Equal(t, []int{r.Tokens.Sum, r.Freed, r.Edits}, []int{sum, freed, edits}, "%s: the sums of the calls are those of the result", chain.Name)
 }
 
-// TestChangesGiveThePrompts checks the baselines with made and recorded conversations.
+// TestChangesGiveThePrompts checks the baselines.
 func TestChangesGiveThePrompts(t *testing.T) {
 	t.Parallel()
 	for _, chain := range Baselines() {
 		requireViews(t, working(60), chain)
-	}
-	recorded.Files(t) // skips the rest without recordings
-	n := 0
-	for line := range recorded.Lines(t, "conversations.jsonl.gz") {
-		n++
-		if n%soak.Nth(36, 12) != 0 || testing.Short() {
-			continue
-		}
-		c, err := conversation(line)
-		require.NoError(t, err)
-		for _, chain := range Baselines() {
-			requireViews(t, c, chain)
-		}
 	}
 }

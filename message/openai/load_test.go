@@ -144,9 +144,6 @@ func TestBody(t *testing.T) {
 			m[2] = message.Assistant(message.ToolCall{ID: "a", Name: "sh", Arguments: `{"input": "…"}`}, m[2].Parts[1])
 			return m, tools
 		}, replaced(`"input": "make"`, `"input": "…"`)},
-		"a round removed": {func(m list, tools []message.ToolDef) (list, []message.ToolDef) {
-			return slices.Concat(m[:2], m[5:]), tools
-		}, without(4, 7, "")},
 		"a fold": {func(m list, tools []message.ToolDef) (list, []message.ToolDef) {
 			return slices.Concat(m[:2], list{message.Assistant(message.Text{Text: "a"}, message.Text{Text: "b"})}, m[6:]), tools
 		}, without(4, 8, `  {"role":"assistant","content":"a\nb"},`+"\n")},
