@@ -13,8 +13,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
-// within is what the package gives to packages of this module only.
-
 func id(n byte) message.ID { return message.ID{n} }
 
 func entry(rev byte) journal.Entry {

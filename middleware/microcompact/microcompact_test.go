@@ -155,7 +155,6 @@ func TestDefaultBatch(t *testing.T) {
 		"a cached model":               {model: "claude-sonnet-4-5", least: 5000},
 		"a small window":               {model: "claude-sonnet-4-5", budget: &middleware.Budget{Window: 22_000, Reserve: 2000}, least: 2000},
 		"an unknown model":             {model: "local"},
-		"no model":                     {},
 		"a model that is not cached":   {model: "gpt-4"},
 		"a cached model, but each one": {model: "claude-sonnet-4-5", batch: microcompact.Batch{Results: 1}},
 	} {
@@ -244,17 +243,14 @@ func TestConformance(t *testing.T) {
 		"defaults":           {},
 		"the seed":           {Limit: microcompact.Limits{Results: 200, Arguments: 200, Text: 200}},
 		"nothing kept":       {KeepRounds: -1, Limit: all},
-		"arguments alone":    {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Arguments: 5}},
 		"text alone":         {KeepRounds: 1, Limit: microcompact.Limits{Results: -1, Text: 5}},
 		"a tool protected":   {KeepRounds: -1, Limit: all, Protect: []string{"read_file"}},
 		"in batches, strict": {KeepRounds: 1, Limit: all, Batch: microcompact.Batch{Results: 2}, Strict: true},
 		"in batches, tokens": {KeepRounds: 1, Limit: all, Batch: microcompact.Batch{Results: 9, Tokens: 300}},
-		"a low trigger":      {Trigger: low, KeepRounds: 1},
 		"if it is worth it":  {Trigger: trigger.All(low, trigger.Reclaims(100)), KeepRounds: 1, Limit: all},
 		"not on each call":   {KeepRounds: 1, Limit: all, MinCalls: 3},
 		"new results":        {Limit: microcompact.Limits{Results: -1}, FreshShare: 1e-9},
 		"with facts":         {KeepRounds: 1, Digest: 40},
-		"with few facts":     {KeepRounds: -1, Limit: all, Digest: 5, Batch: microcompact.Batch{Tokens: 200}},
 		"no new results":     {KeepRounds: 1, FreshShare: -1},
 	}
 	for name, opts := range soak.Some(race.Some(cases, "the seed", "new results"), 3) {
@@ -279,14 +275,11 @@ func TestFreshTokens(t *testing.T) {
 		size    int // of the result
 		most    int // tokens that are left; 0: all
 	}{
-		"with an archive":      {archive, microcompact.Options{}, 60_000, 8000},
-		"as large as it may":   {archive, microcompact.Options{}, 7900, 0},
-		"without one":          {nil, microcompact.Options{}, 60_000, 0},
-		"given":                {nil, microcompact.Options{FreshTokens: 3000}, 60_000, 3000},
-		"no limit":             {archive, microcompact.Options{FreshTokens: -1}, 60_000, 0},
-		"new results are kept": {archive, microcompact.Options{FreshShare: -1}, 60_000, 0},
-		"no share":             {archive, microcompact.Options{FreshShare: -1, FreshTokens: 2000}, 60_000, 2000},
-		"the smaller one":      {archive, microcompact.Options{FreshShare: 0.001}, 60_000, 1000},
+		"with an archive": {archive, microcompact.Options{}, 60_000, 8000},
+		"without one":     {nil, microcompact.Options{}, 60_000, 0},
+		"given":           {nil, microcompact.Options{FreshTokens: 3000}, 60_000, 3000},
+		"no share":        {archive, microcompact.Options{FreshShare: -1, FreshTokens: 2000}, 60_000, 2000},
+		"the smaller one": {archive, microcompact.Options{FreshShare: 0.001}, 60_000, 1000},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

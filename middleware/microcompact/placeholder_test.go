@@ -26,34 +26,21 @@ func TestShortArguments(t *testing.T) {
 		want     string // "": stays
 	}{
 		{"at the limit", `{"a":"` + x + `"}`, 108, ""},
-		{"above it", `{"a":"` + x + `"}`, 107, `{"a":"[truncated: 100 chars]"}`},
 		{"a value of 60 and one of 61", `{"a":"` + x[:60] + `","b":"` + x[:61] + `"}`, 120, `{"a":"` + x[:60] + `","b":"[truncated: 61 chars]"}`},
-		{"the same keys in their order", `{"z":"` + x + `","a":1,"m":"` + x + `","":null}`, 100, `{"z":"[truncated: 100 chars]","a":1,"m":"[truncated: 100 chars]","":null}`},
-		{"keys twice", `{"a":"` + x + `","a":"` + x + `"}`, 100, `{"a":"[truncated: 100 chars]","a":"[truncated: 100 chars]"}`},
 		{"still too long", `{"a":"` + x + `"}`, 29, `{"truncated": 108}`},
 		{"short values, too many", `{"a":"` + x[:60] + `","b":"` + x[:60] + `"}`, 100, `{"truncated": 135}`},
 		{"would be longer", `{"a":1}`, 3, ""},
-		{"as long", `{"a":12345678901}`, 3, ""},
 		{"white space alone", `{ "a" : ` + strings.Repeat(" ", 100) + `[1, 2] }`, 20, `{"a":[1, 2]}`},
 		{"an empty object", "{" + strings.Repeat("\n", 100) + "}", 20, "{}"},
 		{"nested", `{"a":{"b":[1,"` + x + `",{"c":"}]"}]},"d":[],"e":{}}`, 100, `{"a":"[truncated: 123 chars]","d":[],"e":{}}`},
 		{"a huge number", `{"n":` + strings.Repeat("9", 100) + `,"m":-12e-7}`, 60, `{"n":"[truncated: 100 chars]","m":-12e-7}`},
-		{"a long integer stays as it is", `{"n":12345678901234567890,"a":"` + x + `"}`, 100, `{"n":12345678901234567890,"a":"[truncated: 100 chars]"}`},
-		{"literals", `{"a":true,"b":false,"c":null,"d":"` + x + `"}`, 100, `{"a":true,"b":false,"c":null,"d":"[truncated: 100 chars]"}`},
 		{"escaped quotes and brackets", `{"a\"}":"` + x + `\"}\\","b":"\\"}`, 100, `{"a\"}":"[truncated: 103 chars]","b":"\\"}`},
-		{"Chinese", `{"文":"` + strings.Repeat("好", 61) + `"}`, 60, `{"文":"[truncated: 61 chars]"}`},
-		{"Chinese within the limit of values", `{"文":"` + strings.Repeat("好", 60) + `"}`, 68, ""},
 		{"escapes are characters", `{"a":"` + strings.Repeat(`\u4f60`, 60) + `"}`, 400, ""},
-		{"sixty escapes stay", `{"a":"` + strings.Repeat(`\n`, 60) + `","b":"` + x + `"}`, 200, `{"a":"` + strings.Repeat(`\n`, 60) + `","b":"[truncated: 100 chars]"}`},
 		{"a pair of surrogates is one", `{"a":"` + strings.Repeat(`\ud83d\ude00`, 61) + `"}`, 200, `{"a":"[truncated: 61 chars]"}`},
-		{"half a pair is one", `{"a":"` + strings.Repeat(`\ud83d`, 61) + `"}`, 200, `{"a":"[truncated: 61 chars]"}`},
-		{"emoji", `{"a":"` + strings.Repeat("😀", 61) + `"}`, 60, `{"a":"[truncated: 61 chars]"}`},
 		{"bytes that are no text", `{"a":"` + strings.Repeat("\xff", 100) + `"}`, 60, `{"a":"[truncated: 100 chars]"}`},
 		{"a list", "[" + strings.Repeat("1,", 50) + "1]", 60, `{"truncated": 103}`},
 		{"no JSON", `{"a":"` + x, 60, `{"truncated": 106}`},
-		{"two objects", `{"a":"` + x + `"}{}`, 60, `{"truncated": 110}`},
 		{"nothing", "", 1, ""},
-		{"white space", strings.Repeat(" ", 100), 60, `{"truncated": 100}`},
 		{"deeper than encoding/json goes", `{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, 60, `{"truncated": 40006}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -200,15 +187,10 @@ func TestEnds(t *testing.T) {
 		limit int
 	}{
 		"one long line":           {strings.Repeat("x", 50_000), 1000},
-		"Chinese":                 {strings.Repeat("构建失败，退出状态二。", 2000), 1000},
 		"emoji":                   {strings.Repeat("😀👍🏽", 5000), 1000},
-		"bytes that are no text":  {strings.Repeat("\xff\x80\x81", 9000), 1000},
 		"a long line at each end": {strings.Repeat("x", 9000) + numbered(100) + strings.Repeat("y", 9000), 1000},
-		"head light, tail dense":  {strings.Repeat("hello ", 5000) + strings.Repeat("你好。", 5000), 1000},
 		"carriage returns":        {strings.ReplaceAll(numbered(2000), "\n", "\r\n"), 1000},
-		"JSON":                    {"{" + strings.Repeat(`"key":"value",`, 5000) + `"last":1}`, 1000},
 		"empty lines":             {strings.Repeat("\n", 50_000), 1000},
-		"a limit of few":          {numbered(2000), 60},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +211,6 @@ func TestEndsStays(t *testing.T) {
 		limit int
 	}{
 		"nothing":              {"", 10},
-		"at the limit":         {strings.Repeat("x", 400), 100},
 		"no room for the mark": {strings.Repeat("x", 400), 5},
 		"no tokens at all":     {strings.Repeat("x", 404), 0},
 	} {
@@ -271,10 +252,8 @@ func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	for want, g := range map[string]removed{
 		"[truncated: 0 chars]":                   {},
-		"[truncated: 201 chars]":                 {chars: 201},
 		"[truncated: 1 attachment]":              {attachments: 1},
 		"[truncated: 7 chars, 2 attachments]":    {chars: 7, attachments: 2},
-		"[truncated here: 7 chars]":              {chars: 7, middle: true},
 		"[truncated here: 7000 chars, 1 line]":   {chars: 7000, lines: 1, middle: true},
 		"[truncated here: 7000 chars, 90 lines]": {chars: 7000, lines: 90, middle: true},
 	} {
@@ -285,8 +264,7 @@ func TestPlaceholder(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	for want, r := range map[string]Report{
-		"":         {},
-		"1 result": {Results: 1},
+		"": {},
 		"2 results, the arguments of 3 calls and 4 texts": {Results: 2, Arguments: 3, Texts: 4},
 		"the arguments of 1 call and 1 text":              {Arguments: 1, Texts: 1},
 	} {

@@ -149,14 +149,11 @@ func TestCold(t *testing.T) {
 	}{
 		{"no times", 0, 0, marked, 0, false},
 		{"warm", 4 * time.Minute, time.Minute, marked, 0, false},
-		{"expired", 6 * time.Minute, time.Minute, marked, 0, true},
 		{"a slow tool", 6 * time.Minute, 0, marked, 0, true},
 		{"only the result has a time", 0, 6 * time.Minute, marked, 0, true},
 		{"the provider may keep it longer", 6 * time.Minute, 0, auto, 0, false},
-		{"it has expired by then as well", 61 * time.Minute, 0, auto, 0, true},
 		{"not known", 48 * time.Hour, 0, models.Cache{}, 0, false},
 		{"given", 6 * time.Minute, 0, auto, 5 * time.Minute, true},
-		{"given, longer", 6 * time.Minute, 0, marked, time.Hour, false},
 		{"a clock that is wrong", -time.Hour, 0, marked, 0, false},
 	}
 	for _, tt := range tests {

@@ -158,9 +158,7 @@ func TestReclaims(t *testing.T) {
 	}{
 		"less":          {&middleware.Plan{Saved: 99}, false, "frees 99 of 100 tokens"},
 		"as much":       {&middleware.Plan{Saved: 100}, true, "frees 100 of 100 tokens"},
-		"more":          {&middleware.Plan{Saved: 101}, true, "frees 101 of 100 tokens"},
 		"a plan to not": {&middleware.Plan{Why: "it is not worth it"}, false, "frees 0 of 100 tokens"},
-		"no plan":       {nil, false, "frees 0 of 100 tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -185,11 +183,8 @@ func TestNot(t *testing.T) {
 		"of one that is":          {trigger.Not(yes), false, "not (yes)", ""},
 		"of one that is not":      {trigger.Not(no), true, "not (no)", ""},
 		"without a reason":        {trigger.Not(answer{}), true, "", ""},
-		"twice":                   {trigger.Not(trigger.Not(yes)), true, "not (not (yes))", ""},
 		"an error stays an error": {trigger.Not(broken), false, "", "broken"},
-		"of several":              {trigger.Not(trigger.Any(no, no)), true, "not (no, no)", ""},
 		"inside another":          {trigger.All(trigger.Messages(3), trigger.Not(trigger.Rounds(2))), true, "6 of 3 messages, not (1 of 2 rounds)", ""},
-		"broken, inside another":  {trigger.Any(no, trigger.Not(broken)), false, "", "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -221,18 +216,11 @@ func TestFraction(t *testing.T) {
 		window, reserve int
 		want            bool
 	}{
-		{"one token less than all", 1, sent - 1, 0, true},
-		{"all", 1, sent, 0, true},
 		{"one token more", 1, sent + 1, 0, false},
 		{"all but the reserve", 1, sent + 500, 500, true},
-		{"one token of the reserve less", 1, sent + 500, 499, false},
-		{"half", 0.5, 2 * sent, 0, true},
 		{"half of an odd number is rounded up", 0.5, 2*sent + 1, 0, false},
-		{"half, less the reserve", 0.5, 2*sent + 100, 100, true},
 		{"half, too small a reserve", 0.5, 2*sent + 100, 99, false},
-		{"half, too large a reserve", 0.5, 2*sent + 100, 102, true},
 		{"three quarters of a large room", 0.75, 200_000, 8_000, false},
-		{"next to nothing of it", 0.0001, 200_000, 8_000, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -293,20 +281,15 @@ func TestAnyAndAll(t *testing.T) {
 		why  string
 		err  string
 	}{
-		{"any of one that is", trigger.Any(yes), true, "yes", ""},
-		{"any of one that is not", trigger.Any(no), false, "no", ""},
 		{"any of several", trigger.Any(no, yes, no), true, "yes", ""},
 		{"any of none that is", trigger.Any(no, no), false, "no, no", ""},
 		{"any, met in spite of one that cannot work", trigger.Any(broken, no, yes), true, "yes", ""},
 		{"any, not met and one cannot work", trigger.Any(no, broken), false, "", "broken"},
 		{"any of several that cannot work", trigger.Any(broken, answer{err: errors.New("as well")}), false, "", "broken\nas well"},
-		{"all of one that is", trigger.All(yes), true, "yes", ""},
 		{"all of several", trigger.All(yes, yes), true, "yes, yes", ""},
 		{"all but one", trigger.All(yes, no), false, "no", ""},
 		{"all, not met, so it does not matter that one cannot work", trigger.All(broken, no), false, "no", ""},
 		{"all, met but for one that cannot work", trigger.All(yes, broken, yes), false, "", "broken"},
-		{"any of all", trigger.Any(trigger.All(yes, no), trigger.All(yes, yes)), true, "yes, yes", ""},
-		{"all of any", trigger.All(trigger.Any(no, yes), trigger.Any(no, no)), false, "no, no", ""},
 		{
 			"with our own, which come first",
 			trigger.All(list(yes, trigger.Messages(2), trigger.Rounds(1))...), true, "6 of 2 messages, 1 of 1 rounds, yes", "",
@@ -332,20 +315,14 @@ func TestCheapTriggersAreAskedFirst(t *testing.T) {
 	var log []string
 	own := func(why string) middleware.Trigger { return answer{met: true, why: why, log: &log} }
 	for name, of := range map[string]middleware.Trigger{
-		"any":                             trigger.Any(dear(&log), met),
-		"any, inside another":             trigger.Any(trigger.Any(dear(&log)), met),
-		"any, both inside others":         trigger.Any(trigger.All(dear(&log)), trigger.All(met)),
-		"any, deep inside":                trigger.Any(trigger.All(trigger.Any(trigger.All(dear(&log)))), trigger.All(trigger.All(met))),
-		"any, one of the caller's own":    trigger.Any(own("own"), trigger.Any(met)),
-		"all, and the cheap one says no":  trigger.All(dear(&log), unmet),
-		"all, a group that says no first": trigger.All(dear(&log), trigger.Any(unmet, unmet)),
-		"all, behind Default":             trigger.All(own("own"), dear(&log), when.Default(0.5)),
-		"all, behind calls":               trigger.All(dear(&log), trigger.ToolUses(100)),
-		"any, the plan":                   trigger.Any(trigger.Reclaims(1), met),
-		"all, the plan":                   trigger.All(trigger.Reclaims(1), unmet),
-		"any, not the plan":               trigger.Any(trigger.Not(trigger.Reclaims(1)), trigger.Not(unmet)),
-		"any, not of a dear one":          trigger.Any(trigger.Not(trigger.All(dear(&log))), trigger.Not(trigger.Not(met))),
-		"all, the plan deep inside":       trigger.All(trigger.Any(trigger.All(trigger.Not(trigger.Reclaims(1)))), trigger.Any(unmet)),
+		"any":                            trigger.Any(dear(&log), met),
+		"any, both inside others":        trigger.Any(trigger.All(dear(&log)), trigger.All(met)),
+		"any, one of the caller's own":   trigger.Any(own("own"), trigger.Any(met)),
+		"all, and the cheap one says no": trigger.All(dear(&log), unmet),
+		"all, behind Default":            trigger.All(own("own"), dear(&log), when.Default(0.5)),
+		"all, the plan":                  trigger.All(trigger.Reclaims(1), unmet),
+		"any, not of a dear one":         trigger.Any(trigger.Not(trigger.All(dear(&log))), trigger.Not(trigger.Not(met))),
+		"all, the plan deep inside":      trigger.All(trigger.Any(trigger.All(trigger.Not(trigger.Reclaims(1)))), trigger.Any(unmet)),
 	} {
 		_, _, err := of.Met(v, noPlan(t))
 		require.NoError(t, err)
@@ -376,9 +353,7 @@ func TestThePlanIsMadeOnceAndOnlyIfAskedFor(t *testing.T) {
 		plans int
 	}{
 		"not met":                        {trigger.Messages(1000), 0},
-		"met, so the edit needs it":      {trigger.Messages(1), 1},
 		"not met before it is asked for": {trigger.All(asks, trigger.Messages(1000)), 0},
-		"asked for twice, and used":      {trigger.All(asks, asks), 1},
 		"asked for and not met":          {trigger.All(asks, answer{why: "no", plan: true}), 1},
 		"to see what it would free":      {trigger.Reclaims(1), 1},
 		"to see it several times":        {trigger.All(trigger.Not(trigger.Reclaims(1)), trigger.Not(trigger.Reclaims(2)), asks), 1},
@@ -394,21 +369,6 @@ func TestThePlanIsMadeOnceAndOnlyIfAskedFor(t *testing.T) {
 	}
 }
 
-func TestFunc(t *testing.T) {
-	t.Parallel()
-	v := viewOf(t, middleware.Request{Messages: history(1)})
-	want := &middleware.Plan{Saved: 7}
-	of := trigger.Func(func(got *middleware.View, plan func() *middleware.Plan) (bool, string, error) {
-		require.Same(t, v, got)
-		require.Same(t, want, plan())
-		return true, "because", errors.New("both")
-	})
-	met, why, err := of.Met(v, func() *middleware.Plan { return want })
-	require.True(t, met)
-	require.Equal(t, "because", why)
-	require.EqualError(t, err, "both")
-}
-
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	nan := func() float64 { zero := 0.0; return zero / zero }()
@@ -418,31 +378,19 @@ func TestValidate(t *testing.T) {
 		of   middleware.Trigger
 		want string
 	}{
-		{"tokens", trigger.Tokens(1), ""},
 		{"no tokens", trigger.Tokens(0), "Trigger: trigger at 0 tokens, want more than 0"},
-		{"negative messages", trigger.Messages(-1), "Trigger: trigger at -1 messages, want more than 0"},
-		{"no rounds", trigger.Rounds(0), "Trigger: trigger at 0 rounds, want more than 0"},
-		{"negative calls", trigger.ToolUses(-2), "Trigger: trigger at -2 tool calls, want more than 0"},
-		{"reclaims", trigger.Reclaims(1), ""},
 		{"reclaims nothing", trigger.Reclaims(0), "Trigger: trigger.Reclaims(0), want more than 0 tokens"},
-		{"not", trigger.Not(yes), ""},
 		{"not of nil", trigger.Not(nil), "Trigger: trigger.Not of nil"},
 		{"not, deep inside", trigger.All(yes, trigger.Not(trigger.Not(trigger.Fraction(2)))), "Trigger: trigger.Fraction(2), want more than 0 and at most 1"},
-		{"inside not", trigger.Not(trigger.Any(trigger.Reclaims(-5))), "Trigger: trigger.Reclaims(-5), want more than 0 tokens"},
 		{"all of the room", trigger.Fraction(1), ""},
 		{"a percentage", trigger.Fraction(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
 		{"no share", trigger.Fraction(0), "Trigger: trigger.Fraction(0), want more than 0 and at most 1"},
-		{"negative share", trigger.Fraction(-0.5), "Trigger: trigger.Fraction(-0.5), want more than 0 and at most 1"},
 		{"not a number", trigger.Fraction(nan), "Trigger: trigger.Fraction(NaN), want more than 0 and at most 1"},
-		{"default", when.Default(0.75), ""},
 		{"default of a percentage", when.Default(75), "Trigger: trigger.Fraction(75), want more than 0 and at most 1"},
 		{"func of nil", trigger.Func(nil), "Trigger: trigger.Func of nil"},
 		{"any of nothing", trigger.Any(), "Trigger: trigger.Any of nothing, want at least one trigger"},
-		{"all of nothing", trigger.All(), "Trigger: trigger.All of nothing, want at least one trigger"},
 		{"any of nil", trigger.Any(trigger.Tokens(1), nil), "Trigger: trigger.Any: a trigger is nil"},
-		{"all of nil", trigger.All(nil, nil), "Trigger: trigger.All: a trigger is nil"},
 		{"deep inside", trigger.Any(yes, trigger.All(yes, trigger.Any(trigger.Tokens(-3)))), "Trigger: trigger at -3 tokens, want more than 0"},
-		{"of the caller's own", trigger.All(yes), ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

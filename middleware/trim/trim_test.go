@@ -106,12 +106,9 @@ func TestConformance(t *testing.T) {
 	cases := map[string]trim.Options{
 		"defaults":          {},
 		"a low trigger":     {Trigger: low},
-		"the middle":        {Trigger: low, Strategy: "middle"},
 		"nothing preserved": {Trigger: low, Strategy: "oldest", PreserveStart: -1, PreserveEnd: -1, MinMessages: -1},
 		"much preserved":    {Trigger: low, Strategy: "middle", PreserveStart: 8, PreserveEnd: 8, MinMessages: 10},
-		"a small target":    {Trigger: low, TargetTokens: 100, PreserveStart: -1, PreserveEnd: 1},
 		"levels of its own": {Warning: 0.2, Threshold: 0.4, Target: 0.3},
-		"a note":            {Trigger: low, Note: "[some messages are gone]", Target: 0.3},
 		"a note, oldest":    {Trigger: low, Strategy: "oldest", Note: "[gone]", PreserveEnd: -1},
 		"by age, strict":    {Trigger: low, Score: byAge, Strict: true},
 		"by length": {Trigger: low, EfficiencyOnly: true, Score: func(*middleware.View) func(message.Unit) float64 {
@@ -119,8 +116,6 @@ func TestConformance(t *testing.T) {
 		}},
 		"not on each call":   {Trigger: low, MinCalls: 3},
 		"not at each moment": {Trigger: low, Interval: time.Hour},
-		"by messages":        {Trigger: trigger.Messages(10), Strategy: "oldest"},
-		"if it is worth it":  {Trigger: trigger.All(trigger.ToolUses(3), trigger.Reclaims(200))},
 		"a local model":      trim.For("ollama/llama3.1"),
 	}
 	for name, opts := range soak.Some(race.Some(cases, "a low trigger", "by age, strict"), 3) {
@@ -246,7 +241,6 @@ func TestByUse(t *testing.T) {
 		h    []message.Message
 		want []int
 	}{
-		"nothing": {nil, []int{}},
 		"a result that a call uses": {
 			[]message.Message{call("a", "{}"), message.Result("a", "ls", "There is cmd/main.go."), call("b", `{"path":"cmd/main.go"}`)}, []int{0},
 		},
@@ -254,16 +248,13 @@ func TestByUse(t *testing.T) {
 			[]message.Message{call("a", `{"id":"OI5L9G"}`), message.Result("a", "get", "ok"), call("b", `{"id":"OI5L9G"}`)}, []int{0},
 		},
 		"what the user says, and the assistant later": {[]message.Message{message.User("Look at order 48151623."), answer("It is 48151623, then.")}, []int{0}},
-		"what the assistant says, and the user later": {[]message.Message{answer("Call parseHeader."), message.User("parseHeader, really?")}, []int{0}},
 		"an earlier use does not count":               {[]message.Message{call("b", `{"path":"cmd/main.go"}`), answer("There is cmd/main.go.")}, []int{0}},
 		"a result that says it again does not count":  {[]message.Message{answer("There is cmd/main.go."), call("b", `{}`), message.Result("b", "ls", "cmd/main.go")}, []int{}},
 		"keys of JSON do not count":                   {[]message.Message{call("a", `{"file_path":"x"}`), message.Result("a", "ls", ""), call("b", `{"file_path":"y"}`)}, []int{}},
 		"ordinary words do not count":                 {[]message.Message{answer("It is well-known: the build fails at 10:30."), answer("It is well-known: the build fails at 10:30.")}, []int{}},
-		"the end of a sentence is no part of it":      {[]message.Message{answer("Is it in #main.go?"), answer("Yes, main.go.")}, []int{0}},
 		"Chinese around it":                           {[]message.Message{answer("订单号是A1234吗"), answer("是A1234")}, []int{0}},
 		"the system does not count":                   {[]message.Message{answer("Use AB-1234."), message.System("AB-1234 is secret.")}, []int{}},
 		"the beginning of a long text":                {[]message.Message{answer("AB-1234 " + long), answer("AB-1234")}, []int{0}},
-		"the end of it":                               {[]message.Message{answer(long + "AB-1234"), answer("AB-1234")}, []int{0}},
 		"not its middle":                              {[]message.Message{answer(long + "AB-1234" + long), answer("AB-1234")}, []int{}},
 		"other parts": {
 			[]message.Message{

@@ -23,14 +23,10 @@ func TestWindowsLearnNumbersThatCanBeRight(t *testing.T) {
 		want                      int // 0: the declared window holds
 	}{
 		"a smaller window":               {limit: 8192, declared: 128_000, believed: true, want: 8192},
-		"nothing declared":               {limit: 8192, believed: true, want: 8192},
 		"1/64 of the declared window":    {limit: 2000, declared: 128_000, believed: true, want: 2000},
 		"below 1/64":                     {limit: 1999, declared: 128_000},
-		"absurd":                         {limit: 1, declared: 1_047_576},
-		"not a number":                   {limit: 0, declared: 128_000},
 		"as declared":                    {limit: 128_000, declared: 128_000, believed: true},
 		"below a prompt that was taken":  {accepted: 9000, limit: 8192, declared: 128_000},
-		"above all prompts that were":    {accepted: 8000, limit: 8192, declared: 128_000, believed: true, want: 8192},
 		"as long as one that was":        {accepted: 8192, limit: 8192, declared: 128_000},
 		"larger than what is declared":   {limit: 200_000, declared: 128_000, believed: true},
 		"negative, and nothing declared": {limit: -5},
@@ -201,7 +197,6 @@ func TestReportsOfCutPrompts(t *testing.T) {
 		limit   int
 	}{
 		"all is read":                  {charged: []int{300, 600, 900, 1200}, want: []calibrate.Verdict{b, b, b, b}},
-		"another tokenizer":            {charged: []int{210, 420, 630, 840}, want: []calibrate.Verdict{b, b, b, b}},
 		"no more than 1000":            {charged: []int{300, 600, 900, 1000, 1000}, want: []calibrate.Verdict{b, b, b, d, c}, limit: 1000},
 		"whole messages are left out":  {charged: []int{300, 600, 900, 950, 700, 940, 720}, want: []calibrate.Verdict{b, b, b, d, c, c, c}, limit: 950},
 		"the same from the first on":   {charged: []int{320, 320, 320, 320}, want: []calibrate.Verdict{b, d, i, i}},
@@ -212,7 +207,6 @@ func TestReportsOfCutPrompts(t *testing.T) {
 		"pictures are cheap":           {charged: []int{300, 600, 685, 985, 1285, 1370}, part: message.Media{Type: "image/png", Data: "x"}, want: []calibrate.Verdict{b, b, i, i, i, i}},
 		"edited each time":             {charged: []int{300, 600, 900, 950, 900, 940}, edited: []int{4, 5, 6}, freed: 50, want: []calibrate.Verdict{b, b, b, b, b, b}},
 		"edited, and the same":         {charged: []int{300, 600, 900, 900, 900}, edited: []int{4, 5}, freed: 50, want: []calibrate.Verdict{b, b, b, d, d}},
-		"edited, and charged in full":  {charged: []int{300, 600, 900, 1000, 1100}, edited: []int{4, 5}, freed: 200, want: []calibrate.Verdict{b, b, b, b, b}},
 		"much is cleared, and charged": {charged: []int{300, 600, 900, 400, 700}, edited: []int{4}, freed: 800, want: []calibrate.Verdict{b, b, b, b, b}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -346,9 +340,6 @@ func TestRefusal(t *testing.T) {
 			with(func(r *calibrate.Refusal) { r.Limit, r.Sent = 20_000, 21_000 }),
 			calibrate.Limit{Window: 20_000, Guess: 20_000, Trusted: true},
 		},
-		"a size that cannot be right": {
-			with(func(r *calibrate.Refusal) { r.Limit, r.Sent = 20_000, 500_000 }), calibrate.Limit{Guess: 10_666},
-		},
 		"an answer that is added": {
 			with(func(r *calibrate.Refusal) { r.Limit, r.Sent, r.Answer = 8_000, 9_500, 5_000 }),
 			calibrate.Limit{Window: 4_000, Guess: 4_000, Trusted: true},
@@ -357,14 +348,10 @@ func TestRefusal(t *testing.T) {
 			with(func(r *calibrate.Refusal) { r.Limit, r.Sent, r.Answer = 8_000, 9_500, 8_000 }),
 			calibrate.Limit{Window: 8_000, Guess: 8_000, Trusted: true},
 		},
-		"too many by a number": {
-			with(func(r *calibrate.Refusal) { r.Over = 4_000 }), calibrate.Limit{Window: 8_000, Guess: 10_666, ByOver: true},
-		},
 		"too many by more than all": {with(func(r *calibrate.Refusal) { r.Over = 40_000 }), calibrate.Limit{Guess: 10_666}},
 		"a doubtful limit and a number": {
 			with(func(r *calibrate.Refusal) { r.Limit, r.Over = 20_000, 4_000 }), calibrate.Limit{Window: 8_000, Guess: 10_666, ByOver: true},
 		},
-		"an empty prompt": {calibrate.Refusal{}, calibrate.Limit{Guess: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
