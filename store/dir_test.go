@@ -95,16 +95,10 @@ func TestDamagedFiles(t *testing.T) {
 	c := store.Content{Type: "text/csv", Data: strings.Repeat("a,b,c\n", 1000)}
 	for name, damage := range map[string]func(data []byte) []byte{
 		"empty":          func([]byte) []byte { return nil },
-		"cut":            func(data []byte) []byte { return data[:len(data)/2] },
 		"one byte short": func(data []byte) []byte { return data[:len(data)-1] },
 		"one byte more":  func(data []byte) []byte { return append(data, 0) },
 		"one bit":        func(data []byte) []byte { data[len(data)/2] ^= 1; return data },
-		"zeros":          func(data []byte) []byte { return make([]byte, len(data)) },
-		"other type":     func(data []byte) []byte { return []byte(strings.Replace(string(data), "csv", "tsv", 1)) },
-		"no type":        func(data []byte) []byte { return []byte(strings.Replace(string(data), `"text/csv"`, "", 1)) },
-		"other quotes":   func(data []byte) []byte { return []byte(strings.ReplaceAll(string(data), `"`, "`")) },
 		"other version":  func(data []byte) []byte { return []byte(strings.Replace(string(data), "1", "2", 1)) },
-		"no header":      func(data []byte) []byte { return []byte(strings.Repeat("a", len(data))) },
 		"other content":  func([]byte) []byte { return []byte("laconic content 1 \"\"\nother") },
 	} {
 		t.Run(name, func(t *testing.T) {
