@@ -59,20 +59,17 @@ func TestToolResults(t *testing.T) {
 		want []message.Part
 		is   error // what the event's error wraps; nil: not looked at
 	}{
-		"text":      {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
-		"nothing":   {parts(), []message.Part{piece(message.ToolResult{})}, nil},
-		"pieces":    {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
-		"nil part":  {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
-		"a call":    {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
-		"a pointer": {parts(&message.Text{Text: "1"}), failed("the tool returned a part of type *message.Text, want text, media or opaque parts"), nil},
-		"error":     {fails(boom), failed("boom"), boom},
-		"no text":   {fails(errors.New("")), failed("the tool failed without a reason"), nil},
+		"text":     {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
+		"pieces":   {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
+		"nil part": {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
+		"a call":   {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
+		"error":    {fails(boom), failed("boom"), boom},
+		"no text":  {fails(errors.New("")), failed("the tool failed without a reason"), nil},
 		"error that panics": {
 			fails(badError{}),
 			failed("<nil>"), // what fmt makes of a nil pointer in an error
 			badError{},
 		},
-		"panic":       {panics("at the disco"), failed("the tool panicked: at the disco"), nil},
 		"panic error": {panics(boom), failed("the tool panicked: boom"), boom},
 		"goexit": {
 			func(context.Context, string) ([]message.Part, error) {
@@ -277,13 +274,10 @@ func TestUselessAnswers(t *testing.T) {
 		want string
 	}{
 		"nothing at all": {nil, "neither an answer nor an error"},
-		"zero response":  {&middleware.Response{}, `role "", want "assistant"`},
 		"of the user":    {of(message.RoleUser, text), `role "user", want "assistant"`},
 		"no parts":       {of(message.RoleAssistant), "empty message"},
-		"blank":          {of(message.RoleAssistant, message.Text{Text: " \n"}), "empty message"},
 		"nil part":       {of(message.RoleAssistant, text, nil), "nil part"},
 		"pointer":        {of(message.RoleAssistant, &message.Text{Text: "yes"}), "unknown part"},
-		"pointer call":   {of(message.RoleAssistant, text, &message.ToolCall{ID: "c"}), "unknown part"},
 		"tool result":    {of(message.RoleAssistant, text, message.ToolResult{CallID: "c"}), "misplaced part"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -309,17 +303,13 @@ func TestAnswersArePutInOrder(t *testing.T) {
 		parts []message.Part
 		want  string
 	}{
-		"as it is":        {[]message.Part{message.Text{Text: "so:"}, args(` {"b": [1, 1e999, "\ud800"]}`)}, `assistant so: c:a {"b": [1, 1e999, "\ud800"]}`},
-		"no arguments":    {[]message.Part{args("")}, "assistant c:a{}"},
-		"blank arguments": {[]message.Part{args(" \n")}, "assistant c:a{}"},
-		"null":            {[]message.Part{args("null")}, "assistant c:a{}"},
-		"cut off":         {[]message.Part{args(`{"b": "x`)}, `assistant c:a{"invalid_json":"{\"b\": \"x"}`},
-		"array":           {[]message.Part{args(`[1]`)}, `assistant c:a{"invalid_json":"[1]"}`},
-		"prose":           {[]message.Part{args(`b=1`)}, `assistant c:a{"invalid_json":"b=1"}`},
-		"duplicate ids":   {[]message.Part{call("c", "a"), call("c", "a"), call("d", "a"), call("c", "a")}, "assistant c:a{} call_1_2:a{} d:a{} call_1_4:a{}"},
-		"empty ids":       {[]message.Part{call("", "a"), call("", "a")}, "assistant call_1_1:a{} call_1_2:a{}"},
-		"ids in the way":  {[]message.Part{call("", "a"), call("call_1_1", "a"), call("call_1_1x", "a"), call("call_1_1", "a")}, "assistant call_1_1xx:a{} call_1_1:a{} call_1_1x:a{} call_1_4:a{}"},
-		"empty name":      {[]message.Part{call("c", "")}, "assistant c:unnamed{}"},
+		"as it is":       {[]message.Part{message.Text{Text: "so:"}, args(` {"b": [1, 1e999, "\ud800"]}`)}, `assistant so: c:a {"b": [1, 1e999, "\ud800"]}`},
+		"no arguments":   {[]message.Part{args("")}, "assistant c:a{}"},
+		"cut off":        {[]message.Part{args(`{"b": "x`)}, `assistant c:a{"invalid_json":"{\"b\": \"x"}`},
+		"prose":          {[]message.Part{args(`b=1`)}, `assistant c:a{"invalid_json":"b=1"}`},
+		"duplicate ids":  {[]message.Part{call("c", "a"), call("c", "a"), call("d", "a"), call("c", "a")}, "assistant c:a{} call_1_2:a{} d:a{} call_1_4:a{}"},
+		"ids in the way": {[]message.Part{call("", "a"), call("call_1_1", "a"), call("call_1_1x", "a"), call("call_1_1", "a")}, "assistant call_1_1xx:a{} call_1_1:a{} call_1_1x:a{} call_1_4:a{}"},
+		"empty name":     {[]message.Part{call("c", "")}, "assistant c:unnamed{}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -112,12 +112,10 @@ func TestGuards(t *testing.T) {
 		url, host string
 		want      int
 	}{
-		"no token":         {"http://" + host + "/", host, http.StatusNotFound},
-		"another token":    {"http://" + host + "/AAAAAAAAAAAAAAAAAAAAAAAAAA/events", host, http.StatusNotFound},
-		"another host":     {live.URL() + "events", "attacker.example", http.StatusForbidden},
-		"another port":     {live.URL(), "127.0.0.1:1", http.StatusForbidden},
-		"no host":          {live.URL(), "evil.127.0.0.1:" + host[10:], http.StatusForbidden},
-		"below the events": {live.URL() + "events/more", host, http.StatusNotFound},
+		"no token":      {"http://" + host + "/", host, http.StatusNotFound},
+		"another token": {"http://" + host + "/AAAAAAAAAAAAAAAAAAAAAAAAAA/events", host, http.StatusNotFound},
+		"another host":  {live.URL() + "events", "attacker.example", http.StatusForbidden},
+		"no host":       {live.URL(), "evil.127.0.0.1:" + host[10:], http.StatusForbidden},
 	} {
 		status, body := get(t, c.url, c.host)
 		require.Equal(t, c.want, status, name)
