@@ -208,7 +208,7 @@ func TestMayClear(t *testing.T) {
 		message.User("Look into it."),
 		message.Result("c0", "read", long), // without a call
 		message.Assistant(
-			message.ToolCall{ID: "c1", Name: "read", Arguments: `{"a":1}`}, message.ToolCall{ID: "c2", Name: "ls", Arguments: "{}"},
+			message.ToolCall{ID: "c1", Name: "read", Arguments: `{"a":1}`}, message.ToolCall{ID: "c2", Name: "ls", Arguments: `{"a":2}`},
 			message.ToolCall{ID: "c3", Name: "read", Arguments: `{"a":3}`}, message.ToolCall{ID: "c4", Name: "db_query", Arguments: "{}"},
 		),
 		{Role: message.RoleTool, Parts: []message.Part{
@@ -222,17 +222,19 @@ func TestMayClear(t *testing.T) {
 	}
 	var asked []string
 	opts := contextedit.Options{
-		Trigger: trigger.Tokens(1), Keep: -1, ExcludeTools: []string{"db_query"},
+		Trigger: trigger.Tokens(1), Keep: -1, ExcludeTools: []string{"db_query"}, ClearToolInputs: true,
 		MayClear: func(call message.ToolCall, result []message.ToolResult) bool {
 			asked = append(asked, fmt.Sprintf("%s %s %s: %d of %s", call.ID, call.Name, call.Arguments, len(result), result[0].CallID))
 			return call.Name != "ls"
 		},
 	}
 	view, events := apply(t, contextedit.New(opts), h)
-	require.Equal(t, []string{"  : 1 of c0", `c1 read {"a":1}: 2 of c1`, "c2 ls {}: 1 of c2"}, asked, "neither the short result nor the excluded one")
+	require.Equal(t, []string{"  : 1 of c0", `c1 read {"a":1}: 2 of c1`, `c2 ls {"a":2}: 1 of c2`}, asked, "neither the short result nor the excluded one")
 	require.Len(t, events, 1)
 	require.Equal(t, 2, events[0].Detail.(contextedit.Report).Results)
 	require.Equal(t, h[3].Parts[1], view[3].Parts[1], "the result that is spared stays")
+	require.Equal(t, h[2].Parts[1:], view[2].Parts[1:], "and the input of its call, and of those that are not cleared")
+	require.NotEqual(t, h[2].Parts[0], view[2].Parts[0])
 
 	asked = nil
 	opts.Trigger = trigger.Messages(1000)
@@ -263,7 +265,10 @@ func TestAnyHistory(t *testing.T) {
 			require.NoError(r, err)
 			require.Equal(r, before, format(h), "the history was changed")
 			for _, e := range events {
-				requireFits(r, opts, e)
+				require.NotContains(r, []middleware.EventKind{middleware.Failed, middleware.Refused, middleware.Repaired, middleware.Paused}, e.Kind, "%v", e)
+				if e.Kind == middleware.Edited {
+					require.GreaterOrEqual(r, e.Before-e.After, max(1, opts.ClearAtLeast), "%v", e)
+				}
 			}
 			requireSound(r, h[:n], sent.Messages)
 			requireThinking(r, opts, h[:n], sent.Messages)
@@ -274,22 +279,6 @@ func TestAnyHistory(t *testing.T) {
 			require.Equal(r, format(sent.Messages), format(again.Messages), "the same call gives another view: %v", events)
 		}
 	})
-}
-
-// requireFits checks one event against the options.
-func requireFits(r *rapid.T, opts contextedit.Options, e middleware.Event) {
-	switch e.Kind {
-	case middleware.Edited:
-		require.GreaterOrEqual(r, e.Before-e.After, max(1, opts.ClearAtLeast), "%v", e)
-		require.True(r, e.Detail.(contextedit.Report).Results > 0 || opts.ClearThinking, "%v", e)
-	case middleware.Skipped:
-		require.Regexp(r, "less than ClearAtLeast|nothing to clear", e.Why, "%v", e)
-	case middleware.Notice, middleware.Missed: // the options may be as they are
-		require.Equal(r, "contextedit", e.By, "%v", e)
-	case middleware.Failed, middleware.Refused, middleware.Misconfigured, middleware.Repaired, middleware.Paused, middleware.Called,
-		middleware.Truncated, middleware.NotMet, middleware.ThinkingLeftOut:
-		require.Fail(r, "unexpected event", "%v", e)
-	}
 }
 
 // requireKept checks that the newest results are verbatim, as many as Keep
@@ -426,22 +415,18 @@ func anyHistory() *rapid.Generator[[]message.Message] {
 	return rapid.Custom(func(t *rapid.T) []message.Message {
 		var h []message.Message
 		for range rapid.IntRange(0, 8).Draw(t, "steps") {
-			switch rapid.IntRange(0, 5).Draw(t, "step") {
+			switch rapid.IntRange(0, 4).Draw(t, "step") {
 			case 0:
 				h = append(h, message.User("go on"))
 			case 1:
-				h = append(h, message.Assistant(append(anyThinking(t), message.Text{Text: rapid.SampledFrom([]string{"done", "done", " "}).Draw(t, "answer")})...))
-			case 2:
-				h = append(h, message.System("now"))
+				h = append(h, message.Assistant(append(anyThinking(t), message.Text{Text: "done"})...))
 			default:
 				h = append(h, anyRound(t)...)
 			}
 		}
-		for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "broken") {
-			if len(h) > 0 {
-				i := rapid.IntRange(0, len(h)-1).Draw(t, "gone")
-				h = slices.Delete(h, i, i+1)
-			}
+		if len(h) > 0 && rapid.IntRange(0, 3).Draw(t, "broken") == 0 {
+			i := rapid.IntRange(0, len(h)-1).Draw(t, "gone")
+			h = slices.Delete(h, i, i+1)
 		}
 		for i := range h {
 			h[i].Hints.Pinned = rapid.IntRange(0, 9).Draw(t, "pinned") == 0
@@ -462,61 +447,33 @@ func isOrdered(h []message.Message) bool {
 	return true
 }
 
-// facts are what some results are made of.
-var facts = []string{
-	"A-1001", "#W2378156", "yusuf_rossi_9620", "$54.04", "2024-05-15", "ann@example.com", "/srv/data/orders.csv", "error: not found", "{", "}", `"id": "A-7",`,
-	"订单号：W12", "\n", "word", "go on", "[cleared]", "[cleared: recall vvreubswsdub]", "[cleared; some facts: B-2]", "recall", `"vvreubswsdub"`, "]", "; ",
-}
-
 func anyThinking(t *rapid.T) []message.Part {
 	return slices.Clone(rapid.SampledFrom([][]message.Part{
 		nil,
 		nil,
-		{message.Thinking{Text: "The log will tell."}},
 		{message.Thinking{Text: "The log will tell.", Signature: "s"}, message.Thinking{Signature: "sealed"}},
-		{message.Thinking{Signature: "sealed"}},
 		{message.Thinking{Text: "The log?"}, message.Text{Text: "I look."}, message.Thinking{Text: "Or the diff?"}},
 	}).Draw(t, "thinking"))
 }
 
 func anyRound(t *rapid.T) []message.Message {
 	name := rapid.SampledFrom([]string{"read", "db_query", "shot", ""})
-	text := rapid.OneOf(
-		rapid.Map(rapid.IntRange(0, 60), func(n int) string { return strings.Repeat("word ", n) }),
-		rapid.Map(rapid.SliceOfN(rapid.SampledFrom(facts), 0, 30), func(s []string) string { return strings.Join(s, " ") }),
-	)
-	call := message.Message{Role: message.RoleAssistant, Parts: anyThinking(t)}
-	var pieces []message.Part
+	round := []message.Message{message.Assistant(anyThinking(t)...)}
 	for k := range rapid.IntRange(1, 3).Draw(t, "calls") {
 		id := fmt.Sprintf("c%d", k)
-		call.Parts = append(call.Parts, message.ToolCall{
-			ID: id, Name: name.Draw(t, "tool"), Arguments: rapid.SampledFrom([]string{"{}", `{"page":"the third of the pages"}`, "", "not JSON at all"}).Draw(t, "arguments"),
+		round[0].Parts = append(round[0].Parts, message.ToolCall{
+			ID: id, Name: name.Draw(t, "tool"), Arguments: rapid.SampledFrom([]string{"{}", `{"page":"the third of the pages"}`, "not JSON at all"}).Draw(t, "arguments"),
 		})
 		for range rapid.IntRange(0, 3).Draw(t, "pieces") {
 			r := message.ToolResult{CallID: id, Name: name.Draw(t, "name of the result"), Error: rapid.IntRange(0, 4).Draw(t, "error") == 0}
-			switch rapid.IntRange(0, 5).Draw(t, "kind of piece") {
-			case 0:
-				r.Content = message.Media{Type: "image/png", Data: text.Draw(t, "data")}
-			case 1:
-				r.Content = message.Opaque{Kind: "artifact", Data: text.Draw(t, "artifact")}
-			default:
-				r.Text = text.Draw(t, "text")
+			text := strings.Repeat(rapid.SampledFrom([]string{"word ", "order #W2378156\n", "[cleared] "}).Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "times"))
+			if rapid.IntRange(0, 4).Draw(t, "kind of piece") == 0 {
+				r.Content = message.Opaque{Kind: "artifact", Data: text}
+			} else {
+				r.Text = text
 			}
-			pieces = append(pieces, r)
+			round = append(round, message.Message{Role: message.RoleTool, Parts: []message.Part{r}})
 		}
-	}
-	mixed := rapid.IntRange(0, 3).Draw(t, "mixed") == 0 && len(pieces) > 0
-	if mixed {
-		pieces = rapid.Permutation(pieces).Draw(t, "order")
-	}
-	round := []message.Message{call}
-	for len(pieces) > 0 {
-		n := len(pieces)
-		if !mixed {
-			n = rapid.IntRange(1, n).Draw(t, "in one message")
-		}
-		round = append(round, message.Message{Role: message.RoleTool, Parts: pieces[:n:n]})
-		pieces = pieces[n:]
 	}
 	return round
 }

@@ -1,13 +1,12 @@
 package contextedit_test
 
 import (
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
 	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/internal/testkit/race"
@@ -27,9 +26,8 @@ func TestGolden(t *testing.T) {
 		clearsThinking := false
 		return editortest.Editor{
 			Chain: editortest.Each(options, func(text string) middleware.Middleware {
-				opts := parseOptions(t, text)
-				clearsThinking = clearsThinking || opts.ClearThinking
-				return contextedit.New(opts)
+				clearsThinking = clearsThinking || strings.Contains(text, "clear_thinking: true")
+				return parse(t, text)
 			}),
 			Items: func(detail any) int { return detail.(contextedit.Report).Results },
 			Again: []middleware.EventKind{middleware.Refused, middleware.Skipped},
@@ -52,70 +50,12 @@ func requireSound(t require.TestingT, history, view []message.Message) {
 	})
 }
 
-func parseOptions(t *testing.T, text string) contextedit.Options {
+// parse reads options as a chain file has them.
+func parse(t *testing.T, options string) middleware.Middleware {
 	t.Helper()
-	var o contextedit.Options
-	golden.Settings(t, text, func(key, value string) {
-		switch key {
-		case "trigger":
-			o.Trigger = parseTrigger(t, value)
-		case "keep":
-			o.Keep = golden.Number(t, value)
-		case "keep_rounds":
-			o.KeepRounds = golden.Number(t, value)
-		case "keep_tokens":
-			o.KeepTokens = golden.Number(t, value)
-		case "only":
-			o.Only = append([]string{}, strings.Fields(strings.Trim(value, "[]"))...)
-		case "exclude_tools":
-			o.ExcludeTools = strings.Fields(value)
-		case "clear_at_least":
-			o.ClearAtLeast = golden.Number(t, value)
-		case "stop_after":
-			o.StopAfter = golden.Number(t, value)
-		case "clear_tool_inputs":
-			o.ClearToolInputs = value == "true"
-		case "clear_inputs_of":
-			o.ClearInputsOf = strings.Fields(value)
-		case "clear_thinking":
-			o.ClearThinking = value == "true"
-		case "spares": // what MayClear spares: results that say this, and calls
-			o.MayClear = func(call message.ToolCall, result []message.ToolResult) bool {
-				return !strings.Contains(call.Arguments, value) &&
-					!slices.ContainsFunc(result, func(r message.ToolResult) bool { return strings.Contains(r.Text, value) })
-			}
-		case "placeholder":
-			o.Placeholder = value
-		case "digest":
-			o.Digest = golden.Number(t, value)
-		case "min_calls":
-			o.MinCalls = golden.Number(t, value)
-		case "strict":
-			o.Strict = value == "true"
-		default:
-			require.Fail(t, "unknown option", key)
-		}
-	})
-	return o
-}
-
-func parseTrigger(t *testing.T, value string) middleware.Trigger {
-	t.Helper()
-	unit, limit, _ := strings.Cut(value, " ")
-	switch unit {
-	case "tokens":
-		return trigger.Tokens(golden.Number(t, limit))
-	case "rounds":
-		return trigger.Rounds(golden.Number(t, limit))
-	case "messages":
-		return trigger.Messages(golden.Number(t, limit))
-	case "fraction":
-		share, err := strconv.ParseFloat(limit, 64)
-		require.NoError(t, err)
-		return trigger.Fraction(share)
-	}
-	require.Fail(t, "unknown trigger", value)
-	return nil
+	f, err := chainfile.Parse("options", []byte("chain:\n- use: contextedit\n  "+strings.ReplaceAll(options, "\n", "\n  ")))
+	require.NoError(t, err)
+	return f.Chain[0]
 }
 
 func format(h []message.Message) string { return golden.Format(h) }

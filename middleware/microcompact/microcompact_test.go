@@ -3,17 +3,16 @@ package microcompact_test
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/agent"
+	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
-	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -30,7 +29,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
 		t.Helper()
-		mws := editortest.Each(options, func(text string) middleware.Middleware { return microcompact.New(parseOptions(t, text)) })
+		mws := editortest.Each(options, func(text string) middleware.Middleware { return parse(t, text) })
 		return editortest.Editor{Chain: mws, Items: items, Show: abridged, Check: func(t *testing.T, c editortest.Call) {
 			t.Helper()
 			requireSound(t, c.History, c.Sent.Messages)
@@ -64,43 +63,12 @@ func requireSound(t require.TestingT, history, view []message.Message) {
 	})
 }
 
-func parseOptions(t *testing.T, text string) microcompact.Options {
+// parse reads options as a chain file has them.
+func parse(t *testing.T, options string) middleware.Middleware {
 	t.Helper()
-	var o microcompact.Options
-	golden.Settings(t, text, func(key, value string) {
-		switch key {
-		case "trigger":
-			limit, ok := strings.CutPrefix(value, "tokens ")
-			require.True(t, ok, "want a number of tokens, got %q", value)
-			o.Trigger = trigger.Tokens(golden.Number(t, limit))
-		case "keep_rounds":
-			o.KeepRounds = golden.Number(t, value)
-		case "limit":
-			if value == "seed" {
-				o.Limit = microcompact.Limits{Results: 200, Arguments: 200, Text: 200}
-				return
-			}
-			_, err := fmt.Sscan(value, &o.Limit.Results, &o.Limit.Arguments, &o.Limit.Text)
-			require.NoError(t, err)
-		case "protect":
-			o.Protect = strings.Fields(value)
-		case "batch_results":
-			o.Batch.Results = golden.Number(t, value)
-		case "batch_tokens":
-			o.Batch.Tokens = golden.Number(t, value)
-		case "digest":
-			o.Digest = golden.Number(t, value)
-		case "fresh_share":
-			share, err := strconv.ParseFloat(value, 64)
-			require.NoError(t, err)
-			o.FreshShare = share
-		case "min_calls":
-			o.MinCalls = golden.Number(t, value)
-		default:
-			require.Fail(t, "unknown option", key)
-		}
-	})
-	return o
+	f, err := chainfile.Parse("options", []byte("chain:\n- use: microcompact\n  "+strings.ReplaceAll(options, "\n", "\n  ")))
+	require.NoError(t, err)
+	return f.Chain[0]
 }
 
 // pages are rounds that read pages of so many words each, and a question behind them.

@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
-	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -29,7 +28,7 @@ func TestGolden(t *testing.T) {
 	editortest.Run(t, func(t *testing.T, options []string) editortest.Editor {
 		t.Helper()
 		return editortest.Editor{
-			Chain: editortest.Each(options, func(text string) middleware.Middleware { return trim.New(parseOptions(t, text)) }),
+			Chain: editortest.Each(options, func(text string) middleware.Middleware { return parse(t, text) }),
 			Items: func(detail any) int { return detail.(trim.Report).Messages },
 			Again: []middleware.EventKind{trim.LevelChanged},
 			Check: func(t *testing.T, c editortest.Call) {
@@ -49,55 +48,12 @@ func violations(msgs []message.Message) []message.Violation {
 	return found
 }
 
-func parseOptions(t *testing.T, text string) trim.Options {
+// parse reads options as a chain file has them.
+func parse(t *testing.T, options string) middleware.Middleware {
 	t.Helper()
-	var o trim.Options
-	golden.Settings(t, text, func(key, value string) {
-		switch key {
-		case "for":
-			o = trim.For(value)
-		case "strategy":
-			o.Strategy = value
-		case "trigger":
-			unit, limit, _ := strings.Cut(value, " ")
-			at := map[string]func(int) middleware.Trigger{
-				"tokens": trigger.Tokens, "messages": trigger.Messages, "rounds": trigger.Rounds,
-			}[unit]
-			require.NotNil(t, at, "unknown trigger %q", value)
-			o.Trigger = at(golden.Number(t, limit))
-		case "threshold":
-			o.Threshold = share(t, value)
-		case "target":
-			o.Target = share(t, value)
-		case "target_tokens":
-			o.TargetTokens = golden.Number(t, value)
-		case "preserve_start":
-			o.PreserveStart = golden.Number(t, value)
-		case "preserve_end":
-			o.PreserveEnd = golden.Number(t, value)
-		case "min_messages":
-			o.MinMessages = golden.Number(t, value)
-		case "score":
-			require.Equal(t, "age", value)
-			o.Score = byAge
-		case "note":
-			o.Note = value
-		case "min_calls":
-			o.MinCalls = golden.Number(t, value)
-		case "strict":
-			o.Strict = value == "true"
-		default:
-			require.Fail(t, "unknown option", key)
-		}
-	})
-	return o
-}
-
-func share(t *testing.T, s string) float64 {
-	t.Helper()
-	f, err := strconv.ParseFloat(s, 64)
+	f, err := chainfile.Parse("options", []byte("chain:\n- use: trim\n  "+strings.ReplaceAll(options, "\n", "\n  ")))
 	require.NoError(t, err)
-	return f
+	return f.Chain[0]
 }
 
 func TestConformance(t *testing.T) {

@@ -80,11 +80,11 @@ func skeleton(m message.Message, left func(m message.Message, p message.Part) me
 	return m
 }
 
-// Run replays the conversations in testdata. Each has a section with the
-// options, one for each middleware of the chain; one with the request, if there
-// is more to it than messages; the history; and what is expected: what happened
-// in each call, and what the model saw in the last one. The caller's history must
-// not change, and the same call once more must give the same view.
+// Run replays the conversations in testdata. Each has a section with the options,
+// in the words of a chain file, one for each middleware of the chain; one with the
+// request, if there is more to it than messages; the history; and what is expected:
+// what happened in each call, and what the model saw in the last one. The caller's
+// history must not change, and the same call once more must give the same view.
 func Run(t *testing.T, editor func(t *testing.T, options []string) Editor) {
 	t.Helper()
 	golden.Test(t, func(t *testing.T, c golden.Case) (edits, out string) {
