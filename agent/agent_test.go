@@ -102,10 +102,7 @@ func TestNewToolPanics(t *testing.T) {
 			"agent: NewTool: query: ForType(agent_test.loop): cycle detected for type agent_test.loop",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.PanicsWithValue(t, c.want, c.build)
-		})
+		require.PanicsWithValue(t, c.want, c.build, name)
 	}
 }
 
@@ -146,24 +143,21 @@ func TestArguments(t *testing.T) {
 			[]string{`"limit" is "` + strings.Repeat("é", 29) + `…, want integer`},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			called := false
-			tool := run(func(context.Context, query) (string, error) {
-				called = true
-				return "rows", nil
-			})
-			parts, err := tool.Call(t.Context(), c.arguments)
-			if c.want == nil {
-				require.NoError(t, err)
-				require.Equal(t, []message.Part{message.Text{Text: "rows"}}, parts)
-				return
-			}
-			require.False(t, called, "the function must not see arguments that do not fit")
-			wrong, ok := errors.AsType[*agent.ArgumentsError](err)
-			require.True(t, ok, "want an *ArgumentsError, got %v", err)
-			require.Equal(t, c.want, wrong.Problems)
+		called := false
+		tool := run(func(context.Context, query) (string, error) {
+			called = true
+			return "rows", nil
 		})
+		parts, err := tool.Call(t.Context(), c.arguments)
+		if c.want == nil {
+			require.NoError(t, err, name)
+			require.Equal(t, []message.Part{message.Text{Text: "rows"}}, parts, name)
+			continue
+		}
+		require.False(t, called, "the function must not see arguments that do not fit")
+		wrong, ok := errors.AsType[*agent.ArgumentsError](err)
+		require.True(t, ok, "want an *ArgumentsError, got %v", err)
+		require.Equal(t, c.want, wrong.Problems, name)
 	}
 }
 
@@ -197,13 +191,10 @@ func TestResults(t *testing.T) {
 		"object":        {map[string]any{"b": "<&>", "a": []int{1, 2}}, []message.Part{message.Text{Text: `{"a":[1,2],"b":"<&>"}`}}},
 		"slice of text": {[]string{"a", "b"}, []message.Part{message.Text{Text: `["a","b"]`}}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tool := run(func(context.Context, struct{}) (any, error) { return c.out, nil })
-			parts, err := tool.Call(t.Context(), "")
-			require.NoError(t, err)
-			require.Equal(t, c.want, parts)
-		})
+		tool := run(func(context.Context, struct{}) (any, error) { return c.out, nil })
+		parts, err := tool.Call(t.Context(), "")
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, parts, name)
 	}
 }
 

@@ -84,10 +84,7 @@ func TestRecallWhole(t *testing.T) {
 		"NUL far behind":  {strings.Repeat("a", 8000) + "\x00", strings.Repeat("a", 8000) + `\x00`},
 		"as much as fits": {strings.Repeat("a", 16_000), strings.Repeat("a", 16_000)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, c.want, ask(t, agent.Recall(s, agent.RecallOptions{}), map[string]any{"handle": keep(t, s, c.content)}))
-		})
+		require.Equal(t, c.want, ask(t, agent.Recall(s, agent.RecallOptions{}), map[string]any{"handle": keep(t, s, c.content)}), name)
 	}
 }
 
@@ -144,10 +141,7 @@ func TestRecallParts(t *testing.T) {
 		"all of a long line": {args{"handle": ends, "search": "END"}, "[1 matching in lines 1-1 of 1 of " + ends + "]\n1: END" + strings.Repeat("-", 122) +
 			" […881 more bytes: from=1 column=126]\n1 (column 973): " + strings.Repeat("-", 31) + "END"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, c.want, ask(t, tool, c.args))
-		})
+		require.Equal(t, c.want, ask(t, tool, c.args), name)
 	}
 }
 
@@ -198,10 +192,7 @@ func TestRecallProblems(t *testing.T) {
 		"long":             {args{"handle": log, "pattern": strings.Repeat("x", 500)}, "[no match in lines 1-900 of 900 of " + log + "; case counts, unless a pattern begins with (?i)]"},
 		"too long":         {args{"handle": log, "pattern": strings.Repeat("(", 501)}, "[pattern has 501 bytes, want at most 500]"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, c.want, ask(t, tool, c.args))
-		})
+		require.Equal(t, c.want, ask(t, tool, c.args), name)
 	}
 }
 

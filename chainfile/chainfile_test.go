@@ -85,16 +85,13 @@ func TestErrors(t *testing.T) {
 		"columns are characters":    {`{"model": "日本語", "window": "y"}`, `c:1:28: window is the text "y", want a whole number, 1 or more`},
 		"long text":                 {"window: " + strings.Repeat("y", 99), `c:1:9: window is the text "` + strings.Repeat("y", 40) + `…", want a whole number, 1 or more`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f, err := chainfile.Parse("c", []byte(c.in))
-			require.Error(t, err, "this is no chain file")
-			require.Nil(t, f)
-			require.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
-			require.NotContains(t, err.Error(), "\n", "one line")
-			var e *chainfile.Error
-			require.ErrorAs(t, err, &e)
-		})
+		f, err := chainfile.Parse("c", []byte(c.in))
+		require.Error(t, err, "this is no chain file")
+		require.Nil(t, f, name)
+		require.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
+		require.NotContains(t, err.Error(), "\n", "one line")
+		var e *chainfile.Error
+		require.ErrorAs(t, err, &e)
 	}
 }
 
@@ -145,23 +142,20 @@ func TestOptions(t *testing.T) {
 		"trigger: {tokens: 1}, min_calls: 99":                  {Trigger: low, MinCalls: 99},
 		"trigger: {fraction: 0.5}, strict: true":               {Trigger: trigger.Fraction(0.5), Strict: true},
 	} {
-		t.Run(entry, func(t *testing.T) {
-			t.Parallel()
-			f, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, "+entry+"}]"))
-			require.NoError(t, err)
-			req := &middleware.Request{Messages: conversation()}
-			got, gotEvents, gotErr := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
-			want, wantEvents, wantErr := middleware.Apply(t.Context(), contextedit.New(want), req)
-			require.Equal(t, wantErr, gotErr)
-			require.Len(t, gotEvents, len(wantEvents))
-			for i := range gotEvents {
-				require.Equal(t, wantEvents[i].String(), gotEvents[i].String())
-			}
-			if wantErr == nil {
-				require.Equal(t, want.Messages, got.Messages)
-				require.Equal(t, strings.HasSuffix(entry, "digest: 40"), strings.Contains(fmt.Sprint(got.Messages), "some facts: #W237815"), "facts are left")
-			}
-		})
+		f, err := chainfile.Parse("c", []byte("chain: [{use: contextedit, "+entry+"}]"))
+		require.NoError(t, err, entry)
+		req := &middleware.Request{Messages: conversation()}
+		got, gotEvents, gotErr := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
+		want, wantEvents, wantErr := middleware.Apply(t.Context(), contextedit.New(want), req)
+		require.Equal(t, wantErr, gotErr, entry)
+		require.Len(t, gotEvents, len(wantEvents), entry)
+		for i := range gotEvents {
+			require.Equal(t, wantEvents[i].String(), gotEvents[i].String(), entry)
+		}
+		if wantErr == nil {
+			require.Equal(t, want.Messages, got.Messages, entry)
+			require.Equal(t, strings.HasSuffix(entry, "digest: 40"), strings.Contains(fmt.Sprint(got.Messages), "some facts: #W237815"), "facts are left")
+		}
 	}
 }
 
@@ -188,15 +182,12 @@ func TestRequest(t *testing.T) {
 		"nobody's":           {bare, middleware.Request{}, "", nil},
 		"the request's only": {bare, middleware.Request{Model: "n", Budget: &own}, "n", &own},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			before := c.req
-			got, _, err := middleware.Apply(t.Context(), c.file.With(middleware.Env{}), &c.req)
-			require.NoError(t, err)
-			require.Equal(t, c.model, got.Model)
-			require.Equal(t, c.budget, got.Budget)
-			require.Equal(t, before, c.req, "the caller's request stays as it was")
-		})
+		before := c.req
+		got, _, err := middleware.Apply(t.Context(), c.file.With(middleware.Env{}), &c.req)
+		require.NoError(t, err, name)
+		require.Equal(t, c.model, got.Model, name)
+		require.Equal(t, c.budget, got.Budget, name)
+		require.Equal(t, before, c.req, "the caller's request stays as it was")
 	}
 }
 

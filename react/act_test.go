@@ -79,39 +79,36 @@ func TestToolResults(t *testing.T) {
 			failed("the tool ended its goroutine and returned nothing"), nil,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := react.Agent{
-				Model: says(message.Assistant(call("c1", "raw")), message.Assistant(message.Text{Text: "done"})),
-				Tools: []agent.Tool{c.tool},
+		a := react.Agent{
+			Model: says(message.Assistant(call("c1", "raw")), message.Assistant(message.Text{Text: "done"})),
+			Tools: []agent.Tool{c.tool},
+		}
+		tr := follow(t, a.Run(t.Context(), message.User("go")))
+		require.NoError(t, tr.err, name)
+		require.Equal(t, "done", tr.end.Answer(), name)
+		m := tr.end.History[2]
+		require.Equal(t, message.RoleTool, m.Role, name)
+		if name == "error that panics" {
+			require.Contains(t, say(m), "c1:raw! ", name)
+			continue
+		}
+		require.Equal(t, c.want, m.Parts, name)
+		for _, e := range tr.events {
+			res, ok := e.(react.Result)
+			if !ok {
+				continue
 			}
-			tr := follow(t, a.Run(t.Context(), message.User("go")))
-			require.NoError(t, tr.err)
-			require.Equal(t, "done", tr.end.Answer())
-			m := tr.end.History[2]
-			require.Equal(t, message.RoleTool, m.Role)
-			if name == "error that panics" {
-				require.Contains(t, say(m), "c1:raw! ")
-				return
+			require.Equal(t, m, res.Message, "the event shows what stands in the history")
+			first, _ := c.want[0].(message.ToolResult)
+			require.Equal(t, first.Error, res.Err != nil, name)
+			if c.is != nil {
+				require.ErrorIs(t, res.Err, c.is, name)
 			}
-			require.Equal(t, c.want, m.Parts)
-			for _, e := range tr.events {
-				res, ok := e.(react.Result)
-				if !ok {
-					continue
-				}
-				require.Equal(t, m, res.Message, "the event shows what stands in the history")
-				first, _ := c.want[0].(message.ToolResult)
-				require.Equal(t, first.Error, res.Err != nil)
-				if c.is != nil {
-					require.ErrorIs(t, res.Err, c.is)
-				}
-				if p, ok := errors.AsType[*react.PanicError](res.Err); ok {
-					require.Contains(t, string(p.Stack), "act_test.go", "the host can find the place")
-					require.Contains(t, p.Error(), "act_test.go")
-				}
+			if p, ok := errors.AsType[*react.PanicError](res.Err); ok {
+				require.Contains(t, string(p.Stack), "act_test.go", "the host can find the place")
+				require.Contains(t, p.Error(), "act_test.go", name)
 			}
-		})
+		}
 	}
 }
 
@@ -280,17 +277,14 @@ func TestUselessAnswers(t *testing.T) {
 		"pointer":        {of(message.RoleAssistant, &message.Text{Text: "yes"}), "unknown part"},
 		"tool result":    {of(message.RoleAssistant, text, message.ToolResult{CallID: "c"}), "misplaced part"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tr := follow(t, react.Agent{Model: responds(c.resp)}.Run(t.Context(), message.User("go")))
-			require.EqualError(t, tr.err, "react: answer of the model: "+c.want)
-			require.Equal(t, middleware.Invalid, middleware.KindOf(tr.err))
-			require.Equal(t, []string{"user go"}, sayAll(tr.end.History))
-			require.Zero(t, tr.end.Steps)
-			if c.resp != nil {
-				require.Equal(t, c.resp.Usage, tr.end.Usage, "it was paid for")
-			}
-		})
+		tr := follow(t, react.Agent{Model: responds(c.resp)}.Run(t.Context(), message.User("go")))
+		require.EqualError(t, tr.err, "react: answer of the model: "+c.want, name)
+		require.Equal(t, middleware.Invalid, middleware.KindOf(tr.err), name)
+		require.Equal(t, []string{"user go"}, sayAll(tr.end.History), name)
+		require.Zero(t, tr.end.Steps, name)
+		if c.resp != nil {
+			require.Equal(t, c.resp.Usage, tr.end.Usage, "it was paid for")
+		}
 	}
 }
 
@@ -311,16 +305,13 @@ func TestAnswersArePutInOrder(t *testing.T) {
 		"ids in the way": {[]message.Part{call("", "a"), call("call_1_1", "a"), call("call_1_1x", "a"), call("call_1_1", "a")}, "assistant call_1_1xx:a{} call_1_1:a{} call_1_1x:a{} call_1_4:a{}"},
 		"empty name":     {[]message.Part{call("c", "")}, "assistant c:unnamed{}"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			answer := message.Assistant(c.parts...)
-			before := testkit.Clone([]message.Message{answer})
-			a := react.Agent{Model: says(answer, message.Assistant(message.Text{Text: "done"})), Tools: []agent.Tool{gives("a", "1", 0)}}
-			tr := follow(t, a.Run(t.Context(), message.User("go")))
-			require.NoError(t, tr.err)
-			require.Equal(t, c.want, say(tr.end.History[1]))
-			require.Equal(t, before[0], answer, "the model's own message must not change")
-		})
+		answer := message.Assistant(c.parts...)
+		before := testkit.Clone([]message.Message{answer})
+		a := react.Agent{Model: says(answer, message.Assistant(message.Text{Text: "done"})), Tools: []agent.Tool{gives("a", "1", 0)}}
+		tr := follow(t, a.Run(t.Context(), message.User("go")))
+		require.NoError(t, tr.err, name)
+		require.Equal(t, c.want, say(tr.end.History[1]), name)
+		require.Equal(t, before[0], answer, "the model's own message must not change")
 	}
 }
 

@@ -54,19 +54,16 @@ func TestNameOfParts(t *testing.T) {
 			store.Content{Data: "[result]\n\na\n\n[error b]\n\nno"},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := store.NewMemory(0)
-			contents, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
-			require.NoError(t, err)
-			h := putAll(t, s, contents)
-			got, err := s.Get(t.Context(), h)
-			require.NoError(t, err)
-			require.Equal(t, c.want, got)
-			again, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
-			require.NoError(t, err)
-			require.Equal(t, h, putAll(t, s, again))
-		})
+		s := store.NewMemory(0)
+		contents, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
+		require.NoError(t, err, name)
+		h := putAll(t, s, contents)
+		got, err := s.Get(t.Context(), h)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, got, name)
+		again, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: c.parts})
+		require.NoError(t, err, name)
+		require.Equal(t, h, putAll(t, s, again), name)
 	}
 }
 

@@ -61,10 +61,7 @@ func TestPart(t *testing.T) {
 		{"a pointer is no part", &message.Text{Text: "12345"}, 0},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Part(tt.part))
-		})
+		require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Part(tt.part), tt.name)
 	}
 }
 
@@ -92,10 +89,7 @@ func TestMessage(t *testing.T) {
 		{"remarks of the host are not sent", message.Message{Usage: &message.Usage{Input: 1000}, Hints: message.Hints{Pinned: true}}, 4},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Message(tt.m))
-		})
+		require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Message(tt.m), tt.name)
 	}
 }
 

@@ -85,15 +85,12 @@ func TestCostOfPrompts(t *testing.T) {
 			[]spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}},
 		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			c.o.Counter = byBytes{}
-			cache, at := newCache(c.o.complete()), epoch
-			for i, p := range c.prompts {
-				require.Equal(t, c.want[i], cache.send(p, at), "prompt %d", i)
-				at = at.Add(c.after)
-			}
-		})
+		c.o.Counter = byBytes{}
+		cache, at := newCache(c.o.complete()), epoch
+		for i, p := range c.prompts {
+			require.Equal(t, c.want[i], cache.send(p, at), "prompt %d", i)
+			at = at.Add(c.after)
+		}
 	}
 }
 

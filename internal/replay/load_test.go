@@ -115,19 +115,16 @@ func TestReadBroken(t *testing.T) {
 		{"compressed and cut off", cut[:len(cut)-12], -1, []string{": the compression is broken or cut off"}},
 		{"one of a list", "[" + simple + `,{"messages":[]}]`, 1, []string{"f:1: conversation 1 of the list: "}},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			talks, err := Read("f", strings.NewReader(c.in))
-			if c.talks >= 0 {
-				require.Len(t, talks, c.talks)
-			}
-			require.Error(t, err)
-			found := strings.Split(err.Error(), "\n")
-			require.Len(t, found, len(c.want), "%v", err)
-			for i := range c.want {
-				require.Contains(t, found[i], c.want[i])
-			}
-		})
+		talks, err := Read("f", strings.NewReader(c.in))
+		if c.talks >= 0 {
+			require.Len(t, talks, c.talks, c.name)
+		}
+		require.Error(t, err, c.name)
+		found := strings.Split(err.Error(), "\n")
+		require.Len(t, found, len(c.want), "%v", err)
+		for i := range c.want {
+			require.Contains(t, found[i], c.want[i], c.name)
+		}
 	}
 }
 

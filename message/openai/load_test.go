@@ -160,13 +160,10 @@ func TestBody(t *testing.T) {
 		}, replaced("Reads <a> page.", "Reads.", `, "parameters": {"type": "object"}`, "", `{"type": "text"}}}`,
 			`{"type": "text"}}},`+"\n  "+`{"type":"function","function":{"name":"recall","description":"<a>","parameters":{"type":"object"}}}`)},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			conv, err := openai.Parse([]byte(long))
-			require.NoError(t, err)
-			out, err := conv.Body(c.edit(conv.History(), conv.Tools))
-			require.NoError(t, err)
-			require.Equal(t, c.want, string(out))
-		})
+		conv, err := openai.Parse([]byte(long))
+		require.NoError(t, err, name)
+		out, err := conv.Body(c.edit(conv.History(), conv.Tools))
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, string(out), name)
 	}
 }

@@ -68,16 +68,13 @@ func TestRead(t *testing.T) {
 			}},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, err := openai.CheckMessage([]byte(" " + c.in + "\n"))
-			require.NoError(t, err)
-			require.Equal(t, c.in, m.String(), "as it was, without the space around")
-			require.True(t, c.want.Equal(m.Message()), "want %#v\ngot  %#v", c.want, m.Message())
-			same, err := m.With(m.Message())
-			require.NoError(t, err)
-			require.Equal(t, c.in, same.String())
-		})
+		m, err := openai.CheckMessage([]byte(" " + c.in + "\n"))
+		require.NoError(t, err, name)
+		require.Equal(t, c.in, m.String(), "as it was, without the space around")
+		require.True(t, c.want.Equal(m.Message()), "want %#v\ngot  %#v", c.want, m.Message())
+		same, err := m.With(m.Message())
+		require.NoError(t, err, name)
+		require.Equal(t, c.in, same.String(), name)
 	}
 }
 
@@ -112,12 +109,9 @@ func TestErrors(t *testing.T) {
 		"flat tool":              {`{"messages":[],"tools":[{"type":"function","name":"f"}]}`, `openai: tools[0].function is missing, want an object`},
 		"tool of another type":   {`{"messages":[],"tools":[{"type":"web_search"}]}`, `openai: tools[0].type is "web_search", want function or custom`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := openai.Parse([]byte(c.in))
-			require.Error(t, err)
-			require.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
-		})
+		_, err := openai.Parse([]byte(c.in))
+		require.Error(t, err, name)
+		require.True(t, strings.HasPrefix(err.Error(), c.want), "want %s\ngot  %s", c.want, err)
 	}
 }
 
@@ -229,31 +223,28 @@ func TestEdits(t *testing.T) {
 			err:   `openai: message.parts[0] is message.ToolResult in a message of role user`,
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, err := openai.CheckMessage([]byte(c.in))
-			require.NoError(t, err)
-			now := m.Message()
-			now.Parts = c.parts
-			e, err := m.With(now)
-			if c.want == "" {
-				require.Error(t, err)
-				require.True(t, strings.HasPrefix(err.Error(), c.err), "want %s\ngot  %s", c.err, err)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, c.want, e.String())
-			require.Equal(t, c.in, m.String(), "the message itself stays")
-			again, err := openai.CheckMessage([]byte(e.String()))
-			require.NoError(t, err)
-			require.True(t, e.Message().Equal(again.Message()), "it says what its JSON says: %#v", again.Message())
-			if !strings.Contains(c.in, "custom") { // whose arguments have one form
-				text, rest := flat(now)
-				gotText, gotRest := flat(e.Message())
-				require.Equal(t, text, gotText, "it says what it was told to")
-				require.Equal(t, rest, gotRest, "it says what it was told to")
-			}
-		})
+		m, err := openai.CheckMessage([]byte(c.in))
+		require.NoError(t, err, name)
+		now := m.Message()
+		now.Parts = c.parts
+		e, err := m.With(now)
+		if c.want == "" {
+			require.Error(t, err, name)
+			require.True(t, strings.HasPrefix(err.Error(), c.err), "want %s\ngot  %s", c.err, err)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, e.String(), name)
+		require.Equal(t, c.in, m.String(), "the message itself stays")
+		again, err := openai.CheckMessage([]byte(e.String()))
+		require.NoError(t, err, name)
+		require.True(t, e.Message().Equal(again.Message()), "it says what its JSON says: %#v", again.Message())
+		if !strings.Contains(c.in, "custom") { // whose arguments have one form
+			text, rest := flat(now)
+			gotText, gotRest := flat(e.Message())
+			require.Equal(t, text, gotText, "it says what it was told to")
+			require.Equal(t, rest, gotRest, "it says what it was told to")
+		}
 	}
 	m, err := openai.CheckMessage([]byte(`{"role":"user","content":"a"}`))
 	require.NoError(t, err)
@@ -301,20 +292,17 @@ func TestNew(t *testing.T) {
 		"opaque of another":    {in: message.Message{Role: "user", Parts: []message.Part{message.Opaque{Kind: "x", Data: "["}}}, err: `openai: message.content[0] is opaque of kind "x", want the JSON of a part of this format`},
 		"opaque refusal":       {in: message.Assistant(message.Opaque{Kind: "refusal_field", Data: "["}), err: `openai: message.refusal is opaque, want the JSON of this field`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m, err := openai.New(c.in)
-			if c.err != "" {
-				require.Error(t, err)
-				require.True(t, strings.HasPrefix(err.Error(), c.err), "want %s\ngot  %s", c.err, err)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, c.want, m.String())
-			again, err := openai.CheckMessage([]byte(m.String()))
-			require.NoError(t, err)
-			require.True(t, message.Internals(inside.Key{}).JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
-		})
+		m, err := openai.New(c.in)
+		if c.err != "" {
+			require.Error(t, err, name)
+			require.True(t, strings.HasPrefix(err.Error(), c.err), "want %s\ngot  %s", c.err, err)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, m.String(), name)
+		again, err := openai.CheckMessage([]byte(m.String()))
+		require.NoError(t, err, name)
+		require.True(t, message.Internals(inside.Key{}).JoinTexts(c.in).Equal(again.Message()), "it says what it was told to: %#v", again.Message())
 	}
 }
 
@@ -345,18 +333,15 @@ func TestJSON(t *testing.T) {
 			want: "{\"messages\": [  ]}",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			conv, err := openai.Parse([]byte(c.in))
-			require.NoError(t, err)
-			msgs := conv.Messages
-			if c.edit != nil {
-				msgs = c.edit(msgs)
-			}
-			out, err := conv.JSON(msgs)
-			require.NoError(t, err)
-			require.Equal(t, c.want, string(out))
-		})
+		conv, err := openai.Parse([]byte(c.in))
+		require.NoError(t, err, name)
+		msgs := conv.Messages
+		if c.edit != nil {
+			msgs = c.edit(msgs)
+		}
+		out, err := conv.JSON(msgs)
+		require.NoError(t, err, name)
+		require.Equal(t, c.want, string(out), name)
 	}
 	conv, err := openai.Parse([]byte("[]"))
 	require.NoError(t, err)

@@ -44,16 +44,13 @@ func TestValidate(t *testing.T) {
 		{"several", contextedit.Options{KeepRounds: -1, MinCalls: -2}, "KeepRounds is -1 rounds, want 0 or more\nMinCalls is -2 calls, want 0 or more"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if tt.want == "" {
-				require.NoError(t, tt.opts.Validate())
-				require.NotPanics(t, func() { contextedit.New(tt.opts) })
-				return
-			}
-			require.EqualError(t, tt.opts.Validate(), tt.want)
-			require.PanicsWithValue(t, "contextedit: "+tt.want, func() { contextedit.New(tt.opts) })
-		})
+		if tt.want == "" {
+			require.NoError(t, tt.opts.Validate(), tt.name)
+			require.NotPanics(t, func() { contextedit.New(tt.opts) }, tt.name)
+			continue
+		}
+		require.EqualError(t, tt.opts.Validate(), tt.want, tt.name)
+		require.PanicsWithValue(t, "contextedit: "+tt.want, func() { contextedit.New(tt.opts) }, tt.name)
 	}
 }
 
@@ -185,18 +182,15 @@ func TestSupersededAsGiven(t *testing.T) {
 		{"it has been folded", []middleware.Edit{middleware.FoldOf(7, 12, message.User("I read a, b and a."))}, 2},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			other := middleware.Editing("other", func(context.Context, *middleware.View) (*middleware.Plan, error) {
-				return &middleware.Plan{Edits: tt.edits}, nil
-			}, middleware.Options{})
-			clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, StopAfter: 1})
-			_, events := apply(t, middleware.Chain(other, clearing), h)
-			cleared := events[len(events)-1]
-			require.Equal(t, "contextedit", cleared.By)
-			require.Len(t, cleared.Edits, 1)
-			require.Equal(t, tt.want, cleared.First, "%v", events)
-		})
+		other := middleware.Editing("other", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+			return &middleware.Plan{Edits: tt.edits}, nil
+		}, middleware.Options{})
+		clearing := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, StopAfter: 1})
+		_, events := apply(t, middleware.Chain(other, clearing), h)
+		cleared := events[len(events)-1]
+		require.Equal(t, "contextedit", cleared.By, tt.name)
+		require.Len(t, cleared.Edits, 1, tt.name)
+		require.Equal(t, tt.want, cleared.First, "%v", events)
 	}
 }
 

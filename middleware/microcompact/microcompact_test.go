@@ -249,23 +249,20 @@ func TestFreshTokens(t *testing.T) {
 		"no share":        {archive, microcompact.Options{FreshShare: -1, FreshTokens: 2000}, 60_000, 2000},
 		"the smaller one": {archive, microcompact.Options{FreshShare: 0.001}, 60_000, 1000},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text := strings.Repeat("ok\n", c.size*4/3)
-			h := []message.Message{
-				message.User("Read it."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", text),
-			}
-			chain := middleware.With(middleware.Env{Archive: c.archive, Counter: tokens.Chars4}, microcompact.New(c.opts))
-			req, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1_000_000}})
-			require.NoError(t, err)
-			n := tokens.Chars4.Count(req.Messages[2].Parts[0].(message.ToolResult).Text)
-			if c.most == 0 {
-				require.Equal(t, h, req.Messages)
-				return
-			}
-			require.LessOrEqual(t, n, c.most)
-			require.Greater(t, n, c.most*9/10)
-		})
+		text := strings.Repeat("ok\n", c.size*4/3)
+		h := []message.Message{
+			message.User("Read it."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}), message.Result("a", "read", text),
+		}
+		chain := middleware.With(middleware.Env{Archive: c.archive, Counter: tokens.Chars4}, microcompact.New(c.opts))
+		req, _, err := middleware.Apply(context.Background(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1_000_000}})
+		require.NoError(t, err, name)
+		n := tokens.Chars4.Count(req.Messages[2].Parts[0].(message.ToolResult).Text)
+		if c.most == 0 {
+			require.Equal(t, h, req.Messages, name)
+			continue
+		}
+		require.LessOrEqual(t, n, c.most, name)
+		require.Greater(t, n, c.most*9/10, name)
 	}
 }
 

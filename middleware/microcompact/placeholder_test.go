@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
@@ -43,17 +42,14 @@ func TestShortArguments(t *testing.T) {
 		{"nothing", "", 1, ""},
 		{"deeper than encoding/json goes", `{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`, 60, `{"truncated": 40006}`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got, ok := shortArguments(c.in, c.limit, store.Handle{})
-			if c.want == "" {
-				require.False(t, ok, "want it to stay, got %s", got)
-				return
-			}
-			require.True(t, ok)
-			require.Equal(t, c.want, got)
-			requireShortArguments(t, c.in, c.limit)
-		})
+		got, ok := shortArguments(c.in, c.limit, store.Handle{})
+		if c.want == "" {
+			require.False(t, ok, "want it to stay, got %s", got)
+			continue
+		}
+		require.True(t, ok, c.name)
+		require.Equal(t, c.want, got, c.name)
+		requireShortArguments(t, c.in, c.limit)
 	}
 }
 
@@ -95,49 +91,6 @@ func keys(t require.TestingT, text string) (all []string) {
 	_, err = d.Token()
 	require.ErrorIs(t, err, io.EOF)
 	return all
-}
-
-func TestShortArgumentsOfAnyObject(t *testing.T) {
-	t.Parallel()
-	text := rapid.OneOf(
-		rapid.StringN(0, 100, -1), rapid.StringMatching(`[a-z"\\\n{}\[\],: ]{0,80}`),
-		rapid.StringMatching(`[你好世界。😀e\x{301}]{0,90}`),
-	)
-	rapid.Check(t, func(r *rapid.T) {
-		var value func(depth int) any
-		value = func(depth int) any {
-			switch kind := rapid.IntRange(0, 7).Draw(r, "kind"); {
-			case kind == 0 && depth > 0:
-				return []any{value(depth - 1), value(depth - 1)}
-			case kind == 1 && depth > 0:
-				return map[string]any{text.Draw(r, "key"): value(depth - 1)}
-			case kind == 2:
-				return nil
-			case kind == 3:
-				return rapid.Bool().Draw(r, "bool")
-			case kind == 4:
-				return json.Number(rapid.StringMatching(`-?[1-9][0-9]{0,90}(\.[0-9]{1,9})?`).Draw(r, "number"))
-			}
-			return text.Draw(r, "text")
-		}
-		var b strings.Builder
-		space := rapid.SampledFrom([]string{"", " ", "\n\t"})
-		b.WriteString(space.Draw(r, "space") + "{")
-		for i := range rapid.IntRange(0, 6).Draw(r, "members") {
-			if i > 0 {
-				b.WriteString(space.Draw(r, "space") + ",")
-			}
-			key, err := json.Marshal(text.Draw(r, "key"))
-			require.NoError(r, err)
-			v, err := json.Marshal(value(2))
-			require.NoError(r, err)
-			b.WriteString(space.Draw(r, "space") + string(key) + space.Draw(r, "space") + ":" + space.Draw(r, "space") + string(v))
-		}
-		b.WriteString(space.Draw(r, "space") + "}")
-		in := b.String()
-		require.True(r, json.Valid([]byte(in)))
-		requireShortArguments(r, in, rapid.IntRange(1, 300).Draw(r, "limit"))
-	})
 }
 
 func FuzzShortArguments(f *testing.F) {
@@ -192,14 +145,11 @@ func TestEnds(t *testing.T) {
 		"carriage returns":        {strings.ReplaceAll(numbered(2000), "\n", "\r\n"), 1000},
 		"empty lines":             {strings.Repeat("\n", 50_000), 1000},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, by := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}, tokens.Cautious, tokens.CJK15} {
-				short := ends(by, c.text, c.limit, store.Handle{})
-				require.Equal(t, by.Count(c.text) > c.limit, short != c.text, "what is above the limit becomes shorter, by %T", by)
-				requireEnds(t, by, c.text, short, c.limit)
-			}
-		})
+		for _, by := range []tokens.Counter{tokens.Chars4, tokens.Estimate{}, tokens.Cautious, tokens.CJK15} {
+			short := ends(by, c.text, c.limit, store.Handle{})
+			require.Equal(t, by.Count(c.text) > c.limit, short != c.text, "%s: what is above the limit becomes shorter, by %T", name, by)
+			requireEnds(t, by, c.text, short, c.limit)
+		}
 	}
 }
 

@@ -157,29 +157,26 @@ func TestCold(t *testing.T) {
 		{"a clock that is wrong", -time.Hour, 0, marked, 0, false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			h := of(500, 100, 100, 100, 100)
-			for i, ago := range map[int]time.Duration{len(h) - 2: tt.answer, len(h) - 1: tt.new} {
-				if ago != 0 {
-					h[i].Time = now.Add(-ago)
-				}
+		h := of(500, 100, 100, 100, 100)
+		for i, ago := range map[int]time.Duration{len(h) - 2: tt.answer, len(h) - 1: tt.new} {
+			if ago != 0 {
+				h[i].Time = now.Add(-ago)
 			}
-			for _, of := range []func(trigger.EconomyOptions) middleware.Trigger{trigger.Cold, trigger.Economy} {
-				env := middleware.Env{
-					Counter: tokens.Chars4, Clock: func() time.Time { return now },
-					Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, tt.cache),
-				}
-				mw := contextedit.New(contextedit.Options{Trigger: of(trigger.EconomyOptions{TTL: tt.ttl}), Keep: 2})
-				_, events, err := middleware.Apply(t.Context(), middleware.With(env, mw), &middleware.Request{Messages: h, Model: "priced"})
-				require.NoError(t, err)
-				require.Equal(t, tt.want, len(events) == 1)
-				if tt.want && tt.ttl == 0 {
-					e := events[0].Economics
-					require.Equal(t, report.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, *e, "nothing is written again")
-				}
+		}
+		for _, of := range []func(trigger.EconomyOptions) middleware.Trigger{trigger.Cold, trigger.Economy} {
+			env := middleware.Env{
+				Counter: tokens.Chars4, Clock: func() time.Time { return now },
+				Models: model(t, models.Rates{Input: models.USD, CacheRead: models.USD / 10, Output: models.USD}, tt.cache),
 			}
-		})
+			mw := contextedit.New(contextedit.Options{Trigger: of(trigger.EconomyOptions{TTL: tt.ttl}), Keep: 2})
+			_, events, err := middleware.Apply(t.Context(), middleware.With(env, mw), &middleware.Request{Messages: h, Model: "priced"})
+			require.NoError(t, err, tt.name)
+			require.Equal(t, tt.want, len(events) == 1, tt.name)
+			if tt.want && tt.ttl == 0 {
+				e := events[0].Economics
+				require.Equal(t, report.Economics{Freed: events[0].Before - events[0].After, Saves: e.Saves}, *e, "nothing is written again")
+			}
+		}
 	}
 }
 

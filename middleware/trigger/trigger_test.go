@@ -71,15 +71,12 @@ func TestThresholds(t *testing.T) {
 		{"tool calls", trigger.ToolUses, 6},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			for limit, want := range map[int]bool{1: true, tt.value - 1: true, tt.value: true, tt.value + 1: false, 1 << 30: false} {
-				met, why, err := tt.of(limit).Met(v, noPlan(t))
-				require.NoError(t, err)
-				require.Equal(t, want, met, "%d of a limit of %d", tt.value, limit)
-				require.Equal(t, fmt.Sprintf("%d of %d %s", tt.value, limit, tt.name), why)
-			}
-		})
+		for limit, want := range map[int]bool{1: true, tt.value - 1: true, tt.value: true, tt.value + 1: false, 1 << 30: false} {
+			met, why, err := tt.of(limit).Met(v, noPlan(t))
+			require.NoError(t, err, tt.name)
+			require.Equal(t, want, met, "%d of a limit of %d", tt.value, limit)
+			require.Equal(t, fmt.Sprintf("%d of %d %s", tt.value, limit, tt.name), why, tt.name)
+		}
 	}
 }
 
@@ -125,27 +122,24 @@ func TestToolUsesAreThoseOfTheView(t *testing.T) {
 			return middleware.FoldOf(2, 4, message.User("read"))
 		}, "4 of 9 tool calls"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := history(3)
-			h[2].Parts = []message.Part{
-				message.ToolCall{ID: "a0", Name: "read", Arguments: `{"path":"a.go"}`}, message.ToolCall{ID: "b0", Name: "read", Arguments: `{"path":"b.go"}`},
-			}
-			var why string
-			chain := middleware.Chain(
-				middleware.Editing("first", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-					return &middleware.Plan{Edits: []middleware.Edit{tt.edit(v)}}, nil
-				}, middleware.Options{}),
-				middleware.Editing("second", func(_ context.Context, v *middleware.View) (p *middleware.Plan, err error) {
-					_, why, err = trigger.ToolUses(9).Met(v, noPlan(t))
-					return nil, err
-				}, middleware.Options{}))
-			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h})
-			require.NoError(t, err)
-			require.Len(t, events, 1, "the first edits")
-			require.Equal(t, middleware.Edited, events[0].Kind, "%v", events[0])
-			require.Equal(t, tt.want, why)
-		})
+		h := history(3)
+		h[2].Parts = []message.Part{
+			message.ToolCall{ID: "a0", Name: "read", Arguments: `{"path":"a.go"}`}, message.ToolCall{ID: "b0", Name: "read", Arguments: `{"path":"b.go"}`},
+		}
+		var why string
+		chain := middleware.Chain(
+			middleware.Editing("first", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+				return &middleware.Plan{Edits: []middleware.Edit{tt.edit(v)}}, nil
+			}, middleware.Options{}),
+			middleware.Editing("second", func(_ context.Context, v *middleware.View) (p *middleware.Plan, err error) {
+				_, why, err = trigger.ToolUses(9).Met(v, noPlan(t))
+				return nil, err
+			}, middleware.Options{}))
+		_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h})
+		require.NoError(t, err, name)
+		require.Len(t, events, 1, "the first edits")
+		require.Equal(t, middleware.Edited, events[0].Kind, "%v", events[0])
+		require.Equal(t, tt.want, why, name)
 	}
 }
 
@@ -160,13 +154,10 @@ func TestReclaims(t *testing.T) {
 		"as much":       {&middleware.Plan{Saved: 100}, true, "frees 100 of 100 tokens"},
 		"a plan to not": {&middleware.Plan{Why: "it is not worth it"}, false, "frees 0 of 100 tokens"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			met, why, err := trigger.Reclaims(100).Met(nil, func() *middleware.Plan { return tt.plan })
-			require.NoError(t, err)
-			require.Equal(t, tt.met, met)
-			require.Equal(t, tt.why, why)
-		})
+		met, why, err := trigger.Reclaims(100).Met(nil, func() *middleware.Plan { return tt.plan })
+		require.NoError(t, err, name)
+		require.Equal(t, tt.met, met, name)
+		require.Equal(t, tt.why, why, name)
 	}
 }
 
@@ -186,23 +177,20 @@ func TestNot(t *testing.T) {
 		"an error stays an error": {trigger.Not(broken), false, "", "broken"},
 		"inside another":          {trigger.All(trigger.Messages(3), trigger.Not(trigger.Rounds(2))), true, "6 of 3 messages, not (1 of 2 rounds)", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			requireMet(t, v, tt.of, tt.met, tt.why, tt.err)
-		})
+		requireMet(t, name, v, tt.of, tt.met, tt.why, tt.err)
 	}
 }
 
 // requireMet checks what a trigger returns, which needs no plan. Without a text there must be no error.
-func requireMet(t *testing.T, v *middleware.View, of middleware.Trigger, wantMet bool, wantWhy, wantErr string) {
+func requireMet(t *testing.T, name string, v *middleware.View, of middleware.Trigger, wantMet bool, wantWhy, wantErr string) {
 	t.Helper()
 	met, why, err := of.Met(v, noPlan(t))
-	require.Equal(t, wantMet, met)
-	require.Equal(t, wantWhy, why)
+	require.Equal(t, wantMet, met, name)
+	require.Equal(t, wantWhy, why, name)
 	if wantErr == "" {
-		require.NoError(t, err)
+		require.NoError(t, err, name)
 	} else {
-		require.EqualError(t, err, wantErr)
+		require.EqualError(t, err, wantErr, name)
 	}
 }
 
@@ -223,20 +211,17 @@ func TestFraction(t *testing.T) {
 		{"three quarters of a large room", 0.75, 200_000, 8_000, false},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			r := req
-			r.Budget = &middleware.Budget{Window: tt.window, Reserve: tt.reserve}
-			v := viewOf(t, r)
-			met, why, err := trigger.Fraction(tt.share).Met(v, noPlan(t))
-			require.NoError(t, err)
-			require.Equal(t, tt.want, met, why)
-			require.Contains(t, why, fmt.Sprintf("%g of the room of %d", tt.share, tt.window-tt.reserve))
+		r := req
+		r.Budget = &middleware.Budget{Window: tt.window, Reserve: tt.reserve}
+		v := viewOf(t, r)
+		met, why, err := trigger.Fraction(tt.share).Met(v, noPlan(t))
+		require.NoError(t, err, tt.name)
+		require.Equal(t, tt.want, met, why)
+		require.Contains(t, why, fmt.Sprintf("%g of the room of %d", tt.share, tt.window-tt.reserve), tt.name)
 
-			dflt, _, err := when.Default(tt.share).Met(v, noPlan(t))
-			require.NoError(t, err)
-			require.Equal(t, met, dflt, "Default is Fraction where the window is known")
-		})
+		dflt, _, err := when.Default(tt.share).Met(v, noPlan(t))
+		require.NoError(t, err, tt.name)
+		require.Equal(t, met, dflt, "Default is Fraction where the window is known")
 	}
 }
 
@@ -296,10 +281,7 @@ func TestAnyAndAll(t *testing.T) {
 		},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			requireMet(t, v, tt.of, tt.met, tt.why, tt.err)
-		})
+		requireMet(t, tt.name, v, tt.of, tt.met, tt.why, tt.err)
 	}
 }
 
@@ -393,17 +375,14 @@ func TestValidate(t *testing.T) {
 		{"deep inside", trigger.Any(yes, trigger.All(yes, trigger.Any(trigger.Tokens(-3)))), "Trigger: trigger at -3 tokens, want more than 0"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			opts := middleware.Options{Trigger: tt.of}
-			if tt.want == "" {
-				require.NoError(t, opts.Validate())
-				return
-			}
-			require.EqualError(t, opts.Validate(), tt.want)
-			require.PanicsWithValue(t, "middleware: Editing: x: "+tt.want, func() {
-				middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
-			})
-		})
+		opts := middleware.Options{Trigger: tt.of}
+		if tt.want == "" {
+			require.NoError(t, opts.Validate(), tt.name)
+			continue
+		}
+		require.EqualError(t, opts.Validate(), tt.want, tt.name)
+		require.PanicsWithValue(t, "middleware: Editing: x: "+tt.want, func() {
+			middleware.Editing("x", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, opts)
+		}, tt.name)
 	}
 }

@@ -67,23 +67,20 @@ func TestRecalledRoundsAreRemovedLast(t *testing.T) {
 	}{
 		"one": {1, true}, "most": {8, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := []message.Message{message.User("Audit it.")}
-			for i := range 12 {
-				tool, arguments := "read", "{}"
-				if 1 <= i && i <= c.recalled {
-					tool, arguments = store.RecallTool, fmt.Sprintf(`{"handle":%q}`, handle)
-				}
-				h = append(h, round(i, tool, arguments)...)
+		h := []message.Message{message.User("Audit it.")}
+		for i := range 12 {
+			tool, arguments := "read", "{}"
+			if 1 <= i && i <= c.recalled {
+				tool, arguments = store.RecallTool, fmt.Sprintf(`{"handle":%q}`, handle)
 			}
-			mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)},
-				trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Messages(20), TargetTokens: 1000}))
-			sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-			require.NoError(t, err)
-			require.Less(t, len(sent.Messages), len(h)-6)
-			require.Equal(t, c.kept, slices.ContainsFunc(sent.Messages, h[4].Equal), "the recalled result is in the view")
-		})
+			h = append(h, round(i, tool, arguments)...)
+		}
+		mw := middleware.With(middleware.Env{Archive: store.NewMemory(0)},
+			trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Messages(20), TargetTokens: 1000}))
+		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
+		require.NoError(t, err, name)
+		require.Less(t, len(sent.Messages), len(h)-6, name)
+		require.Equal(t, c.kept, slices.ContainsFunc(sent.Messages, h[4].Equal), "the recalled result is in the view")
 	}
 }
 

@@ -43,16 +43,13 @@ func TestValidate(t *testing.T) {
 		{"several", trim.Options{Strategy: "newest", Warning: 2}, "Warning is 2 of the room, want more than 0 and at most 1\nStrategy is \"newest\", want \"hybrid\", \"middle\" or \"oldest\""},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if tt.want == "" {
-				require.NoError(t, tt.opts.Validate())
-				require.NotPanics(t, func() { trim.New(tt.opts) })
-				return
-			}
-			require.EqualError(t, tt.opts.Validate(), tt.want)
-			require.PanicsWithValue(t, "trim: "+tt.want, func() { trim.New(tt.opts) })
-		})
+		if tt.want == "" {
+			require.NoError(t, tt.opts.Validate(), tt.name)
+			require.NotPanics(t, func() { trim.New(tt.opts) }, tt.name)
+			continue
+		}
+		require.EqualError(t, tt.opts.Validate(), tt.want, tt.name)
+		require.PanicsWithValue(t, "trim: "+tt.want, func() { trim.New(tt.opts) }, tt.name)
 	}
 }
 
@@ -153,24 +150,21 @@ func TestTarget(t *testing.T) {
 		"100,000 tokens, where the window is not known":  {func(*trim.Options) {}, nil, false, 0},
 		"a target in tokens that is met by a low window": {func(o *trim.Options) { o.TargetTokens = 5000 }, window(4000), false, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := everything
-			tt.set(&o)
-			req := &middleware.Request{Messages: turns(40), Budget: tt.budget}
-			if tt.force {
-				req.Force = []string{"trim"}
-			}
-			sent, events := apply(t, middleware.With(chars4, trim.New(o)), req)
-			if tt.want == 0 {
-				require.Len(t, sent.Messages, 80)
-				require.NotContains(t, kinds(events), middleware.Edited)
-				return
-			}
-			r := events[len(events)-1].Detail.(trim.Report)
-			require.Equal(t, tt.want, r.Target)
-			require.InDelta(t, tt.want-27, sent.View().Size().Tokens, 27, "no more than one message of 54 tokens below it")
-		})
+		o := everything
+		tt.set(&o)
+		req := &middleware.Request{Messages: turns(40), Budget: tt.budget}
+		if tt.force {
+			req.Force = []string{"trim"}
+		}
+		sent, events := apply(t, middleware.With(chars4, trim.New(o)), req)
+		if tt.want == 0 {
+			require.Len(t, sent.Messages, 80, name)
+			require.NotContains(t, kinds(events), middleware.Edited, name)
+			continue
+		}
+		r := events[len(events)-1].Detail.(trim.Report)
+		require.Equal(t, tt.want, r.Target, name)
+		require.InDelta(t, tt.want-27, sent.View().Size().Tokens, 27, "no more than one message of 54 tokens below it")
 	}
 }
 
@@ -238,19 +232,6 @@ func TestNoteIsWorthIt(t *testing.T) {
 	require.Equal(t, h, sent.Messages)
 	require.Equal(t, []middleware.EventKind{middleware.Skipped}, kinds(events))
 	require.Contains(t, events[0].Why, "nothing may be removed")
-}
-
-// TestPinnedLater comes back, and what was removed with it.
-func TestPinnedLater(t *testing.T) {
-	t.Parallel()
-	mw := middleware.With(chars4, trim.New(trim.Options{Strategy: "oldest", Trigger: trigger.Tokens(4000)}))
-	h := turns(40)
-	apply(t, mw, &middleware.Request{Messages: h})
-	h = slices.Clone(h)
-	h[3].Hints.Pinned = true
-	sent, _ := apply(t, mw, &middleware.Request{Messages: h})
-	require.True(t, slices.ContainsFunc(sent.Messages, h[3].Equal), "what is pinned now is there")
-	require.Less(t, sent.View().Size().Tokens, 4000, "and others are removed instead")
 }
 
 // TestIntervalOfADraft shows that a draft knows when the trigger was looked at.
@@ -346,18 +327,6 @@ func TestIdle(t *testing.T) {
 	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	require.Len(t, d.Events, 1)
-}
-
-// TestStrict makes an error of a trigger that cannot work.
-func TestStrict(t *testing.T) {
-	t.Parallel()
-	opts := trim.Options{Trigger: trigger.Fraction(0.5), Strict: true}
-	_, _, err := middleware.Apply(t.Context(), trim.New(opts), &middleware.Request{Messages: turns(3)})
-	require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-	require.ErrorContains(t, err, "Budget")
-	opts.Strict = false
-	_, events := apply(t, trim.New(opts), &middleware.Request{Messages: turns(3)})
-	require.Equal(t, []middleware.EventKind{middleware.Misconfigured}, kinds(events))
 }
 
 // TestShortenedMessages: what can be seen of a message decides. One that another

@@ -84,24 +84,21 @@ func TestVoid(t *testing.T) {
 			r.Messages, r.Position = append(r.Messages, message.User("(continue)")), append(r.Position, 7)
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			before, now := sent(h, c.before), sent(h, c.now)
-			var want edit.Positions
-			if c.first > 0 {
-				want = edit.Positions{{First: c.first, Last: 7}}
-			}
-			require.Equal(t, want, now.Void(h, before, c.leftOut, -1), "compared")
+		before, now := sent(h, c.before), sent(h, c.now)
+		var want edit.Positions
+		if c.first > 0 {
+			want = edit.Positions{{First: c.first, Last: 7}}
+		}
+		require.Equal(t, want, now.Void(h, before, c.leftOut, -1), "compared")
 
-			known, void := bound.Trust().Check(h, bound.Request{Messages: before.Messages, Position: before.Position}, c.leftOut, -1)
-			require.Empty(t, void)
-			m := bound.Recall(known, 7, 8, true)
-			require.Equal(t, c.leftOut, m.LeftOut(h))
-			news, void := m.Check(h, now, c.leftOut, -1)
-			require.Equal(t, want, void, "by the journal")
-			same := c.before == nil && c.now == nil
-			require.Equal(t, same, c.before == nil && m.Continues(h, news), "only the same request needs no word in the journal")
-		})
+		known, void := bound.Trust().Check(h, bound.Request{Messages: before.Messages, Position: before.Position}, c.leftOut, -1)
+		require.Empty(t, void, name)
+		m := bound.Recall(known, 7, 8, true)
+		require.Equal(t, c.leftOut, m.LeftOut(h), name)
+		news, void := m.Check(h, now, c.leftOut, -1)
+		require.Equal(t, want, void, "by the journal")
+		same := c.before == nil && c.now == nil
+		require.Equal(t, same, c.before == nil && m.Continues(h, news), "only the same request needs no word in the journal")
 	}
 }
 
@@ -132,16 +129,13 @@ func TestLaterAnswers(t *testing.T) {
 		"other tools or system message": {at: 3, sure: true, now: text(2, 3), head: message.ID{1}, kept: []int{}},
 		"taken over by another message": {at: 5, sure: true, now: text(2, 3), kept: []int{1, 2, 3, 4, 5, 6, 7}, goes: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := bound.Recall(known, c.at, len(h.Body), c.sure)
-			require.Equal(t, c.leftOut, m.LeftOut(h))
-			r := sent(h, c.now)
-			r.Head = c.head
-			now, _ := m.Check(h, r, c.leftOut, -1)
-			require.Equal(t, c.kept, positions(now.Kept))
-			require.Equal(t, c.goes, m.Continues(h, now))
-		})
+		m := bound.Recall(known, c.at, len(h.Body), c.sure)
+		require.Equal(t, c.leftOut, m.LeftOut(h), name)
+		r := sent(h, c.now)
+		r.Head = c.head
+		now, _ := m.Check(h, r, c.leftOut, -1)
+		require.Equal(t, c.kept, positions(now.Kept), name)
+		require.Equal(t, c.goes, m.Continues(h, now), name)
 	}
 }
 

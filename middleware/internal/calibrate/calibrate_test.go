@@ -209,28 +209,25 @@ func TestReportsOfCutPrompts(t *testing.T) {
 		"edited, and the same":         {charged: []int{300, 600, 900, 900, 900}, edited: []int{4, 5}, freed: 50, want: []calibrate.Verdict{b, b, b, d, d}},
 		"much is cleared, and charged": {charged: []int{300, 600, 900, 400, 700}, edited: []int{4}, freed: 800, want: []calibrate.Verdict{b, b, b, b, b}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := history(x.part)
-			var learned calibrate.Tokens
-			var got []calibrate.Verdict
-			counted, edited := 0, 0
-			for n, charged := range x.charged {
-				counted += s.History.Tokens[n]
-				for _, at := range x.edited {
-					if at == n+1 {
-						counted, edited = counted-x.freed, at
-					}
+		s := history(x.part)
+		var learned calibrate.Tokens
+		var got []calibrate.Verdict
+		counted, edited := 0, 0
+		for n, charged := range x.charged {
+			counted += s.History.Tokens[n]
+			for _, at := range x.edited {
+				if at == n+1 {
+					counted, edited = counted-x.freed, at
 				}
-				got = append(got, learned.Learn(calibrate.Prompt{
-					At: n + 1, Charged: charged, WithCache: charged, Counted: counted, Since: edited,
-				}, calibrate.Priors{Plain: 1, Wide: 1}, s))
 			}
-			require.Equal(t, x.want, got)
-			if x.limit > 0 {
-				require.Equal(t, x.limit, learned.Limit())
-			}
-		})
+			got = append(got, learned.Learn(calibrate.Prompt{
+				At: n + 1, Charged: charged, WithCache: charged, Counted: counted, Since: edited,
+			}, calibrate.Priors{Plain: 1, Wide: 1}, s))
+		}
+		require.Equal(t, x.want, got, name)
+		if x.limit > 0 {
+			require.Equal(t, x.limit, learned.Limit(), name)
+		}
 	}
 }
 
@@ -353,9 +350,6 @@ func TestRefusal(t *testing.T) {
 			with(func(r *calibrate.Refusal) { r.Limit, r.Over = 20_000, 4_000 }), calibrate.Limit{Window: 8_000, Guess: 10_666, ByOver: true},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, c.want, c.refusal.Judge())
-		})
+		require.Equal(t, c.want, c.refusal.Judge(), name)
 	}
 }
