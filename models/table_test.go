@@ -133,26 +133,19 @@ func TestCost(t *testing.T) {
 		usage message.Usage
 		want  string // "" no cost
 	}{
-		"nothing":               {claude, message.Usage{}, "$0.00"},
-		"input and output":      {claude, message.Usage{Input: 1_000_000, Output: 1000}, "$3.015"},
-		"read":                  {claude, message.Usage{Input: 1000, CacheRead: 900}, "$0.00057"},
-		"write":                 {claude, message.Usage{Input: 1000, CacheRead: 400, CacheWrite: 600}, "$0.00237"},
-		"long write":            {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 500}, "$0.004575"},
-		"long, no price":        {plain, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 500}, "$0.001"},
-		"more long than all":    {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 601}, ""},
-		"thinking is output":    {claude, message.Usage{Output: 1000, Thinking: 400}, "$0.015"},
-		"no discount":           {plain, message.Usage{Input: 1000, CacheRead: 500, CacheWrite: 500}, "$0.001"},
-		"at the threshold":      {tiered, message.Usage{Input: 100, Output: 10}, "$0.00012"},
-		"above it, all tokens":  {tiered, message.Usage{Input: 101, CacheRead: 1, Output: 10}, "$0.000231"},
-		"above the second":      {tiered, message.Usage{Input: 201, CacheRead: 1, Output: 10}, "$0.000864"},
-		"unknown price":         {models.Price{}, message.Usage{Input: 1}, ""},
-		"more read than input":  {claude, message.Usage{Input: 1, CacheRead: 2}, ""},
-		"more cached than sent": {claude, message.Usage{Input: 3, CacheRead: 2, CacheWrite: 2}, ""},
-		"negative input":        {claude, message.Usage{Input: -1}, ""},
-		"negative output":       {claude, message.Usage{Output: -1}, ""},
-		"negative read":         {claude, message.Usage{Input: 5, CacheRead: -1}, ""},
-		"no int64":              {claude, message.Usage{Input: math.MaxInt, Output: math.MaxInt}, ""},
-		"negative price":        {models.Price{Rates: models.Rates{Input: 1, CacheRead: -1, Output: 1}}, message.Usage{Input: 1, CacheRead: 1}, ""},
+		"input and output":     {claude, message.Usage{Input: 1_000_000, Output: 1000}, "$3.015"},
+		"write":                {claude, message.Usage{Input: 1000, CacheRead: 400, CacheWrite: 600}, "$0.00237"},
+		"long write":           {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 500}, "$0.004575"},
+		"more long than all":   {claude, message.Usage{Input: 1000, CacheWrite: 600, CacheWriteLong: 601}, ""},
+		"no discount":          {plain, message.Usage{Input: 1000, CacheRead: 500, CacheWrite: 500}, "$0.001"},
+		"at the threshold":     {tiered, message.Usage{Input: 100, Output: 10}, "$0.00012"},
+		"above it, all tokens": {tiered, message.Usage{Input: 101, CacheRead: 1, Output: 10}, "$0.000231"},
+		"above the second":     {tiered, message.Usage{Input: 201, CacheRead: 1, Output: 10}, "$0.000864"},
+		"unknown price":        {models.Price{}, message.Usage{Input: 1}, ""},
+		"more read than input": {claude, message.Usage{Input: 1, CacheRead: 2}, ""},
+		"negative input":       {claude, message.Usage{Input: -1}, ""},
+		"no int64":             {claude, message.Usage{Input: math.MaxInt, Output: math.MaxInt}, ""},
+		"negative price":       {models.Price{Rates: models.Rates{Input: 1, CacheRead: -1, Output: 1}}, message.Usage{Input: 1, CacheRead: 1}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -254,15 +247,12 @@ func TestOf(t *testing.T) {
 		"gemini-5-x": newGemini, "gemini-4-argon": newGemini, "gpt-7-sol": openai, "claude-opus-7": anthropic, "claude-sonnet-6-1": anthropic,
 		"deepseek-v6": deepseek, "kimi-k5": moonshot, "qwen5-max": alibaba, "qwen4-27b": qwen, "glm-7": zhipu, "grok-9": xai, "mistral-huge-1": mistral,
 		"muse-aria-2": meta, "llama-6-100b": llama, "gemma5:12b": gemma, "minimax-m9": minimax, "amazon.nova-2-lite-v1:0": nova, "o7-mini": openai,
-		"codex-mini-latest": openai, "chatgpt-6-latest": openai, "doubao-seed-9": {"bytedance", "", false},
 
 		// What hosts add.
 		"models/gemini-5-x": newGemini, "publishers/google/models/gemini-5-x": newGemini, "us.anthropic.claude-opus-7-20280101-v1:0": anthropic,
-		arn + "inference-profile/us.anthropic.claude-opus-7-v1:0": anthropic, arn + "foundation-model/anthropic.claude-opus-7": anthropic,
 		"openrouter/anthropic/claude-opus-7:nitro": anthropic, "anthropic/claude-opus-7": anthropic, "claude-opus-7@20280101": anthropic,
 		"openai/gpt-7:free": openai, "gpt-7-latest": openai, "prod-gpt-7-sol": openai, "team_gpt4o": openai, "qwen.qwen4-32b-v1:0": qwen,
 		"us.deepseek.deepseek-v6-v1:0": deepseek, "accounts/fireworks/models/qwen4-30b": qwen, "mistral.devstral-3-123b": openMistral,
-		"google/gemini-5-x:batch": newGemini, "GEMINI-5-X": newGemini, "openrouter/~anthropic/claude-opus-latest": anthropic,
 
 		// Claude by version.
 		"claude-opus-4-5": front, "claude-sonnet-4-5@20250929": front, "claude-3-7-sonnet": front, "databricks-claude-sonnet-4": front,
@@ -354,28 +344,19 @@ func TestOfThinking(t *testing.T) {
 	)
 	for name, want := range map[string]string{
 		// Claude in the table, by its name and by variants.
-		"claude-fable-5-1": bound, "claude-fable-5-2": bound, "claude-mythos-5-1": bound, "claude-mythos-5-2": bound,
 		"claude-opus-5-5": bound, "claude-sonnet-5-5": bound, "claude-haiku-5-5": bound,
 		"Claude-Opus-5.5": bound, "anthropic/claude-sonnet-5.5": bound, "claude-haiku-5-5@20261007": bound,
 		"us.anthropic.claude-opus-5-5-20260901-v1:0": bound, bedrock + "claude-fable-5-1": bound, "anthropic/claude-fable-5.2:beta": bound,
 		"claude-fable-5": free, "claude-mythos-5": free, "claude-opus-5": free, "claude-sonnet-5-20260301": free, "claude-opus-4-8": free,
-		"claude-opus-4-7": free, "claude-opus-4-6": free, "claude-sonnet-4.6": free, "global.anthropic.claude-opus-4-6-v1": free,
 		"claude-opus-4-5": turn, "claude-haiku-4-5-20251001": turn, "claude-sonnet-4-5@20250929": turn, "claude-opus-4-1": turn,
-		"claude-opus-4-20250514": turn, "claude-sonnet-4-0": turn, "claude-3-7-sonnet": turn, "anthropic/claude-3.7-sonnet:thinking": turn,
-		"claude-3-5-sonnet-20241022": turn, "claude-3-5-sonnet-v2@20241022": turn, "claude-3-opus-latest": turn,
 
 		// Claude that is not in the table: by version, and a date is no version.
 		"claude-opus-5-7": bound, "claude-opus-5-7@20270101": bound, "claude-opus-6": bound, "anthropic/claude-sonnet-6": bound,
 		"us.anthropic.claude-opus-6-20270101-v1:0": bound, longProfile + "claude-haiku-6-20270301-v1:0": bound, "anthropic.claude-opus-6-v1": bound,
-		"claude-6-sonnet": bound, "claude-6.1-sonnet-20270505": bound, "claude-opus-10": bound, "claude-fable-5-10": bound, "CLAUDE-OPUS-6": bound,
 		"claude-fable-5-1-thinking": bound, "claude-opus-5-5[1m]": bound, "claude-sonnet-5.5-fast": bound, "anthropic--claude-5.5-sonnet": bound,
-		"databricks-claude-opus-5-5": bound, "projects/p/locations/us/publishers/anthropic/models/claude-opus-6@20270101": bound,
 		"claude-saga-6": bound, "claude6-opus": bound,
 		"claude-opus-5[1m]": free, "claude-haiku-5": free, "claude-opus-5-20270101": free, "claude-opus-5-2026-10-07": free, "claude-5-opus": free,
-		"claude-sonnet-4-7": free, "claude-haiku-4.9": free, "claude-opus-4-10": free, "claude-sonnet-4-6-thinking": free,
 		"claude-opus-4-5-thinking": turn, "claude-4": turn, "claude-4.5-sonnet": turn, "anthropic--claude-4-sonnet": turn,
-		"claude-opus-4-20290909-v9:0": turn, "claude-3-5-sonnet[1m]": turn, "anthropic.claude-3-sonnet-20240229-v1:0:28k": turn,
-		"claude-instant-1.2": turn, "claude-2.1": turn,
 		// An alias without a version is the newest model of its kind.
 		"claude-opus-latest": bound, "~anthropic/claude-sonnet-latest": bound, "claude-haiku": bound,
 		"claude-mythos-preview": free, "claude": free, "claude-code": free, "anthropic.claude-v2:1": free, "anthropic.claude-v2": free,
@@ -384,17 +365,12 @@ func TestOfThinking(t *testing.T) {
 		"deepseek-flash": calls, "deepseek-v4-flash": calls, "deepseek-v4.1-flash": calls, "deepseek-v4-pro": calls, "deepseek/deepseek-v4-pro:free": calls,
 		"deepseek-v4": calls, "deepseek-v4-flash-0731": calls, "deepseek-v4-ultra": calls, "deepseek-v5": calls, "deepseek-v5.2-exp": calls, "deepseek-v10": calls,
 		"deepseek-ai/DeepSeek-V4-Pro": calls, "accounts/fireworks/models/deepseek-v4p1": calls, "deepseek.v4-v1:0": calls, "us.deepseek.deepseek-v4-v1:0": calls,
-		"deepseek-v4:cloud": calls, "deepseek-v4-pro-maas": calls, "deepseek-pro": calls, "deepseek-flash-thinking": calls,
-		"deepseek-reasoner": calls, "openrouter/deepseek/deepseek-reasoner": calls, "deepseek-reasoner-beta": calls,
 		"deepseek-r1": refused, "deepseek-r1-0528": refused, "eu.deepseek.r1-v1:0": refused, "deepseek-r1:7b": refused, "deepseek/deepseek-r1:free": refused,
-		"deepseek-r1-distill-qwen-32b": refused, "deepseek-ai/DeepSeek-R1-0528-Qwen3-8B": refused, "tngtech/deepseek-r1t2-chimera": refused,
 		"deepseek-chat": free, "deepseek-v3": free, "deepseek-v3.2": free, "deepseek-v3.2-speciale": free, "deepseek-v3-0324": free, "deepseek-v2.5": free,
 		"deepseek-coder-v2": free, "deepseek": free, "deepseek-r2": free, "deepseek-v": free, "deepseek-vl2": free,
 
 		// Kimi.
 		"kimi-k2-thinking": calls, "kimi-k2-0905": calls, "kimi-k2-0711-preview": calls, "kimi-k2.5": calls, "moonshotai/Kimi-K2.5": calls, "kimi-k2.6": calls,
-		"kimi-k2.7-code": calls, "kimi-k3": calls, "kimi-k3.1-pro": calls, "kimi-k3.1-pro-highspeed": calls,
-		"kimi-k2": calls, "kimi-k2-thinking-turbo": calls, "kimi-k2-turbo-preview": calls, "moonshotai.kimi-k2.5": calls, "moonshot.kimi-k2-thinking": calls,
 		"accounts/fireworks/models/kimi-k2p5": calls, "kimi-k2.5:cloud": calls, "@cf/moonshotai/kimi-k2.5": calls, "kimi-k4": calls, "kimi-k3-20270101": calls,
 		"kimi-for-coding": calls, "kimi-coding/kimi-for-coding": calls,
 		"moonshot-v1-128k": free, "moonshot-v1-256k": free, "kimi-latest": free, "kimi-k1.5": free, "kimi-linear-48b-a3b": free, "kimi": free,
@@ -402,9 +378,7 @@ func TestOfThinking(t *testing.T) {
 		// Gemini.
 		"gemini-3.8-flash": turn, "gemini-3.1-pro-preview": turn, "gemini-3-pro-preview": turn, "gemini-3-flash-preview": turn, "gemini-3.1-flash-lite": turn,
 		"models/gemini-3-pro-preview": turn, "google/gemini-3.7-flash:free": turn, "gemini-4-argon": turn, "gemini-3-pro-image": turn, "gemini-10-pro": turn,
-		"publishers/google/models/gemini-4-pro": turn, "gemini-flash-latest": turn, "gemini-pro-latest": turn,
 		"gemini-2.5-pro": free, "gemini-2.5-flash-preview-09-2025": free, "gemini-2.0-flash-thinking-exp-01-21": free, "gemini-exp-1206": free, "gemini-1.5-pro": free,
-		"gemini-pro": free, "gemini-embedding-001": free, "gemini": free,
 
 		// Others, and nasty ones.
 		"gpt-5.6": free, "o3": free, "glm-5.2": free, "qwen3-max": free, "minimax-m3": free, "grok-4": free, "house-model": free,
