@@ -1,7 +1,6 @@
 package contextedit_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,10 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/inside"
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -72,49 +69,6 @@ func apply(t *testing.T, mw middleware.Middleware, h []message.Message) ([]messa
 	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	return sent.Messages, events
-}
-
-// TestTheBoundaryStays replays 200 rounds call by call. Between two clearings
-// each view is the one before and what is new behind it. The trigger is met
-// again only when the room that a clearing made is used up.
-func TestTheBoundaryStays(t *testing.T) {
-	t.Parallel()
-	const keep, limit = 5, 10_000
-	mw := middleware.With(middleware.Env{Counter: tokens.Chars4}, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(limit), Keep: keep}))
-	h := rounds(200, 1000)
-	before := []message.Message{}
-	clearings, calls := 0, 0
-	for n := 2; n <= len(h); n += 2 {
-		view, events := apply(t, mw, h[:n])
-		calls++
-		require.Less(t, tokens.Meter{Counter: tokens.Chars4}.Request(view, nil), limit, "a view reaches the trigger and is not cleared")
-		if len(events) == 0 {
-			require.Equal(t, before, view[:len(before)], "message %d: the view changes without an edit", n)
-		}
-		for _, e := range events {
-			require.Equal(t, middleware.Edited, e.Kind)
-			require.Equal(t, before[:e.First], view[:e.First], "the view changes before the first change")
-			clearings++
-		}
-		before = view
-	}
-	// A round has 264 tokens, a cleared one 16. The first clearing comes with
-	// round 38, and each makes room for as many rounds as it clears, a little less
-	// each time.
-	require.Equal(t, 201, calls)
-	require.Equal(t, 7, clearings)
-	require.Equal(t, 200, count(before, func(m message.Message) bool { return m.HasCalls() }), "clearing changes the number of calls")
-	require.Equal(t, 200, count(before, func(m message.Message) bool { return m.Role == message.RoleTool }), "or of results")
-	require.NoError(t, message.Check(before))
-}
-
-func count(h []message.Message, is func(message.Message) bool) (n int) {
-	for _, m := range h {
-		if is(m) {
-			n++
-		}
-	}
-	return n
 }
 
 // TestBatchesWhereTheTriggerStaysMet has more than the trigger allows in what
@@ -244,87 +198,6 @@ func TestMayClear(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "out of order")
 }
 
-// TestAnyHistory clears random histories with random options, call by call, and
-// checks what always holds. Above all, a plan is never refused by the core.
-func TestAnyHistory(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(r *rapid.T) {
-		opts := anyOptions().Draw(r, "options")
-		mw := contextedit.New(opts)
-		h := anyHistory().Draw(r, "history")
-		before := format(h)
-		for n := rapid.IntRange(0, len(h)).Draw(r, "first call"); n <= len(h); n++ {
-			req := &middleware.Request{Messages: h[:n]}
-			sent, events, err := middleware.Apply(t.Context(), mw, req)
-			require.NoError(r, err)
-			require.Equal(r, before, format(h), "the history was changed")
-			for _, e := range events {
-				require.NotContains(r, []middleware.EventKind{middleware.Failed, middleware.Refused, middleware.Repaired, middleware.Paused}, e.Kind, "%v", e)
-				if e.Kind == middleware.Edited {
-					require.GreaterOrEqual(r, e.Before-e.After, max(1, opts.ClearAtLeast), "%v", e)
-				}
-			}
-			requireSound(r, h[:n], sent.Messages)
-			requireThinking(r, opts, h[:n], sent.Messages)
-			requireSpared(r, opts, h[:n], sent.Messages)
-			requireKept(r, opts, h[:n], sent.Messages)
-			again, events, err := middleware.Apply(t.Context(), mw, req)
-			require.NoError(r, err)
-			require.Equal(r, format(sent.Messages), format(again.Messages), "the same call gives another view: %v", events)
-		}
-	})
-}
-
-// requireKept checks that the newest results are verbatim, as many as Keep
-// says, and those that silent has answered.
-func requireKept(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
-	keep := opts.Keep
-	if opts.KeepRounds == 0 && opts.KeepTokens == 0 {
-		keep = cmp.Or(keep, 5)
-	}
-	answered := false
-	for i, m := range slices.Backward(h) {
-		answered = answered || m.Role == message.RoleAssistant
-		if m.Role != message.RoleTool {
-			continue
-		}
-		keep -= len(m.Parts) // there are fewer results than parts, never more
-		if !answered || keep >= 0 || m.Hints.Pinned {
-			require.Equal(r, format(h[i:i+1]), format(view[i:i+1]), "message %d", i)
-		}
-	}
-}
-
-// requireSpared checks that results are verbatim which the options do not let
-// go. Names are those in calls and in results.
-func requireSpared(r *rapid.T, opts contextedit.Options, h, view []message.Message) {
-	var calls []message.ToolCall // of the newest assistant message
-	for i, m := range h {
-		if m.Role == message.RoleAssistant {
-			calls = slices.Collect(m.Calls())
-		}
-		for result := range m.Results() {
-			var call message.ToolCall
-			for _, c := range slices.Backward(calls) {
-				if c.ID == result.CallID {
-					call = c
-				}
-			}
-			pieces, left := pieces(m, result.CallID), pieces(view[i], result.CallID)
-			names := []string{call.Name}
-			for _, p := range pieces {
-				names = append(names, p.Name)
-			}
-			named := func(tools []string) bool {
-				return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(tools, n) })
-			}
-			if named(opts.ExcludeTools) || opts.Only != nil && !named(opts.Only) || opts.MayClear != nil && !opts.MayClear(call, pieces) {
-				require.Equal(r, pieces, left, "message %d, call %q", i, result.CallID)
-			}
-		}
-	}
-}
-
 func pieces(m message.Message, callID string) (found []message.ToolResult) {
 	for r := range m.Results() {
 		if r.CallID == callID {
@@ -362,114 +235,6 @@ func thinking(m message.Message) (found []message.Thinking) {
 		}
 	}
 	return found
-}
-
-func anyOptions() *rapid.Generator[contextedit.Options] {
-	return rapid.Custom(func(t *rapid.T) contextedit.Options {
-		tool := rapid.SampledFrom([]string{"read", "db_query", "shot"})
-		o := contextedit.Options{
-			Trigger:         trigger.Tokens(rapid.IntRange(1, 600).Draw(t, "tokens")),
-			Keep:            rapid.IntRange(-1, 4).Draw(t, "keep"),
-			KeepRounds:      rapid.IntRange(0, 2).Draw(t, "keep rounds"),
-			KeepTokens:      rapid.SampledFrom([]int{0, 0, 50, 200}).Draw(t, "keep tokens"),
-			ExcludeTools:    rapid.SliceOfN(tool, 0, 1).Draw(t, "excluded"),
-			ClearAtLeast:    rapid.SampledFrom([]int{0, 0, 20, 100}).Draw(t, "floor"),
-			ClearToolInputs: rapid.Bool().Draw(t, "inputs"),
-			ClearInputsOf:   rapid.SliceOfN(tool, 0, 1).Draw(t, "inputs of"),
-			Placeholder:     rapid.SampledFrom([]string{"", "-", "[a rather long placeholder, which is longer than many results]"}).Draw(t, "placeholder"),
-			MinCalls:        rapid.IntRange(0, 2).Draw(t, "calls"),
-			Digest:          rapid.SampledFrom([]int{0, 0, 5, 20, 40}).Draw(t, "digest"),
-			ClearThinking:   rapid.Bool().Draw(t, "thinking"),
-		}
-		if rapid.IntRange(0, 2).Draw(t, "with a list") == 0 {
-			o.Only = slices.DeleteFunc(rapid.SliceOfN(tool, 0, 2).Draw(t, "only"), func(name string) bool { return slices.Contains(o.ExcludeTools, name) })
-			if len(o.Only) == 0 && !o.ClearThinking {
-				o.Only = nil
-			}
-		}
-		if limit := rapid.IntRange(0, 300).Draw(t, "asked"); limit%3 == 0 {
-			o.MayClear = func(call message.ToolCall, result []message.ToolResult) bool {
-				n := len(call.Arguments)
-				for _, p := range result {
-					n += len(p.Text)
-				}
-				return n > limit
-			}
-		}
-		if rapid.Bool().Draw(t, "with a stop") {
-			o.StopAfter = max(o.ClearAtLeast, rapid.IntRange(1, 200).Draw(t, "stop"))
-		}
-		return o
-	})
-}
-
-// anyHistory generates conversations in the shapes that providers and hosts
-// make of them, now and then broken.
-func anyHistory() *rapid.Generator[[]message.Message] {
-	return rapid.Custom(func(t *rapid.T) []message.Message {
-		var h []message.Message
-		for range rapid.IntRange(0, 8).Draw(t, "steps") {
-			switch rapid.IntRange(0, 4).Draw(t, "step") {
-			case 0:
-				h = append(h, message.User("go on"))
-			case 1:
-				h = append(h, message.Assistant(append(anyThinking(t), message.Text{Text: "done"})...))
-			default:
-				h = append(h, anyRound(t)...)
-			}
-		}
-		if len(h) > 0 && rapid.IntRange(0, 3).Draw(t, "broken") == 0 {
-			i := rapid.IntRange(0, len(h)-1).Draw(t, "gone")
-			h = slices.Delete(h, i, i+1)
-		}
-		for i := range h {
-			h[i].Hints.Pinned = rapid.IntRange(0, 9).Draw(t, "pinned") == 0
-		}
-		return h
-	}).Filter(isOrdered)
-}
-
-// isOrdered reports whether a chain sends the history as it is: it puts the results of a round into the order of the calls.
-func isOrdered(h []message.Message) bool {
-	idle := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(never)})
-	for n := range h {
-		sent, _, err := middleware.Apply(context.Background(), idle, &middleware.Request{Messages: h[:n+1]})
-		if err != nil || testkit.Same(h[:n+1], sent.Messages) != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func anyThinking(t *rapid.T) []message.Part {
-	return slices.Clone(rapid.SampledFrom([][]message.Part{
-		nil,
-		nil,
-		{message.Thinking{Text: "The log will tell.", Signature: "s"}, message.Thinking{Signature: "sealed"}},
-		{message.Thinking{Text: "The log?"}, message.Text{Text: "I look."}, message.Thinking{Text: "Or the diff?"}},
-	}).Draw(t, "thinking"))
-}
-
-func anyRound(t *rapid.T) []message.Message {
-	name := rapid.SampledFrom([]string{"read", "db_query", "shot", ""})
-	round := []message.Message{message.Assistant(anyThinking(t)...)}
-	for k := range rapid.IntRange(1, 3).Draw(t, "calls") {
-		id := fmt.Sprintf("c%d", k)
-		round[0].Parts = append(round[0].Parts, message.ToolCall{
-			ID: id, Name: name.Draw(t, "tool"), Arguments: rapid.SampledFrom([]string{"{}", `{"page":"the third of the pages"}`, "not JSON at all"}).Draw(t, "arguments"),
-		})
-		for range rapid.IntRange(0, 3).Draw(t, "pieces") {
-			r := message.ToolResult{CallID: id, Name: name.Draw(t, "name of the result"), Error: rapid.IntRange(0, 4).Draw(t, "error") == 0}
-			text := strings.Repeat(rapid.SampledFrom([]string{"word ", "order #W2378156\n", "[cleared] "}).Draw(t, "text"), rapid.IntRange(0, 40).Draw(t, "times"))
-			if rapid.IntRange(0, 4).Draw(t, "kind of piece") == 0 {
-				r.Content = message.Opaque{Kind: "artifact", Data: text}
-			} else {
-				r.Text = text
-			}
-			round = append(round, message.Message{Role: message.RoleTool, Parts: []message.Part{r}})
-		}
-	}
-	return round
 }
 
 // TestDefaultTrigger reports the number from which on results are cleared without an option: three quarters of the window,

@@ -86,46 +86,6 @@ func kinds(events []middleware.Event) []middleware.EventKind {
 	return out
 }
 
-// TestTheBeginningIsKept replays a conversation call by call. Between two removals each
-// view is the one before with new messages after it, and the trigger is met again only
-// when the room that a removal made is used up.
-func TestTheBeginningIsKept(t *testing.T) {
-	t.Parallel()
-	for _, s := range []string{"hybrid", "middle", "oldest"} {
-		mw := middleware.With(chars4, trim.New(trim.Options{Strategy: s}))
-		h := turns(200)
-		before := []message.Message{}
-		removals, calls := 0, 0
-		for n := 2; n <= len(h); n += 2 {
-			sent, events := apply(t, mw, &middleware.Request{Messages: h[:n], Budget: &middleware.Budget{Window: 4000, Reserve: 500}})
-			calls++
-			require.Less(t, sent.View().Size().Tokens, 3150, "a view reaches the trigger and is not trimmed")
-			if !slices.Contains(kinds(events), middleware.Edited) {
-				require.Equal(t, before, sent.Messages[:len(before)], "%s, message %d: the view changes without an edit", s, n)
-			}
-			for _, e := range events {
-				if e.Kind != middleware.Edited {
-					continue
-				}
-				same := 0
-				for same < sent.View().Len() && sent.View().Span(same).First < e.First {
-					same++
-				}
-				require.GreaterOrEqual(t, same, 2)
-				require.Equal(t, before[:same], sent.Messages[:same], "the view changes before the first change")
-				require.LessOrEqual(t, e.After, 2800)
-				removals++
-			}
-			before = sent.Messages
-		}
-		// A turn has 108 tokens: the first removal comes with turn 29, and each makes
-		// room for about four.
-		require.Equal(t, 200, calls)
-		require.InDelta(t, 40, removals, 4, s)
-		require.NoError(t, message.Check(before))
-	}
-}
-
 // TestTarget is what a view is brought down to, for each way to set it.
 func TestTarget(t *testing.T) {
 	t.Parallel()
