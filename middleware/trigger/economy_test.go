@@ -272,53 +272,27 @@ func TestDecisionsOfNewProcesses(t *testing.T) {
 		histories = 4
 	}
 	for range histories {
-		h := []message.Message{message.User("Why does the nightly build fail?")}
-		for len(h) < 120 {
-			var calls, results []message.Message
-			for k := range 1 + r.IntN(2)*r.IntN(4) {
-				id := fmt.Sprintf("c%d-%d", len(h), k)
-				calls = append(calls, message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: `{"path":"` + strings.Repeat("a", r.IntN(600)) + `"}`}))
-				results = append(results, message.Result(id, "read", strings.Repeat("log ", r.IntN(400*(1+r.IntN(3))))))
-			}
-			answer := message.Assistant(message.Text{Text: strings.Repeat("text", 1+r.IntN(60))})
-			for _, c := range calls {
-				answer.Parts = append(answer.Parts, c.Parts...)
-			}
-			h = append(append(h, answer), results...)
-			if r.IntN(12) == 0 {
-				h = append(h, message.Assistant(message.Text{Text: "Done."}), message.User("And now?"))
-			}
+		sizes := make([]int, 40)
+		for i := range sizes {
+			sizes[i] = r.IntN(400 * (1 + r.IntN(3)))
 		}
+		h := of(1+r.IntN(60), sizes...)
 		at := trigger.Economy(trigger.EconomyOptions{Read: []float64{0.5, 0.1, 0.02}[r.IntN(3)], Write: 1.25})
 		for _, mw := range []middleware.Middleware{
-			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + r.IntN(4), Digest: r.IntN(2) * 40, ClearToolInputs: r.IntN(2) == 0}),
+			contextedit.New(contextedit.Options{Trigger: at, Keep: 1 + r.IntN(4), Digest: r.IntN(2) * 40}),
 			contextedit.New(contextedit.Options{Trigger: at, KeepTokens: 500, KeepRounds: r.IntN(3)}),
-			contextedit.New(contextedit.Options{Trigger: at, KeepRounds: 1 + r.IntN(5)}),
-			microcompact.New(microcompact.Options{Trigger: at, KeepRounds: 1 + r.IntN(4), Limit: microcompact.Limits{Arguments: 100}}),
+			microcompact.New(microcompact.Options{Trigger: at, KeepRounds: 1 + r.IntN(4), Limit: microcompact.Limits{Text: 100}}),
 		} {
-			var sent [2][]string
-			for restart := range sent {
-				env := middleware.Env{Journal: journal.NewMemory(0), Counter: tokens.Chars4}
-				chain := middleware.With(env, mw)
-				for n := 1; n <= len(h); n++ {
-					if n < len(h) && h[n].Role != message.RoleAssistant {
-						continue
-					}
-					if restart > 0 {
-						chain = middleware.With(env, mw)
-					}
-					_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h[:n]})
-					require.NoError(t, err)
-					for _, e := range events {
-						if e.Kind == middleware.Edited {
-							sent[restart] = append(sent[restart], fmt.Sprint(n, e.First, e.Before, e.After))
-						}
-					}
+			var edits [2]map[int][3]int
+			for i, restart := range []bool{false, true} {
+				edits[i] = map[int][3]int{}
+				for n, e := range replay(t, middleware.Env{}, h, restart, mw) {
+					edits[i][n] = [3]int{e.First, e.Before, e.After}
 				}
 			}
-			require.Equal(t, sent[1], sent[0])
-			edited += len(sent[0])
+			require.Equal(t, edits[0], edits[1])
+			edited += len(edits[0])
 		}
 	}
-	require.Greater(t, edited, 200)
+	require.Greater(t, edited, 100)
 }

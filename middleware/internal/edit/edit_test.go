@@ -18,26 +18,23 @@ import (
 func talk(n int) *edit.History {
 	h := &edit.History{Meter: tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}}
 	h.FirstUser, h.LastUser = -1, -1
-	h.Body = own(h.Body, message.User("question"))
+	msgs := []message.Message{message.User("question")}
 	for i := range n {
-		h.Body = own(h.Body, message.Assistant(message.Text{Text: fmt.Sprintf("a long answer with number %d", i)}))
+		msgs = append(msgs, message.Assistant(message.Text{Text: fmt.Sprintf("a long answer with number %d", i)}))
 	}
-	h.IDs = message.IDs(messages(h))
-	for i := range h.Body {
-		h.Tokens = append(h.Tokens, h.Meter.Message(*h.Body[i]))
-		h.Sum += h.Tokens[i]
-	}
-	h.Whole = make([]bool, len(h.Body))
-	h.Bound(0)
+	add(h, msgs...)
 	return h
 }
 
-// own appends messages to the body of a history.
-func own(body []*message.Message, msgs ...message.Message) []*message.Message {
+// add appends messages to a history.
+func add(h *edit.History, msgs ...message.Message) {
 	for i := range msgs {
-		body = append(body, &msgs[i])
+		h.Body = append(h.Body, &msgs[i])
+		h.Tokens = append(h.Tokens, h.Meter.Message(msgs[i]))
+		h.Sum += h.Meter.Message(msgs[i])
 	}
-	return body
+	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
+	h.Bound(0)
 }
 
 // messages returns the body of a history.
@@ -231,9 +228,7 @@ func TestAdjoiningRuns(t *testing.T) {
 func TestNewestResultIsNotEmptied(t *testing.T) {
 	t.Parallel()
 	h := talk(2)
-	h.Body = own(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "  some words of a result"))
-	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
-	h.Bound(0)
+	add(h, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "  some words of a result"))
 	for text, ok := range map[string]bool{"": false, " ": false, "  some": true} {
 		r := rewrite(h, 4, "")
 		r.Parts = message.Result("c", "read", text).Parts
@@ -250,16 +245,12 @@ func TestNewestResultIsNotEmptied(t *testing.T) {
 func TestFoldAndLateResult(t *testing.T) {
 	t.Parallel()
 	h := talk(2)
-	h.Body = own(h.Body, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "a result"))
-	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
-	h.Bound(0)
+	add(h, message.Assistant(message.ToolCall{ID: "c", Name: "read", Arguments: "{}"}), message.Result("c", "read", "a result"))
 	r := fold(h, 1, 4, "summary")
 	r.Messages = h.AppendMessages(r.Messages, message.Run{First: 3, Last: 4})
 	l := h.WeighAll([]*journal.Record{r})
 	require.Len(t, h.Holding(l, edit.Terms{}), 1)
-	h.Body = own(h.Body, message.Result("c", "read", "more of it"))
-	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
-	h.Bound(0)
+	add(h, message.Result("c", "read", "more of it"))
 	require.Empty(t, h.Holding(l, edit.Terms{}))
 }
 
@@ -372,9 +363,7 @@ func TestTermsOfThinking(t *testing.T) {
 	call := *h.Body[2]
 	call.Parts = append(append([]message.Part(nil), call.Parts...), message.ToolCall{ID: "c", Name: "read", Arguments: "{}"})
 	h.Body[2] = &call
-	h.Body = own(h.Body, message.Result("c", "read", "text"), message.User("more"), message.Assistant(message.Thinking{Text: "hm"}, message.Text{Text: "yes"}))
-	h.IDs, h.Whole = message.IDs(messages(h)), make([]bool, len(h.Body))
-	h.Bound(0)
+	add(h, message.Result("c", "read", "text"), message.User("more"), message.Assistant(message.Thinking{Text: "hm"}, message.Text{Text: "yes"}))
 	bare := func(i int) *journal.Record {
 		r := rewrite(h, i, "")
 		r.Parts = edit.WithoutThinking(h.Body[i].Parts)

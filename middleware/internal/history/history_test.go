@@ -117,6 +117,14 @@ func TestFollowRefusesUnknownParts(t *testing.T) {
 	require.ErrorContains(t, err, "message 3: part 1 is <nil>")
 }
 
+// requireSame checks that a track is as of a process that has seen nothing else.
+func requireSame(t require.TestingT, fresh, track *history.Track[int]) {
+	require.Equal(t, bodyOf(fresh), bodyOf(track))
+	require.Equal(t, fresh.IDs, track.IDs)
+	require.Equal(t, []any{fresh.Tokens, fresh.Sum, fresh.Wide}, []any{track.Tokens, track.Sum, track.Wide})
+	require.Equal(t, []any{fresh.Whole, fresh.WholeCount, fresh.Bounded}, []any{track.Whole, track.WholeCount, track.Bounded})
+}
+
 // Tracks share memory, and none of them ever changes: what was followed once stays as it
 // was, whatever grows from it.
 func TestTracksDoNotChange(t *testing.T) {
@@ -164,12 +172,7 @@ func TestTracksDoNotChange(t *testing.T) {
 			for _, s := range all {
 				require.Equal(t, s.body, bodyOf(s.track))
 				require.Equal(t, message.IDs(s.body), s.track.IDs)
-				require.Equal(t, s.fresh.Tokens, s.track.Tokens, "as of a history that was never seen")
-				require.Equal(t, s.fresh.Sum, s.track.Sum)
-				require.Equal(t, s.fresh.Wide, s.track.Wide)
-				require.Equal(t, s.fresh.Whole, s.track.Whole)
-				require.Equal(t, s.fresh.WholeCount, s.track.WholeCount)
-				require.Equal(t, s.fresh.Bounded, s.track.Bounded)
+				requireSame(t, s.fresh, s.track)
 			}
 		}
 	})
@@ -270,18 +273,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 		require.Equal(t, len(want), ch.Common, "all is known")
 		require.True(t, ch.Grown && !ch.Copied)
 		fresh, _ := follow(t, new(history.Cache[int]), passed)
-		require.Equal(t, fresh.IDs, again.IDs, "as of a process that was restarted")
-		require.Equal(t, fresh.Tokens, again.Tokens)
-		require.Equal(t, fresh.Bounded, again.Bounded)
+		requireSame(t, fresh, again)
 
 		pinned := slices.Clone(passed)
 		pinned[rapid.IntRange(0, len(pinned)-1).Draw(t, "pinned")].Hints.Pinned = true
 		pinned = append(pinned, message.User("And now?"))
 		later, _ := follow(t, &cache, pinned)
 		fresh, _ = follow(t, new(history.Cache[int]), pinned)
-		require.Equal(t, bodyOf(fresh), bodyOf(later))
-		require.Equal(t, fresh.Whole, later.Whole, "the pin that was set later is seen")
-		require.Equal(t, fresh.WholeCount, later.WholeCount)
+		requireSame(t, fresh, later) // the pin that was set later is seen
 
 		for range 4 { // a retry, and a fork, in the middle of a round too
 			cut := passed[:rapid.IntRange(1, len(passed)).Draw(t, "cut")]
@@ -289,9 +288,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				branch, _ := follow(t, &cache, body)
 				cache.Publish(branch)
 				fresh, _ := follow(t, new(history.Cache[int]), body)
-				require.Equal(t, bodyOf(fresh), bodyOf(branch))
-				require.Equal(t, fresh.IDs, branch.IDs)
-				require.Equal(t, fresh.Tokens, branch.Tokens)
+				requireSame(t, fresh, branch)
 			}
 		}
 	})
@@ -323,9 +320,7 @@ func TestNotesOfOldMessages(t *testing.T) {
 			track, _ := follow(t, &cache, body)
 			cache.Publish(track)
 			fresh, _ := follow(t, new(history.Cache[int]), body)
-			require.Equal(t, bodyOf(fresh), bodyOf(track))
-			require.Equal(t, fresh.Whole, track.Whole)
-			require.Equal(t, fresh.WholeCount, track.WholeCount)
+			requireSame(t, fresh, track)
 			require.Equal(t, fresh.Ordered(body), track.Ordered(body))
 		}
 	})
