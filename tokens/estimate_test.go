@@ -8,9 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
-	"pgregory.net/rapid"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -122,17 +120,3 @@ func framingOf(family string) (tokens.Framing, bool) {
 }
 
 func abs(n int) int { return max(n, -n) }
-
-// TestCJK15IsExact compares the rule with its own words, in fractions.
-func TestCJK15IsExact(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		cjk, other := rapid.IntRange(0, 5000).Draw(t, "cjk"), rapid.IntRange(0, 5000).Draw(t, "other")
-		// trunc(cjk/1.5 + other/4) = trunc((8 cjk + 3 other) / 12)
-		want := (8*cjk + 3*other) / 12
-		require.Equal(t, want, tokens.CJK15.Messages([]message.Message{message.User(strings.Repeat("字", cjk)), message.User(strings.Repeat("x", other))}))
-		each := tokens.CJK15.Count(strings.Repeat("字", cjk)) + tokens.CJK15.Count(strings.Repeat("x", other))
-		require.GreaterOrEqual(t, want, each, "counted one by one, less than a token is lost with each")
-		require.LessOrEqual(t, want, each+1)
-	})
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -23,29 +22,8 @@ func TestGuardIsAJournal(t *testing.T) {
 	})
 }
 
-// stuck is a journal that hangs.
-type stuck struct{ journal.Journal }
-
-func (stuck) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
-	<-time.After(time.Hour)
-	return journal.Found{}, nil
-}
-
-func TestGuardGivesUp(t *testing.T) {
+func TestGuardPanicsOnANegativeLimit(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		j := journal.Guard(stuck{journal.NewMemory(0)}, store.Limits{})
-		start := time.Now()
-		for range 10 {
-			_, err := j.Find(t.Context(), "", message.ID{}, []message.ID{{1}})
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-		}
-		require.Equal(t, 3*time.Second, time.Since(start), "three calls wait for a second each")
-		_, err := j.Put(t.Context(), "", []journal.Write{{ID: id(1), Entry: entry(1)}})
-		require.ErrorContains(t, err, "not called for 1s, since 3 calls in a row have failed; the last one: no answer within 1s")
-		require.NoError(t, j.Delete(t.Context(), ""))
-		<-time.After(2 * time.Hour) // until the calls have returned
-	})
 	require.PanicsWithValue(t, "journal: Guard: a limit is negative in {Timeout:-1ns Failures:0 Pause:0s}, want 0 for the default, or more",
 		func() { journal.Guard(journal.NewMemory(0), store.Limits{Timeout: -1}) })
 }

@@ -22,22 +22,6 @@ func caller(tb testing.TB, env middleware.Env, opts microcompact.Options) func([
 	return editortest.Caller(tb, middleware.With(env, microcompact.New(opts)), &middleware.Budget{Window: never})
 }
 
-// BenchmarkIdle has nothing to do: the history is the one of the call before and one more round.
-func BenchmarkIdle(b *testing.B) {
-	h := editortest.Conversation(editortest.Messages + 200)
-	editortest.Sizes(b, h[:editortest.Messages])
-	for name, opts := range map[string]microcompact.Options{
-		"short":           {Limit: microcompact.Limits{Results: 1000}},
-		"protected":       {Protect: []string{"read_log"}},
-		"trigger not met": {Trigger: trigger.Tokens(never)},
-		"batch not full":  {Batch: microcompact.Batch{Results: 500}, Digest: 40}, // it is for the first 1,000 rounds
-	} {
-		b.Run(name, func(b *testing.B) {
-			editortest.Growing(b, h, func() func([]message.Message) { return caller(b, middleware.Env{}, opts) })
-		})
-	}
-}
-
 // BenchmarkAll shortens all but four of 999 rounds at once.
 func BenchmarkAll(b *testing.B) {
 	editortest.Edits(b, func(b *testing.B, env middleware.Env) func([]message.Message) {

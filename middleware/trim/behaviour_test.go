@@ -269,26 +269,6 @@ func TestScore(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "out of order")
 }
 
-// TestIdle reports once in a conversation why nothing is removed, and in each draft.
-func TestIdle(t *testing.T) {
-	t.Parallel()
-	mw := middleware.With(chars4, trim.New(trim.Options{Trigger: trigger.Messages(1), TargetTokens: 5000}))
-	h := turns(10)
-	reported := func(n int) (reported []string) {
-		_, events := apply(t, mw, &middleware.Request{Messages: h[:n]})
-		for _, e := range events {
-			require.Equal(t, middleware.Skipped, e.Kind)
-			reported = append(reported, e.Why)
-		}
-		return reported
-	}
-	require.Equal(t, []string{"nothing is removed, since the target of 5000 tokens is reached: there are 389"}, reported(8))
-	require.Empty(t, reported(10))
-	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, d.Events, 1)
-}
-
 // TestShortenedMessages: what can be seen of a message decides. One that another
 // editor has shortened counts as it is now.
 func TestShortenedMessages(t *testing.T) {

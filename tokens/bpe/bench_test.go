@@ -51,11 +51,3 @@ func measure(b *testing.B, text string, count func(string) int) {
 		count(text)
 	}
 }
-
-// BenchmarkLoad measures what the first count costs.
-func BenchmarkLoad(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		bpe.Load("o200k_base")
-	}
-}
