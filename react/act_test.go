@@ -34,14 +34,6 @@ func (e badError) Error() string { return *e.text }
 
 func TestToolResults(t *testing.T) {
 	t.Parallel()
-	image, sealed := message.Media{Type: "image/png", Data: "png"}, message.Opaque{Kind: "k", Data: "d"}
-	piece := func(p message.ToolResult) message.Part {
-		p.CallID, p.Name = "c1", "raw"
-		return p
-	}
-	failed := func(text string) []message.Part {
-		return []message.Part{piece(message.ToolResult{Text: text, Error: true})}
-	}
 	parts := func(parts ...message.Part) raw {
 		return func(context.Context, string) ([]message.Part, error) { return parts, nil }
 	}
@@ -50,66 +42,62 @@ func TestToolResults(t *testing.T) {
 			return []message.Part{message.Text{Text: "dropped"}}, err
 		}
 	}
-	panics := func(v any) raw {
-		return func(context.Context, string) ([]message.Part, error) { panic(v) }
-	}
 	boom := errors.New("boom")
 	for name, c := range map[string]struct {
 		tool raw
-		want []message.Part
-		is   error // what the event's error wraps; nil: not looked at
+		want string // of the message that stands in the history
+		is   error  // what the event's error wraps; nil: not looked at
 	}{
-		"text":     {parts(message.Text{Text: "1"}), []message.Part{piece(message.ToolResult{Text: "1"})}, nil},
-		"pieces":   {parts(message.Text{Text: "1"}, image, sealed), []message.Part{piece(message.ToolResult{Text: "1"}), piece(message.ToolResult{Content: image}), piece(message.ToolResult{Content: sealed})}, nil},
-		"nil part": {parts(nil), failed("the tool returned a part of type <nil>, want text, media or opaque parts"), nil},
-		"a call":   {parts(message.Text{Text: "1"}, call("x", "y")), failed("the tool returned a part of type message.ToolCall, want text, media or opaque parts"), nil},
-		"error":    {fails(boom), failed("boom"), boom},
-		"no text":  {fails(errors.New("")), failed("the tool failed without a reason"), nil},
-		"error that panics": {
-			fails(badError{}),
-			failed("<nil>"), // what fmt makes of a nil pointer in an error
-			badError{},
-		},
-		"panic error": {panics(boom), failed("the tool panicked: boom"), boom},
+		"text":              {parts(message.Text{Text: "1"}), "c1:raw 1", nil},
+		"nil part":          {parts(nil), "c1:raw! the tool returned a part of type <nil>, want text, media or opaque parts", nil},
+		"a call":            {parts(message.Text{Text: "1"}, call("x", "y")), "c1:raw! the tool returned a part of type message.ToolCall, want text, media or opaque parts", nil},
+		"error":             {fails(boom), "c1:raw! boom", boom},
+		"no text":           {fails(errors.New("")), "c1:raw! the tool failed without a reason", nil},
+		"error that panics": {fails(badError{}), "c1:raw! %!v(PANIC=Error method: runtime error: invalid memory address or nil pointer dereference)", badError{}},
+		"panic error":       {func(context.Context, string) ([]message.Part, error) { panic(boom) }, "c1:raw! the tool panicked: boom", boom},
 		"goexit": {
 			func(context.Context, string) ([]message.Part, error) {
 				runtime.Goexit()
 				return nil, nil
-			},
-			failed("the tool ended its goroutine and returned nothing"), nil,
+			}, "c1:raw! the tool ended its goroutine and returned nothing", nil,
 		},
 	} {
-		a := react.Agent{
-			Model: says(message.Assistant(call("c1", "raw")), message.Assistant(message.Text{Text: "done"})),
-			Tools: []agent.Tool{c.tool},
+		m, err := called(t, c.tool)
+		require.Equal(t, "tool "+c.want, say(m), name)
+		require.Equal(t, strings.Contains(c.want, "!"), err != nil, name)
+		if c.is != nil {
+			require.ErrorIs(t, err, c.is, name)
 		}
-		tr := follow(t, a.Run(t.Context(), message.User("go")))
-		require.NoError(t, tr.err, name)
-		require.Equal(t, "done", tr.end.Answer(), name)
-		m := tr.end.History[2]
-		require.Equal(t, message.RoleTool, m.Role, name)
-		if name == "error that panics" {
-			require.Contains(t, say(m), "c1:raw! ", name)
-			continue
-		}
-		require.Equal(t, c.want, m.Parts, name)
-		for _, e := range tr.events {
-			res, ok := e.(react.Result)
-			if !ok {
-				continue
-			}
-			require.Equal(t, m, res.Message, "the event shows what stands in the history")
-			first, _ := c.want[0].(message.ToolResult)
-			require.Equal(t, first.Error, res.Err != nil, name)
-			if c.is != nil {
-				require.ErrorIs(t, res.Err, c.is, name)
-			}
-			if p, ok := errors.AsType[*react.PanicError](res.Err); ok {
-				require.Contains(t, string(p.Stack), "act_test.go", "the host can find the place")
-				require.Contains(t, p.Error(), "act_test.go", name)
-			}
+		if p, ok := errors.AsType[*react.PanicError](err); ok {
+			require.Contains(t, string(p.Stack), "act_test.go", "the host can find the place")
+			require.Contains(t, p.Error(), "act_test.go", name)
 		}
 	}
+	image, sealed := message.Media{Type: "image/png", Data: "png"}, message.Opaque{Kind: "k", Data: "d"}
+	m, err := called(t, parts(message.Text{Text: "1"}, image, sealed))
+	require.NoError(t, err)
+	require.Equal(t, []message.Part{
+		message.ToolResult{CallID: "c1", Name: "raw", Text: "1"}, message.ToolResult{CallID: "c1", Name: "raw", Content: image}, message.ToolResult{CallID: "c1", Name: "raw", Content: sealed},
+	}, m.Parts, "a piece for each part")
+}
+
+// called returns the message with what a tool gives, and the error of the event that shows it.
+func called(t *testing.T, tool raw) (m message.Message, err error) {
+	t.Helper()
+	a := react.Agent{
+		Model: says(message.Assistant(call("c1", "raw")), message.Assistant(message.Text{Text: "done"})),
+		Tools: []agent.Tool{tool},
+	}
+	tr := follow(t, a.Run(t.Context(), message.User("go")))
+	require.NoError(t, tr.err)
+	require.Equal(t, "done", tr.end.Answer())
+	for _, e := range tr.events {
+		if res, ok := e.(react.Result); ok {
+			require.Equal(t, tr.end.History[2], res.Message, "the event shows what stands in the history")
+			err = res.Err
+		}
+	}
+	return tr.end.History[2], err
 }
 
 func TestCallsThatAreNotRun(t *testing.T) {

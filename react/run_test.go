@@ -275,86 +275,60 @@ func TestMaxToolCalls(t *testing.T) {
 func TestSummaries(t *testing.T) {
 	t.Parallel()
 	const summary = "Goal: SUMMARY.\nCurrent state: read.\nDecisions and reasons: none.\nErrors and repairs: reading.\nNext steps: read on."
+	usage := message.Usage{Input: 70_000, CacheRead: 1000, Output: 300}
+	writes := func(text string) middleware.Model {
+		return testkit.Give(middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd, Usage: usage})
+	}
 	for name, c := range map[string]struct {
-		writes   middleware.Response
-		err      error
+		writes   middleware.Model
 		strategy summarize.Strategy
 	}{
-		"taken":    {writes: middleware.Response{Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd}},
-		"rejected": {writes: middleware.Response{Message: message.Assistant(message.Text{Text: "SUMMARY: I cannot help with that."}), Stop: middleware.StopEnd}},
-		"in chunks": {
-			writes:   middleware.Response{Message: message.Assistant(message.Text{Text: summary}), Stop: middleware.StopEnd},
-			strategy: summarize.Strategy{Chunks: 3},
-		},
-		"failing": {err: errors.New("503 SUMMARY")},
+		"taken":     {writes: writes(summary)},
+		"rejected":  {writes: writes("SUMMARY: I cannot help with that.")},
+		"in chunks": {writes(summary), summarize.Strategy{Chunks: 3}},
+		"failing":   {writes: middlewaretest.Fail(errors.New("503 SUMMARY"))},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const pages = 20
-			c.writes.Usage = message.Usage{Input: 70_000, CacheRead: 1000, Output: 300}
-			answers := testkit.Give(c.writes)
-			if c.err != nil {
-				answers = middlewaretest.Fail(c.err)
-			}
-			small := middlewaretest.Script(slices.Repeat([]middleware.Model{answers}, 200)...)
-			n, biggest := 0, 0
-			big := func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				n++
-				answer := middleware.Response{Message: message.Assistant(message.Text{Text: "It is the linker."}), Stop: middleware.StopEnd, Usage: message.Usage{Input: 100, Output: 5}}
-				if n <= pages {
-					answer.Message = message.Assistant(message.ToolCall{ID: fmt.Sprint("c", n), Name: "read", Arguments: `{}`})
-					answer.Stop = middleware.StopTools
+		small := middlewaretest.Script(slices.Repeat([]middleware.Model{c.writes}, 200)...)
+		var answers []message.Message
+		for n := range 20 {
+			answers = append(answers, message.Assistant(call(fmt.Sprint("c", n), "read")))
+		}
+		big, biggest := says(append(answers, message.Assistant(message.Text{Text: "It is the linker."}))...), 0
+		size := middleware.Editing("size", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			biggest = max(biggest, v.Size().Tokens)
+			return nil, nil
+		}, middleware.Options{})
+		folds := summarize.New(summarize.By(small.Model, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{Trigger: trigger.Messages(16), Keep: 4, Strategy: c.strategy})
+		a := react.Agent{Model: middleware.Chain(folds, size)(big), Tools: []agent.Tool{gives("read", strings.Repeat("all is well ", 100), 0)}}
+		tr := follow(t, a.Run(t.Context(), message.User("Why does the build fail?")))
+		require.NoError(t, tr.err, name)
+		attempts := message.Usage{}
+		for _, event := range tr.events {
+			switch e := event.(type) {
+			case react.Delta:
+				require.NotContains(t, fmt.Sprint(e), "SUMMARY", name)
+			case react.Edit:
+				if r, ok := e.Detail.(summarize.Report); ok && e.Kind == summarize.Attempted {
+					attempts = attempts.Add(r.Usage)
 				}
-				return testkit.Give(answer)(ctx, req, emit)
+			case react.Step:
+				require.Equal(t, message.Usage{Input: 10, Output: 1}, e.Usage, name)
+			case react.Call, react.Result, react.End:
 			}
-			size := middleware.Editing("size", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-				biggest = max(biggest, v.Size().Tokens)
-				return nil, nil
-			}, middleware.Options{})
-			read := agent.NewTool("read", "Reads on.", func(context.Context, struct{}) (string, error) { return strings.Repeat("all is well ", 100), nil })
-			a := react.Agent{
-				Model: middleware.Chain(
-					summarize.New(summarize.By(small.Model, summarize.Ask{Model: "claude-haiku-4-5"}), summarize.Options{Trigger: trigger.Messages(16), Keep: 4, Strategy: c.strategy}), size,
-				)(big),
-				Tools: []agent.Tool{read},
-			}
-			var end react.End
-			var heard strings.Builder
-			attempts := message.Usage{}
-			for event, err := range a.Run(t.Context(), message.User("Why does the build fail?")) {
-				require.NoError(t, err)
-				switch e := event.(type) {
-				case react.Delta:
-					fmt.Fprint(&heard, e)
-				case react.Edit:
-					if e.Kind == summarize.Attempted {
-						r, _ := e.Detail.(summarize.Report)
-						attempts = attempts.Add(r.Usage)
-					}
-				case react.Step:
-					require.Equal(t, message.Usage{Input: 100, Output: 5}, e.Usage)
-				case react.End:
-					end = e
-				default:
-				}
-			}
-			require.Equal(t, "It is the linker.", end.Answer())
-			require.Equal(t, message.Usage{Input: 100 * (pages + 1), Output: 5 * (pages + 1)}, end.Usage, "of the run alone")
-			require.Equal(t, attempts, end.Summaries)
-			asked := len(small.Requests())
-			require.GreaterOrEqual(t, asked, 2)
-			if c.err == nil {
-				require.Equal(t, message.Usage{Input: 70_000 * asked, CacheRead: 1000 * asked, Output: 300 * asked}, end.Summaries)
-				m, _ := models.Default().Lookup("claude-haiku-4-5")
-				cost, ok := m.Price.Cost(c.writes.Usage)
-				require.True(t, ok)
-				require.Equal(t, cost*models.Cost(asked), end.SummaryCost)
-			}
-			require.NotContains(t, heard.String(), "SUMMARY")
-			require.Less(t, biggest, 10_000, "what a summary took is not the size of a prompt")
-			for _, m := range end.History {
-				require.NotContains(t, m.Text(), "SUMMARY", "the history is that of the run")
-			}
-		})
+		}
+		require.Equal(t, "It is the linker.", tr.end.Answer(), name)
+		require.Equal(t, message.Usage{Input: 10 * 21, Output: 21}, tr.end.Usage, "%s: of the run alone", name)
+		require.Equal(t, attempts, tr.end.Summaries, name)
+		asked := len(small.Requests())
+		require.GreaterOrEqual(t, asked, 2, name)
+		if name != "failing" {
+			require.Equal(t, message.Usage{Input: 70_000 * asked, CacheRead: 1000 * asked, Output: 300 * asked}, tr.end.Summaries, name)
+			m, _ := models.Default().Lookup("claude-haiku-4-5")
+			cost, ok := m.Price.Cost(usage)
+			require.True(t, ok)
+			require.Equal(t, cost*models.Cost(asked), tr.end.SummaryCost, name)
+		}
+		require.Less(t, biggest, 10_000, "what a summary took is not the size of a prompt")
+		require.NotContains(t, strings.Join(sayAll(tr.end.History), "\n"), "SUMMARY", "the history is that of the run")
 	}
 }
