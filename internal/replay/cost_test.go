@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,18 +110,12 @@ func TestCostOfChain(t *testing.T) {
 		message.Assistant(message.Text{Text: "done"}),
 	}}
 	// The first result is "cleared", from the third call on.
-	edit := Chain{Name: "edit", New: func(middleware.Env, middleware.Model) middleware.Middleware {
-		return func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				r := *req
-				if len(r.Messages) > 4 {
-					r.Messages = append([]message.Message{}, r.Messages...)
-					r.Messages[2] = message.Result("1", "f", "cleared")
-				}
-				return next(ctx, &r, emit)
-			}
+	edit := seeing(Chain{Name: "edit", New: none}, func(_ middleware.Env, r *middleware.Request) {
+		if len(r.Messages) > 4 {
+			r.Messages = slices.Clone(r.Messages)
+			r.Messages[2] = message.Result("1", "f", "cleared")
 		}
-	}}
+	})
 	results, err := Run(t.Context(), []*Conversation{talk}, []Chain{{Name: "none", New: none}, edit}, Options{Counter: byBytes{}})
 	require.NoError(t, err)
 	require.Equal(t, Tokens{Mean: float64(10+114+168) / 3, P95: 168, Peak: 168, Sum: 10 + 114 + 168}, results[0].Tokens)
@@ -167,3 +162,18 @@ func TestPricesOfChain(t *testing.T) {
 }
 
 func none(middleware.Env, middleware.Model) middleware.Middleware { return middleware.Chain() }
+
+// seeing is a chain whose prompts are seen, and may be changed, before they are sent.
+func seeing(chain Chain, see func(env middleware.Env, r *middleware.Request)) Chain {
+	inner := chain.New
+	chain.New = func(env middleware.Env, side middleware.Model) middleware.Middleware {
+		return middleware.Chain(inner(env, side), func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				r := *req
+				see(env, &r)
+				return next(ctx, &r, emit)
+			}
+		})
+	}
+	return chain
+}

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -52,16 +51,7 @@ func newHindsight(t *testing.T, talk *Conversation, keep int, o Options) *hindsi
 	tape, err := newTape(t.Context(), talk, o)
 	require.NoError(t, err)
 	h := &hindsight{tape: tape}
-	each := clearingAt(keep, func(int) bool { return true })
-	record := Chain{New: func(env middleware.Env, side middleware.Model) middleware.Middleware {
-		inner := each.New(env, side)
-		return middleware.Chain(inner, func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				h.cleared = append(h.cleared, req.Messages)
-				return next(ctx, req, emit)
-			}
-		})
-	}}
+	record := seeing(clearingAt(keep, func(int) bool { return true }), func(_ middleware.Env, r *middleware.Request) { h.cleared = append(h.cleared, r.Messages) })
 	_, err = tape.play(t.Context(), record, Classes()[0], o, false)
 	require.NoError(t, err)
 	cache := newCache(o)

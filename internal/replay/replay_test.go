@@ -34,8 +34,6 @@ func working(n int) *Conversation {
 	return c
 }
 
-func chainOf(name string, mws ...middleware.Middleware) Chain { return baseline(name, mws...) }
-
 func TestKept(t *testing.T) {
 	t.Parallel()
 	c := working(8)
@@ -53,9 +51,10 @@ func TestKept(t *testing.T) {
 	keep := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 2, Digest: -1})
 	late := contextedit.New(contextedit.Options{Trigger: trigger.Messages(1000), Keep: 2, Digest: -1})
 	drop := trim.New(trim.Options{Trigger: trigger.Messages(1000), Strategy: "oldest", TargetTokens: 1000})
-	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{})
+	chains := []Chain{baseline("keep", keep), baseline("late", late), baseline("drop", drop)}
+	results, err := Run(t.Context(), []*Conversation{c}, chains, Options{})
 	require.NoError(t, err)
-	brief, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("keep", keep), chainOf("late", late), chainOf("drop", drop)}, Options{Brief: true})
+	brief, err := Run(t.Context(), []*Conversation{c}, chains, Options{Brief: true})
 	require.NoError(t, err)
 	for i := range results {
 		require.Equal(t, results[i].Cost, brief[i].Cost)
@@ -86,17 +85,11 @@ func TestKept(t *testing.T) {
 // TestViolations checks that a prompt counts that a chain has broken, and not one that was broken before.
 func TestViolations(t *testing.T) {
 	t.Parallel()
-	breaks := Chain{Name: "breaks", New: func(middleware.Env, middleware.Model) middleware.Middleware {
-		return func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				r := *req
-				if n := len(r.Messages); n > 3 { // a result without its call
-					r.Messages = append(append([]message.Message{}, r.Messages[:n-2]...), r.Messages[n-1])
-				}
-				return next(ctx, &r, emit)
-			}
+	breaks := seeing(Chain{Name: "breaks", New: none}, func(_ middleware.Env, r *middleware.Request) {
+		if n := len(r.Messages); n > 3 { // a result without its call
+			r.Messages = slices.Delete(slices.Clone(r.Messages), n-2, n-1)
 		}
-	}}
+	})
 	c := working(3)
 	results, err := Run(t.Context(), []*Conversation{c}, []Chain{breaks}, Options{})
 	require.NoError(t, err)
@@ -114,7 +107,7 @@ func TestIrreducible(t *testing.T) {
 	t.Parallel()
 	c := working(2)
 	c.Messages[1] = message.User(strings.Repeat("a long question ", 2000))
-	results, err := Run(t.Context(), []*Conversation{c}, []Chain{chainOf("fit", fit.New(fit.Options{}))}, Options{Window: 1000})
+	results, err := Run(t.Context(), []*Conversation{c}, []Chain{baseline("fit", fit.New(fit.Options{}))}, Options{Window: 1000})
 	require.NoError(t, err)
 	require.Equal(t, 3, results[0].Irreducible)
 	require.Zero(t, results[0].Calls)
@@ -128,7 +121,7 @@ func TestSummaries(t *testing.T) {
 			return middleware.With(env, summarize.New(of(side, summarize.Ask{}), summarize.Options{Trigger: trigger.Messages(20)}))
 		}}
 	}
-	rules := chainOf("rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20)}))
+	rules := baseline("rules", summarize.New(summarize.ByRules(), summarize.Options{Trigger: trigger.Messages(20)}))
 	results, err := Run(t.Context(), []*Conversation{working(20)}, []Chain{rules, sum("record", summarize.By), sum("live", summarize.InConversation)}, Options{})
 	require.NoError(t, err)
 	for _, class := range Classes() {
@@ -145,15 +138,10 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	var clock []time.Time
 	var messages []bool
-	chain := Chain{Name: "clock", New: func(env middleware.Env, _ middleware.Model) middleware.Middleware {
-		return func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				clock = append(clock, env.Clock())
-				messages = append(messages, !req.Messages[0].Time.IsZero())
-				return next(ctx, req, emit)
-			}
-		}
-	}}
+	chain := seeing(Chain{Name: "clock", New: none}, func(env middleware.Env, r *middleware.Request) {
+		clock = append(clock, env.Clock())
+		messages = append(messages, !r.Messages[0].Time.IsZero())
+	})
 	run := func(c *Conversation, o Options) *Result {
 		clock, messages = nil, nil
 		results, err := Run(t.Context(), []*Conversation{c}, []Chain{chain}, o)
@@ -181,7 +169,7 @@ func TestClock(t *testing.T) {
 func TestRunErrors(t *testing.T) {
 	t.Parallel()
 	talks := []*Conversation{working(2), {ID: "no answer", Messages: []message.Message{message.User("x")}}, working(3)}
-	results, err := Run(t.Context(), talks, []Chain{chainOf("none")}, Options{})
+	results, err := Run(t.Context(), talks, []Chain{baseline("none")}, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 2, results[0].Conversations, "a conversation without an answer is left out")
 	require.Equal(t, 7, results[0].Calls)
@@ -205,7 +193,7 @@ func TestRunErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	var done []int
-	_, err = Run(ctx, talks, []Chain{chainOf("none"), chainOf("again")}, Options{Parallel: 1, Progress: func(n, of int) {
+	_, err = Run(ctx, talks, []Chain{baseline("none"), baseline("again")}, Options{Parallel: 1, Progress: func(n, of int) {
 		done = append(done, n)
 		require.Equal(t, 0, of%2, "twice the tokens of all prompts")
 		require.Less(t, n, of)
@@ -222,15 +210,7 @@ func TestRunErrors(t *testing.T) {
 func requireViews(t *testing.T, talk *Conversation, chain Chain) {
 	t.Helper()
 	var sent [][]message.Message
-	spy := chain
-	spy.New = func(env middleware.Env, side middleware.Model) middleware.Middleware {
-		return middleware.Chain(chain.New(env, side), func(next middleware.Model) middleware.Model {
-			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-				sent = append(sent, req.Messages)
-				return next(ctx, req, emit)
-			}
-		})
-	}
+	spy := seeing(chain, func(_ middleware.Env, r *middleware.Request) { sent = append(sent, r.Messages) })
 	results, err := Run(t.Context(), []*Conversation{talk}, []Chain{spy}, Options{Parallel: 1})
 	require.NoError(t, err)
 	r := results[0]
