@@ -77,32 +77,20 @@ func TestNewToolPanics(t *testing.T) {
 	type loop struct {
 		Next *loop `json:"next"`
 	}
-	for name, c := range map[string]struct {
-		build func()
-		want  string
-	}{
-		"no name": {
-			func() { agent.NewTool("", "", func(context.Context, query) (string, error) { return "", nil }) },
-			"agent: NewTool: the name is empty",
+	for want, build := range map[string]func(){
+		"agent: NewTool: the name is empty":          func() { agent.NewTool("", "", func(context.Context, query) (string, error) { return "", nil }) },
+		"agent: NewTool: query: the function is nil": func() { agent.NewTool[query, string]("query", "", nil) },
+		"agent: NewTool: query: the arguments are of type string, want a struct or a map with string keys": func() {
+			run(func(context.Context, string) (string, error) { return "", nil })
 		},
-		"no function": {
-			func() { agent.NewTool[query, string]("query", "", nil) },
-			"agent: NewTool: query: the function is nil",
+		"agent: NewTool: query: ForType(struct { C chan int }): type chan int is unsupported by jsonschema": func() {
+			run(func(context.Context, struct{ C chan int }) (string, error) { return "", nil })
 		},
-		"not an object": {
-			func() { run(func(context.Context, string) (string, error) { return "", nil }) },
-			"agent: NewTool: query: the arguments are of type string, want a struct or a map with string keys",
-		},
-		"a channel": {
-			func() { run(func(context.Context, struct{ C chan int }) (string, error) { return "", nil }) },
-			"agent: NewTool: query: ForType(struct { C chan int }): type chan int is unsupported by jsonschema",
-		},
-		"a cycle": {
-			func() { run(func(context.Context, loop) (string, error) { return "", nil }) },
-			"agent: NewTool: query: ForType(agent_test.loop): cycle detected for type agent_test.loop",
+		"agent: NewTool: query: ForType(agent_test.loop): cycle detected for type agent_test.loop": func() {
+			run(func(context.Context, loop) (string, error) { return "", nil })
 		},
 	} {
-		require.PanicsWithValue(t, c.want, c.build, name)
+		require.PanicsWithValue(t, want, build)
 	}
 }
 

@@ -40,56 +40,45 @@ func TestCostOfPrompts(t *testing.T) {
 		r.Tools = []message.ToolDef{{Name: "list"}}
 		return r
 	}
-	for _, c := range []struct {
-		name    string
+	for name, c := range map[string]struct {
 		o       Options
 		after   time.Duration // between the prompts
 		prompts []*middleware.Request
 		want    []spent
 	}{
-		{
-			"what is new is written, the rest is read",
-			Options{},
-			0,
-			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{wrote: 10}, {read: 10, wrote: 3}, {read: 13, wrote: 10}},
+		"what is new is written, the rest is read": {
+			prompts: []*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			want:    []spent{{wrote: 10}, {read: 10, wrote: 3}, {read: 13, wrote: 10}},
 		},
-		{
-			"what follows an edit is written again",
-			Options{},
-			0,
-			[]*middleware.Request{prompt(ten, "abcdef", ten), prompt(ten, "abXY", ten, ten)},
-			[]spent{{wrote: 26}, {read: 12, wrote: 22}},
-		}, // 10 and "ab"; "XY" and twice 10
-		{"a repeated prompt is read", Options{}, 0, []*middleware.Request{prompt(ten), prompt(ten)}, []spent{{wrote: 10}, {read: 10}}},
-		{
-			"the cache has whole blocks",
-			Options{Block: 4},
-			0,
-			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{wrote: 10}, {read: 8, wrote: 5}, {read: 12, wrote: 11}},
+		"what follows an edit is written again": { // 10 and "ab"; "XY" and twice 10
+			prompts: []*middleware.Request{prompt(ten, "abcdef", ten), prompt(ten, "abXY", ten, ten)},
+			want:    []spent{{wrote: 26}, {read: 12, wrote: 22}},
 		},
-		{
-			"short prompts are not cached",
-			Options{MinPrefix: 12},
-			0,
-			[]*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
-			[]spent{{plain: 10}, {wrote: 13}, {read: 13, wrote: 10}},
+		"a repeated prompt is read": {
+			prompts: []*middleware.Request{prompt(ten), prompt(ten)},
+			want:    []spent{{wrote: 10}, {read: 10}},
 		},
-		{"in time", Options{TTL: time.Minute}, time.Minute, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {read: 10, wrote: 3}}},
-		{"too late", Options{TTL: time.Minute}, time.Minute + 1, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {wrote: 13}}},
-		{
-			"tools come first",
-			Options{},
-			0,
-			[]*middleware.Request{prompt(ten), tool(prompt(ten)), tool(prompt(ten, "abc"))},
-			[]spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}},
+		"the cache has whole blocks": {
+			o:       Options{Block: 4},
+			prompts: []*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			want:    []spent{{wrote: 10}, {read: 8, wrote: 5}, {read: 12, wrote: 11}},
+		},
+		"short prompts are not cached": {
+			o:       Options{MinPrefix: 12},
+			prompts: []*middleware.Request{prompt(ten), prompt(ten, "abc"), prompt(ten, "abc", ten)},
+			want:    []spent{{plain: 10}, {wrote: 13}, {read: 13, wrote: 10}},
+		},
+		"in time":  {Options{TTL: time.Minute}, time.Minute, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {read: 10, wrote: 3}}},
+		"too late": {Options{TTL: time.Minute}, time.Minute + 1, []*middleware.Request{prompt(ten), prompt(ten, "abc")}, []spent{{wrote: 10}, {wrote: 13}}},
+		"tools come first": {
+			prompts: []*middleware.Request{prompt(ten), tool(prompt(ten)), tool(prompt(ten, "abc"))},
+			want:    []spent{{wrote: 10}, {wrote: 14}, {read: 14, wrote: 3}},
 		},
 	} {
 		c.o.Counter = byBytes{}
 		cache, at := newCache(c.o.complete()), epoch
 		for i, p := range c.prompts {
-			require.Equal(t, c.want[i], cache.send(p, at), "prompt %d", i)
+			require.Equal(t, c.want[i], cache.send(p, at), "%s: prompt %d", name, i)
 			at = at.Add(c.after)
 		}
 	}
