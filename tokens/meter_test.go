@@ -160,7 +160,7 @@ func TestImages(t *testing.T) {
 	claude, _ := framingOf("claude-4")
 	claude47, _ := framingOf("claude-4.7")
 	flat := tokens.Images{Unknown: 7}
-	tests := []struct {
+	for _, tt := range []struct {
 		name          string
 		rule          tokens.Images
 		width, height int
@@ -180,8 +180,7 @@ func TestImages(t *testing.T) {
 		{"no width", gpt4o.Images, 0, 100, 1600},
 		{"largest number", claude.Images, 1<<31 - 1, 1<<31 - 1, 1600},
 		{"the zero rule", tokens.Images{}, 100, 100, 0},
-	}
-	for _, tt := range tests {
+	} {
 		require.Equal(t, tt.want, tt.rule.Tokens(tt.width, tt.height), tt.name)
 	}
 }

@@ -41,7 +41,7 @@ func (letters) Count(text string) int { return len(text) }
 func TestPart(t *testing.T) {
 	t.Parallel()
 	big := strings.Repeat("x", 1<<20)
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		part message.Part
 		want int
@@ -59,15 +59,14 @@ func TestPart(t *testing.T) {
 		{"a result with media", message.ToolResult{CallID: "c1", Content: message.Media{Data: big}}, 2 + 1600},
 		{"a result with text and opaque", message.ToolResult{CallID: "c1", Text: "12", Content: message.Opaque{Data: "345"}}, 2 + 2 + 1},
 		{"a pointer is no part", &message.Text{Text: "12345"}, 0},
-	}
-	for _, tt := range tests {
+	} {
 		require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Part(tt.part), tt.name)
 	}
 }
 
 func TestMessage(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		m    message.Message
 		want int
@@ -87,8 +86,7 @@ func TestMessage(t *testing.T) {
 		},
 		{"nil parts", message.Assistant(nil, message.Text{Text: "1"}, nil), 4 + 1},
 		{"remarks of the host are not sent", message.Message{Usage: &message.Usage{Input: 1000}, Hints: message.Hints{Pinned: true}}, 4},
-	}
-	for _, tt := range tests {
+	} {
 		require.Equal(t, tt.want, tokens.Meter{Counter: letters{}}.Message(tt.m), tt.name)
 	}
 }

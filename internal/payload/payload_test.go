@@ -45,7 +45,7 @@ func TestBroken(t *testing.T) {
 		many[i] = picture(100, 100)
 	}
 	many[7] = picture(2001, 100)
-	tests := []struct {
+	for _, tt := range []struct {
 		name    string
 		limits  message.Limits
 		in      []message.Message
@@ -81,8 +81,7 @@ func TestBroken(t *testing.T) {
 		}},
 		{"no header to read", message.Limits{ImageSide: 1}, []message.Message{says(message.Media{Type: "image/png", Data: "x"}, message.Media{Type: "image/png"}, message.Media{URL: "u"})}, payload.Load{}, nil},
 		{"no image, though it looks like one", message.Limits{ImageSide: 1, Images: 1}, []message.Message{says(message.Media{Type: "video/mp4", Data: pngOf(9, 9)}, message.Media{Type: "audio/wav"})}, payload.Load{}, nil},
-	}
-	for _, tt := range tests {
+	} {
 		total := tt.besides
 		for _, m := range tt.in {
 			total = total.Add(payload.Of(&m))

@@ -19,7 +19,7 @@ import (
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		opts contextedit.Options
 		want string
@@ -39,8 +39,7 @@ func TestValidate(t *testing.T) {
 		{"calls", contextedit.Options{MinCalls: -1}, "MinCalls is -1 calls, want 0 or more"},
 		{"trigger inside", contextedit.Options{Trigger: trigger.Any(trigger.Rounds(0))}, "Trigger: trigger at 0 rounds, want more than 0"},
 		{"several", contextedit.Options{KeepRounds: -1, MinCalls: -2}, "KeepRounds is -1 rounds, want 0 or more\nMinCalls is -2 calls, want 0 or more"},
-	}
-	for _, tt := range tests {
+	} {
 		if tt.want == "" {
 			require.NoError(t, tt.opts.Validate(), tt.name)
 			require.NotPanics(t, func() { contextedit.New(tt.opts) }, tt.name)
@@ -122,7 +121,7 @@ func TestSupersededAsGiven(t *testing.T) {
 		r.Text = "long"
 		return middleware.RewriteOf(i, r)
 	}
-	tests := []struct {
+	for _, tt := range []struct {
 		name  string
 		edits []middleware.Edit
 		want  int // the message that goes
@@ -134,8 +133,7 @@ func TestSupersededAsGiven(t *testing.T) {
 		{"there is no newer one", []middleware.Edit{result(8), result(10), result(12)}, 2},
 		{"a fold has put another in its place", []middleware.Edit{middleware.FoldOf(7, 12, h[7], message.Result("c3", "read", "long"))}, 2},
 		{"it has been folded", []middleware.Edit{middleware.FoldOf(7, 12, message.User("I read a, b and a."))}, 2},
-	}
-	for _, tt := range tests {
+	} {
 		other := middleware.Editing("other", func(context.Context, *middleware.View) (*middleware.Plan, error) {
 			return &middleware.Plan{Edits: tt.edits}, nil
 		}, middleware.Options{})

@@ -12,7 +12,7 @@ import (
 func TestSameValue(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
-	tests := []struct {
+	for _, tt := range []struct {
 		name, a, b string
 		same       bool
 	}{
@@ -33,8 +33,7 @@ func TestSameValue(t *testing.T) {
 		{"too deep to compare by value", deep, deep + " ", false},
 		{"half a pair and a character", `{"a":"\ud800\u0041"}`, `{"a":"\ud800A"}`, true},
 		{"a pair", `{"a":"\ud83d\ude42"}`, `{"a":"🙂"}`, true},
-	}
-	for _, tt := range tests {
+	} {
 		require.Equal(t, tt.same, canonical(tt.a) == canonical(tt.b), tt.name)
 	}
 }

@@ -140,7 +140,7 @@ func TestCold(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	marked := models.Cache{TTL: 5 * time.Minute, LongTTL: time.Hour}
 	auto := models.Cache{Auto: true, TTL: 5 * time.Minute}
-	tests := []struct {
+	for _, tt := range []struct {
 		name        string
 		answer, new time.Duration // since the answer and the new result; 0: no time
 		cache       models.Cache
@@ -155,8 +155,7 @@ func TestCold(t *testing.T) {
 		{"not known", 48 * time.Hour, 0, models.Cache{}, 0, false},
 		{"given", 6 * time.Minute, 0, auto, 5 * time.Minute, true},
 		{"a clock that is wrong", -time.Hour, 0, marked, 0, false},
-	}
-	for _, tt := range tests {
+	} {
 		h := of(500, 100, 100, 100, 100)
 		for i, ago := range map[int]time.Duration{len(h) - 2: tt.answer, len(h) - 1: tt.new} {
 			if ago != 0 {

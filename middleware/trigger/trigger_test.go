@@ -60,7 +60,7 @@ func TestThresholds(t *testing.T) {
 	v := viewOf(t, req)
 	sent := tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
 	require.Greater(t, sent, tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages[1:], nil), "system prompt and tools count")
-	tests := []struct {
+	for _, tt := range []struct {
 		name  string
 		of    func(int) middleware.Trigger
 		value int
@@ -69,8 +69,7 @@ func TestThresholds(t *testing.T) {
 		{"messages", trigger.Messages, 12},
 		{"rounds", trigger.Rounds, 3},
 		{"tool calls", trigger.ToolUses, 6},
-	}
-	for _, tt := range tests {
+	} {
 		for limit, want := range map[int]bool{1: true, tt.value - 1: true, tt.value: true, tt.value + 1: false, 1 << 30: false} {
 			met, why, err := tt.of(limit).Met(v, noPlan(t))
 			require.NoError(t, err, tt.name)
@@ -198,7 +197,7 @@ func TestFraction(t *testing.T) {
 	t.Parallel()
 	req := middleware.Request{Messages: history(3), Tools: tools}
 	sent := tokens.Meter{Counter: tokens.Chars4}.Request(req.Messages, req.Tools)
-	tests := []struct {
+	for _, tt := range []struct {
 		name            string
 		share           float64
 		window, reserve int
@@ -209,8 +208,7 @@ func TestFraction(t *testing.T) {
 		{"half of an odd number is rounded up", 0.5, 2*sent + 1, 0, false},
 		{"half, too small a reserve", 0.5, 2*sent + 100, 99, false},
 		{"three quarters of a large room", 0.75, 200_000, 8_000, false},
-	}
-	for _, tt := range tests {
+	} {
 		r := req
 		r.Budget = &middleware.Budget{Window: tt.window, Reserve: tt.reserve}
 		v := viewOf(t, r)
@@ -259,7 +257,7 @@ func TestAnyAndAll(t *testing.T) {
 	v := viewOf(t, middleware.Request{Messages: history(1)})
 	yes, no, broken := answer{met: true, why: "yes"}, answer{why: "no"}, answer{err: errors.New("broken")}
 	list := func(ts ...middleware.Trigger) []middleware.Trigger { return ts }
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		of   middleware.Trigger
 		met  bool
@@ -279,8 +277,7 @@ func TestAnyAndAll(t *testing.T) {
 			"with our own, which come first",
 			trigger.All(list(yes, trigger.Messages(2), trigger.Rounds(1))...), true, "6 of 2 messages, 1 of 1 rounds, yes", "",
 		},
-	}
-	for _, tt := range tests {
+	} {
 		requireMet(t, tt.name, v, tt.of, tt.met, tt.why, tt.err)
 	}
 }
@@ -355,7 +352,7 @@ func TestValidate(t *testing.T) {
 	t.Parallel()
 	nan := func() float64 { zero := 0.0; return zero / zero }()
 	yes := answer{met: true}
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		of   middleware.Trigger
 		want string
@@ -373,8 +370,7 @@ func TestValidate(t *testing.T) {
 		{"any of nothing", trigger.Any(), "Trigger: trigger.Any of nothing, want at least one trigger"},
 		{"any of nil", trigger.Any(trigger.Tokens(1), nil), "Trigger: trigger.Any: a trigger is nil"},
 		{"deep inside", trigger.Any(yes, trigger.All(yes, trigger.Any(trigger.Tokens(-3)))), "Trigger: trigger at -3 tokens, want more than 0"},
-	}
-	for _, tt := range tests {
+	} {
 		opts := middleware.Options{Trigger: tt.of}
 		if tt.want == "" {
 			require.NoError(t, opts.Validate(), tt.name)

@@ -20,7 +20,7 @@ import (
 
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
+	for _, tt := range []struct {
 		name string
 		opts trim.Options
 		want string
@@ -41,8 +41,7 @@ func TestValidate(t *testing.T) {
 		{"interval", trim.Options{Interval: -time.Second}, "Interval is -1s, want 0 or more"},
 		{"calls", trim.Options{MinCalls: -1}, "MinCalls is -1 calls, want 0 or more"},
 		{"several", trim.Options{Strategy: "newest", Warning: 2}, "Warning is 2 of the room, want more than 0 and at most 1\nStrategy is \"newest\", want \"hybrid\", \"middle\" or \"oldest\""},
-	}
-	for _, tt := range tests {
+	} {
 		if tt.want == "" {
 			require.NoError(t, tt.opts.Validate(), tt.name)
 			require.NotPanics(t, func() { trim.New(tt.opts) }, tt.name)
