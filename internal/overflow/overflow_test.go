@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httputil"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,265 +24,156 @@ import (
 
 // overflows are texts of providers as they were reported, in the words of
 // different clients.
-var overflows = []struct {
-	text string
-	want middleware.PromptLimits
-}{
+var overflows = map[string]middleware.PromptLimits{
 	// OpenAI and those that word it alike.
-	{
-		"error, status code: 400, status: 400 Bad Request, message: This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
-		middleware.PromptLimits{Sent: 9000, Limit: 8192, Over: 808},
-	},
-	{
-		`POST "https://api.openai.com/v1/chat/completions": 400 Bad Request {"message":"This model's maximum context length is 4097 tokens. However, you requested 10057 tokens (57 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}`,
-		middleware.PromptLimits{Sent: 57, Answer: 10000, Limit: 4097, Over: 5960},
-	},
-	{
-		"This model's maximum context length is 8192 tokens. However, you requested 9455 tokens (2426 in the messages, 2933 in the functions, and 4096 in the completion). Please reduce the length of the messages, functions, or completion.",
-		middleware.PromptLimits{Sent: 5359, Answer: 4096, Limit: 8192, Over: 1263},
-	},
-	{
-		"This model's maximum context length is 4097 tokens, however you requested 4569 tokens (3545 in your prompt; 1024 for the completion). Please reduce your prompt; or completion length.",
-		middleware.PromptLimits{Sent: 3545, Answer: 1024, Limit: 4097, Over: 472},
-	},
-	{
-		"400 Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 289650 tokens. Please reduce the length of the messages.",
-		middleware.PromptLimits{Sent: 289650, Limit: 272000, Over: 17650},
-	},
-	{
-		`{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model. Please adjust your input and try again.","param":"input"}}`,
-		middleware.PromptLimits{},
-	},
-	{`{"error":{"code":"context_length_exceeded","message":"…"}}`, middleware.PromptLimits{}},
-	{ // DeepSeek
-		"error msg:400 this model's maximum context length is 65536 tokens. however, you requested 69648 tokens (69648 in the messages, 0 in the completion). please reduce the length of the messages or completion.",
-		middleware.PromptLimits{Sent: 69648, Limit: 65536, Over: 4112},
-	},
-	{
-		"Error code: 400 - {'object': 'error', 'message': \"This model's maximum context length is 131072 tokens. However, you requested 351430 tokens. Please reduce the length of the messages or completion.\"}",
-		middleware.PromptLimits{Limit: 131072, Over: 220358},
-	},
+	"error, status code: 400, status: 400 Bad Request, message: This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.":                                                                                                                                                           {Sent: 9000, Limit: 8192, Over: 808},
+	`POST "https://api.openai.com/v1/chat/completions": 400 Bad Request {"message":"This model's maximum context length is 4097 tokens. However, you requested 10057 tokens (57 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}`: {Sent: 57, Answer: 10000, Limit: 4097, Over: 5960},
+	"This model's maximum context length is 8192 tokens. However, you requested 9455 tokens (2426 in the messages, 2933 in the functions, and 4096 in the completion). Please reduce the length of the messages, functions, or completion.":                                                                                                                              {Sent: 5359, Answer: 4096, Limit: 8192, Over: 1263},
+	"This model's maximum context length is 4097 tokens, however you requested 4569 tokens (3545 in your prompt; 1024 for the completion). Please reduce your prompt; or completion length.":                                                                                                                                                                             {Sent: 3545, Answer: 1024, Limit: 4097, Over: 472},
+	"400 Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 289650 tokens. Please reduce the length of the messages.":                                                                                                                                                                                                                  {Sent: 289650, Limit: 272000, Over: 17650},
+	`{"type":"error","sequence_number":2,"error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Your input exceeds the context window of this model. Please adjust your input and try again.","param":"input"}}`:                                                                                                                            {},
+	`{"error":{"code":"context_length_exceeded","message":"…"}}`: {},
+	// DeepSeek
+	"error msg:400 this model's maximum context length is 65536 tokens. however, you requested 69648 tokens (69648 in the messages, 0 in the completion). please reduce the length of the messages or completion.": {Sent: 69648, Limit: 65536, Over: 4112},
+	"Error code: 400 - {'object': 'error', 'message': \"This model's maximum context length is 131072 tokens. However, you requested 351430 tokens. Please reduce the length of the messages or completion.\"}":    {Limit: 131072, Over: 220358},
 
-	{
-		"You passed 99073 input tokens and requested 32000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 99072 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=99073)",
-		middleware.PromptLimits{Sent: 99073, Answer: 32000, Limit: 131072, Over: 1},
-	},
-	{
-		"You passed 811206 input characters and requested 16000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 115072 tokens (at most 460288 characters). Please reduce the length of the input prompt.",
-		middleware.PromptLimits{Answer: 16000, Limit: 131072},
-	},
-	{
-		"Cannot process new request: Prompt length (5056) exceeds maximum sequence length (2048)",
-		middleware.PromptLimits{Sent: 5056, Limit: 2048, Over: 3008},
-	},
-	{
-		"Upstream error from DeepInfra: The sum of prompt length (90948.0), query length (0) should not exceed max_num_tokens (32768)",
-		middleware.PromptLimits{Sent: 90948, Limit: 32768, Over: 58180},
-	},
-	{
-		"The sum of prompt length (7000.0) and query length (0) max_tokens (2000) should not exceed max_seq_len (8192)",
-		middleware.PromptLimits{Sent: 7000, Answer: 2000, Limit: 8192, Over: 808},
-	},
-	{
-		"This model's maximum context length is 51200 tokens. However, you requested 12054 output tokens and your prompt is large, for a total of at least 52054 tokens.",
-		middleware.PromptLimits{Answer: 12054, Limit: 51200},
-	},
-	{"Error code: 400 - {'error': {'message': 'input token limit is 202752'}}", middleware.PromptLimits{Limit: 202752}},
+	"You passed 99073 input tokens and requested 32000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 99072 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=99073)": {Sent: 99073, Answer: 32000, Limit: 131072, Over: 1},
+	"You passed 811206 input characters and requested 16000 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 115072 tokens (at most 460288 characters). Please reduce the length of the input prompt.":     {Answer: 16000, Limit: 131072},
+	"Cannot process new request: Prompt length (5056) exceeds maximum sequence length (2048)":                                                                         {Sent: 5056, Limit: 2048, Over: 3008},
+	"Upstream error from DeepInfra: The sum of prompt length (90948.0), query length (0) should not exceed max_num_tokens (32768)":                                    {Sent: 90948, Limit: 32768, Over: 58180},
+	"The sum of prompt length (7000.0) and query length (0) max_tokens (2000) should not exceed max_seq_len (8192)":                                                   {Sent: 7000, Answer: 2000, Limit: 8192, Over: 808},
+	"This model's maximum context length is 51200 tokens. However, you requested 12054 output tokens and your prompt is large, for a total of at least 52054 tokens.": {Answer: 12054, Limit: 51200},
+	"Error code: 400 - {'error': {'message': 'input token limit is 202752'}}":                                                                                         {Limit: 202752},
 
 	// Gateways.
-	{
-		`This endpoint's maximum context length is 131072 tokens. However, you requested about 141607 tokens (10535 of text input, 131072 in the output). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`,
-		middleware.PromptLimits{Sent: 10535, Answer: 131072, Limit: 131072, Over: 10535},
-	},
-	{
-		`litellm.BadRequestError: OpenrouterException - {"error":{"message":"This endpoint's maximum context length is 16384 tokens. However, you requested about 94307 tokens (94307 of text input). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.","code":400,"metadata":{"provider_name":null}}}`,
-		middleware.PromptLimits{Sent: 94307, Limit: 16384, Over: 77923},
-	},
-	{
-		"This endpoint's maximum context length is 204800 tokens. However, you requested about 205432 tokens (81684 of text input, 3748 of tool input, 120000 in the output). Please reduce the length of either one.",
-		middleware.PromptLimits{Sent: 85432, Answer: 120000, Limit: 204800, Over: 632},
-	},
-	{
-		`{"error":{"message":"litellm.ContextWindowExceededError: litellm.BadRequestError: litellm._pre_call_checks: Context Window exceeded for given call. No models have context window large enough for this call.\nModel=bedrock_mantle/openai.gpt-5.5, Max Input Tokens=272000, Got=301450\nmodel=mantle-55.","code":"400"}}`,
-		middleware.PromptLimits{Sent: 301450, Limit: 272000, Over: 29450},
-	},
-	{
-		"5021: The estimated number of input and maximum output tokens (8810) exceeded this model context window limit (8192).",
-		middleware.PromptLimits{Limit: 8192, Over: 618},
-	},
+	`This endpoint's maximum context length is 131072 tokens. However, you requested about 141607 tokens (10535 of text input, 131072 in the output). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.`:                                                                                               {Sent: 10535, Answer: 131072, Limit: 131072, Over: 10535},
+	`litellm.BadRequestError: OpenrouterException - {"error":{"message":"This endpoint's maximum context length is 16384 tokens. However, you requested about 94307 tokens (94307 of text input). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.","code":400,"metadata":{"provider_name":null}}}`: {Sent: 94307, Limit: 16384, Over: 77923},
+	"This endpoint's maximum context length is 204800 tokens. However, you requested about 205432 tokens (81684 of text input, 3748 of tool input, 120000 in the output). Please reduce the length of either one.":                                                                                                                                                    {Sent: 85432, Answer: 120000, Limit: 204800, Over: 632},
+	`{"error":{"message":"litellm.ContextWindowExceededError: litellm.BadRequestError: litellm._pre_call_checks: Context Window exceeded for given call. No models have context window large enough for this call.\nModel=bedrock_mantle/openai.gpt-5.5, Max Input Tokens=272000, Got=301450\nmodel=mantle-55.","code":"400"}}`:                                       {Sent: 301450, Limit: 272000, Over: 29450},
+	"5021: The estimated number of input and maximum output tokens (8810) exceeded this model context window limit (8192).":                                                                                                                                                                                                                                           {Limit: 8192, Over: 618},
 
 	// Servers of open models.
-	{
-		`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 tokens and your request has 2778 input tokens (8000 > 4096 - 2778). None","type":"BadRequestError","param":null,"code":400}}`,
-		middleware.PromptLimits{Sent: 2778, Answer: 8000, Limit: 4096, Over: 6682},
-	},
-	{
-		"This model's maximum context length is 262144 tokens. However, your request has 1000010 input tokens. Please reduce the length of the input messages. None",
-		middleware.PromptLimits{Sent: 1000010, Limit: 262144, Over: 737866},
-	},
-	{
-		"This model's maximum context length is 32768 tokens. However, you requested 32768 output tokens and your prompt contains 20000 input tokens, for a total of 52768 tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=20000)",
-		middleware.PromptLimits{Sent: 20000, Answer: 32768, Limit: 32768, Over: 20000},
-	},
-	{ // it stops to count at the limit
-		"This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.",
-		middleware.PromptLimits{Answer: 65535, Limit: 128000},
-	},
-	{
-		"The decoder prompt (length 21535) is longer than the maximum model length of 16384. Make sure that `max_model_len` is no smaller than the number of text tokens.",
-		middleware.PromptLimits{Sent: 21535, Limit: 16384, Over: 5151},
-	},
-	{"Input prompt (36893 tokens) is too long and exceeds limit of 1000", middleware.PromptLimits{Sent: 36893, Limit: 1000, Over: 35893}},
-	{
-		`{"object": "error", "message": "Requested token count exceeds the model's maximum context length of 98304 tokens. You requested a total of 115623 tokens: 10527 tokens from the input messages and 105096 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.", "type": "BadRequestError", "param": null, "code": 400}`,
-		middleware.PromptLimits{Sent: 10527, Answer: 105096, Limit: 98304, Over: 17319},
-	},
-	{
-		`{"object":"error","message":"The input (61709 tokens) is longer than the model\'s context length (40960 tokens).","type":"BadRequestError","param":null,"code":400}`,
-		middleware.PromptLimits{Sent: 61709, Limit: 40960, Over: 20749},
-	},
-	{"The input is longer than the model's context length", middleware.PromptLimits{}},
-	{"Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).", middleware.PromptLimits{Sent: 160062, Limit: 59862, Over: 100200}},
-	{
-		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 `inputs` tokens and 2047 `max_new_tokens`",
-		middleware.PromptLimits{Sent: 6204, Answer: 2047, Limit: 8192, Over: 59},
-	},
-	{"Input validation error: `inputs` must have less than 1024 tokens. Given: 1168.", middleware.PromptLimits{Sent: 1168, Limit: 1024, Over: 144}},
-	{
-		`{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":14429,"n_ctx":8192}}`,
-		middleware.PromptLimits{Sent: 14429, Limit: 8192, Over: 6237},
-	},
-	{
-		"Error code: 400 - {'error': {'code': 400, 'message': 'request (25837 tokens) exceeds the available context size (25088 tokens), try increasing it', 'type': 'exceed_context_size_error', 'n_prompt_tokens': 25837, 'n_ctx': 25088}}",
-		middleware.PromptLimits{Sent: 25837, Limit: 25088, Over: 749},
-	},
-	{"request (8192 tokens) exceeds the available context size (8192 tokens), try increasing it", middleware.PromptLimits{Sent: 8192, Limit: 8192, Over: 1}},
-	{"the request exceeds the available context size, try increasing it", middleware.PromptLimits{}},
-	{"ValueError: Requested tokens (2285) exceed context window of 2048", middleware.PromptLimits{Sent: 2285, Limit: 2048, Over: 237}},
-	{
-		"Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input.",
-		middleware.PromptLimits{Limit: 32768},
-	},
-	{
-		`400 {"error":"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."}`,
-		middleware.PromptLimits{Limit: 4096},
-	},
-	{"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input", middleware.PromptLimits{}},
-	{"Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)", middleware.PromptLimits{Limit: 7424}},
-	{"Context size has been exceeded.", middleware.PromptLimits{}},
-	{"400 Bad Request: prompt too long; exceeded max context length by 100918 tokens", middleware.PromptLimits{Over: 100918}},
-	{`ollama: unexpected status 400: {"error":"the input length exceeds the context length"}`, middleware.PromptLimits{}},
-	{"400: Prompt too long: 51587 tokens exceeds max context window of 32768 tokens", middleware.PromptLimits{Sent: 51587, Limit: 32768, Over: 18819}},
-	{"Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)", middleware.PromptLimits{Sent: 5152, Limit: 2048, Over: 3104}},
-	{"Prompt tokens (100123) exceeds context size (100000)", middleware.PromptLimits{Sent: 100123, Limit: 100000, Over: 123}},
-	{"Prompt has 5,958,968 tokens, but the configured context size is 256,000 tokens", middleware.PromptLimits{Sent: 5958968, Limit: 256000, Over: 5702968}},
-	{"400 Prompt exceeds maximum context length", middleware.PromptLimits{}},
-	{"in ensemble 'nvidia_nv_rerankqa_mistral_4b_v3', Input length 1024 exceeds maximum allowed token size 512", middleware.PromptLimits{Sent: 1024, Limit: 512, Over: 512}},
-	{"Error: 400 The prompt is too long: 267657, model maximum context length: 262143 (type=invalid_request_error param=invalid_request_error)", middleware.PromptLimits{Sent: 267657, Limit: 262143, Over: 5514}},
-	{`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"Requested input length 39818 exceeds maximum input length 32767 (via DeepInfra)"}}}`, middleware.PromptLimits{Sent: 39818, Limit: 32767, Over: 7051}},
-	{"Error code: 400 - {'error': {'code': 400, 'message': 'Input length 264373 exceeds the maximum allowed input length of 262112 tokens.', 'type': 'Bad Request'}}", middleware.PromptLimits{Sent: 264373, Limit: 262112, Over: 2261}},
-	{"Error: 400 Input length (265330) exceeds model's maximum context length (262144).", middleware.PromptLimits{Sent: 265330, Limit: 262144, Over: 3186}},
-	{`API Error: Status Code 400, {"code":20015,"message":"length of prompt_tokens (68957) must be less than max_seq_len (65536).","data":null}`, middleware.PromptLimits{Sent: 68957, Limit: 65536, Over: 3421}},
-	{`"max_total_tokens (33802) must be less than or equal to max_seq_len (32768)"`, middleware.PromptLimits{Limit: 32768, Over: 1034}},
-	{"400 Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000", middleware.PromptLimits{Limit: 40000, Over: 2328}},
+	`{"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 tokens and your request has 2778 input tokens (8000 > 4096 - 2778). None","type":"BadRequestError","param":null,"code":400}}`:                                              {Sent: 2778, Answer: 8000, Limit: 4096, Over: 6682},
+	"This model's maximum context length is 262144 tokens. However, your request has 1000010 input tokens. Please reduce the length of the input messages. None":                                                                                                                                             {Sent: 1000010, Limit: 262144, Over: 737866},
+	"This model's maximum context length is 32768 tokens. However, you requested 32768 output tokens and your prompt contains 20000 input tokens, for a total of 52768 tokens. Please reduce the length of the input prompt or the number of requested output tokens. (parameter=input_tokens, value=20000)": {Sent: 20000, Answer: 32768, Limit: 32768, Over: 20000},
+	// it stops to count at the limit
+	"This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.": {Answer: 65535, Limit: 128000},
+	"The decoder prompt (length 21535) is longer than the maximum model length of 16384. Make sure that `max_model_len` is no smaller than the number of text tokens.":                              {Sent: 21535, Limit: 16384, Over: 5151},
+	"Input prompt (36893 tokens) is too long and exceeds limit of 1000": {Sent: 36893, Limit: 1000, Over: 35893},
+	`{"object": "error", "message": "Requested token count exceeds the model's maximum context length of 98304 tokens. You requested a total of 115623 tokens: 10527 tokens from the input messages and 105096 tokens for the completion. Please reduce the number of tokens in the input messages or the completion to fit within the limit.", "type": "BadRequestError", "param": null, "code": 400}`: {Sent: 10527, Answer: 105096, Limit: 98304, Over: 17319},
+	`{"object":"error","message":"The input (61709 tokens) is longer than the model\'s context length (40960 tokens).","type":"BadRequestError","param":null,"code":400}`:                                                                                                                                                                                                                               {Sent: 61709, Limit: 40960, Over: 20749},
+	"The input is longer than the model's context length":                                                                               {},
+	"Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).":                                                   {Sent: 160062, Limit: 59862, Over: 100200},
+	"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 `inputs` tokens and 2047 `max_new_tokens`": {Sent: 6204, Answer: 2047, Limit: 8192, Over: 59},
+	"Input validation error: `inputs` must have less than 1024 tokens. Given: 1168.":                                                    {Sent: 1168, Limit: 1024, Over: 144},
+	`{"error":{"code":400,"message":"the request exceeds the available context size. try increasing the context size or enable context shift","type":"exceed_context_size_error","n_prompt_tokens":14429,"n_ctx":8192}}`:                             {Sent: 14429, Limit: 8192, Over: 6237},
+	"Error code: 400 - {'error': {'code': 400, 'message': 'request (25837 tokens) exceeds the available context size (25088 tokens), try increasing it', 'type': 'exceed_context_size_error', 'n_prompt_tokens': 25837, 'n_ctx': 25088}}":            {Sent: 25837, Limit: 25088, Over: 749},
+	"request (8192 tokens) exceeds the available context size (8192 tokens), try increasing it":                                                                                                                                                      {Sent: 8192, Limit: 8192, Over: 1},
+	"the request exceeds the available context size, try increasing it":                                                                                                                                                                              {},
+	"ValueError: Requested tokens (2285) exceed context window of 2048":                                                                                                                                                                              {Sent: 2285, Limit: 2048, Over: 237},
+	"Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input.": {Limit: 32768},
+	`400 {"error":"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."}`:                         {Limit: 4096},
+	"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input":                                                                        {},
+	"Cannot truncate prompt with n_keep (15028) >= n_ctx (7424)":                                                                                                                                                                                     {Limit: 7424},
+	"Context size has been exceeded.":                                                                                                                                 {},
+	"400 Bad Request: prompt too long; exceeded max context length by 100918 tokens":                                                                                  {Over: 100918},
+	`ollama: unexpected status 400: {"error":"the input length exceeds the context length"}`:                                                                          {},
+	"400: Prompt too long: 51587 tokens exceeds max context window of 32768 tokens":                                                                                   {Sent: 51587, Limit: 32768, Over: 18819},
+	"Prompt too long: 5152 tokens exceeds max_seq_len 2048 (leave room for output tokens)":                                                                            {Sent: 5152, Limit: 2048, Over: 3104},
+	"Prompt tokens (100123) exceeds context size (100000)":                                                                                                            {Sent: 100123, Limit: 100000, Over: 123},
+	"Prompt has 5,958,968 tokens, but the configured context size is 256,000 tokens":                                                                                  {Sent: 5958968, Limit: 256000, Over: 5702968},
+	"400 Prompt exceeds maximum context length":                                                                                                                       {},
+	"in ensemble 'nvidia_nv_rerankqa_mistral_4b_v3', Input length 1024 exceeds maximum allowed token size 512":                                                        {Sent: 1024, Limit: 512, Over: 512},
+	"Error: 400 The prompt is too long: 267657, model maximum context length: 262143 (type=invalid_request_error param=invalid_request_error)":                        {Sent: 267657, Limit: 262143, Over: 5514},
+	`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"Requested input length 39818 exceeds maximum input length 32767 (via DeepInfra)"}}}`: {Sent: 39818, Limit: 32767, Over: 7051},
+	"Error code: 400 - {'error': {'code': 400, 'message': 'Input length 264373 exceeds the maximum allowed input length of 262112 tokens.', 'type': 'Bad Request'}}":  {Sent: 264373, Limit: 262112, Over: 2261},
+	"Error: 400 Input length (265330) exceeds model's maximum context length (262144).":                                                                               {Sent: 265330, Limit: 262144, Over: 3186},
+	`API Error: Status Code 400, {"code":20015,"message":"length of prompt_tokens (68957) must be less than max_seq_len (65536).","data":null}`:                       {Sent: 68957, Limit: 65536, Over: 3421},
+	`"max_total_tokens (33802) must be less than or equal to max_seq_len (32768)"`:                                                                                    {Limit: 32768, Over: 1034},
+	"400 Please reduce the length of the messages or completion. Current length is 42328 while limit is 40000":                                                        {Limit: 40000, Over: 2328},
 
 	// Anthropic.
-	{
-		`POST "https://api.anthropic.com/v1/messages": 400 Bad Request {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 219898 tokens > 200000 maximum"},"request_id":"req_1"}`,
-		middleware.PromptLimits{Sent: 219898, Limit: 200000, Over: 19898},
-	},
-	{`{"error":{"message":"prompt is too long: 200049 tokens \u003e 200000 maximum"}}`, middleware.PromptLimits{Sent: 200049, Limit: 200000, Over: 49}},
-	{
-		"input length and `max_tokens` exceed context limit: 184915 +\n20000 > 204648, decrease input length or `max_tokens` and try again",
-		middleware.PromptLimits{Sent: 184915, Answer: 20000, Limit: 204648, Over: 267},
-	},
-	{`{"type":"error","error":{"type":"invalid_request_error","message":"Prompt is too long"}}`, middleware.PromptLimits{}},
-	{"input length exceeds context window", middleware.PromptLimits{}},
-	{"input and output tokens exceed your context limit", middleware.PromptLimits{}},
+	`POST "https://api.anthropic.com/v1/messages": 400 Bad Request {"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 219898 tokens > 200000 maximum"},"request_id":"req_1"}`: {Sent: 219898, Limit: 200000, Over: 19898},
+	`{"error":{"message":"prompt is too long: 200049 tokens \u003e 200000 maximum"}}`:                                                   {Sent: 200049, Limit: 200000, Over: 49},
+	"input length and `max_tokens` exceed context limit: 184915 +\n20000 > 204648, decrease input length or `max_tokens` and try again": {Sent: 184915, Answer: 20000, Limit: 204648, Over: 267},
+	`{"type":"error","error":{"type":"invalid_request_error","message":"Prompt is too long"}}`:                                          {},
+	"input length exceeds context window":               {},
+	"input and output tokens exceed your context limit": {},
 
 	// Google.
-	{"googleapi: Error 400: The input token count (1100000) exceeds the maximum number of tokens allowed (1048576)., INVALID_ARGUMENT", middleware.PromptLimits{Sent: 1100000, Limit: 1048576, Over: 51424}},
-	{"Error 400, Message: The input token count exceeds the maximum number of tokens allowed 1048576., Status: INVALID_ARGUMENT, Details: []", middleware.PromptLimits{Limit: 1048576}},
-	{"rpc error: code = InvalidArgument desc = The input token count exceeds the maximum number of tokens allowed (65536).", middleware.PromptLimits{Limit: 65536}},
-	{"The input token count exceeds the maximum number of tokens allowed.", middleware.PromptLimits{}},
-	{"Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again. You can also use the CountTokens API to calculate prompt token count and billable characters.", middleware.PromptLimits{Sent: 1251952, Limit: 1048576, Over: 203376}},
-	{"Your input context is too long. Reduce your input context or temporarily switch to another model.", middleware.PromptLimits{}},
+	"googleapi: Error 400: The input token count (1100000) exceeds the maximum number of tokens allowed (1048576)., INVALID_ARGUMENT":                                                                                                                    {Sent: 1100000, Limit: 1048576, Over: 51424},
+	"Error 400, Message: The input token count exceeds the maximum number of tokens allowed 1048576., Status: INVALID_ARGUMENT, Details: []":                                                                                                             {Limit: 1048576},
+	"rpc error: code = InvalidArgument desc = The input token count exceeds the maximum number of tokens allowed (65536).":                                                                                                                               {Limit: 65536},
+	"The input token count exceeds the maximum number of tokens allowed.":                                                                                                                                                                                {},
+	"Unable to submit request because the input token count is 1251952 but model only supports up to 1048576. Reduce the input token count and try again. You can also use the CountTokens API to calculate prompt token count and billable characters.": {Sent: 1251952, Limit: 1048576, Over: 203376},
+	"Your input context is too long. Reduce your input context or temporarily switch to another model.":                                                                                                                                                  {},
 
 	// Bedrock.
-	{"operation error Bedrock Runtime: Converse, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model.", middleware.PromptLimits{}},
-	{"ValidationException: The input is too long", middleware.PromptLimits{}},
-	{"The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.", middleware.PromptLimits{}},
-	{"The model returned the following errors: This model's maximum context length is 131072 tokens. Please reduce the length of the prompt", middleware.PromptLimits{Limit: 131072}},
-	{"ValidationException: 400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9279", middleware.PromptLimits{Sent: 9279, Limit: 8192, Over: 1087}},
-	{"Too many input tokens.", middleware.PromptLimits{}},
-	{"invalid_prompt: prompt tokens (330095) exceed model maximum (278528) for base model abc", middleware.PromptLimits{Sent: 330095, Limit: 278528, Over: 51567}},
+	"operation error Bedrock Runtime: Converse, https response error StatusCode: 400, RequestID: 1, ValidationException: Input is too long for requested model.": {},
+	"ValidationException: The input is too long": {},
+	"The model returned the following errors: Input Tokens Exceeded: Number of input tokens exceeds maximum length. Please update the input to try again.": {},
+	"The model returned the following errors: This model's maximum context length is 131072 tokens. Please reduce the length of the prompt":                {Limit: 131072},
+	"ValidationException: 400 Bad Request: Too many input tokens. Max input tokens: 8192, request input token count: 9279":                                 {Sent: 9279, Limit: 8192, Over: 1087},
+	"Too many input tokens.": {},
+	"invalid_prompt: prompt tokens (330095) exceed model maximum (278528) for base model abc": {Sent: 330095, Limit: 278528, Over: 51567},
 
 	// Others.
-	{
-		`API error occurred: Status 400 Content-Type application/json Body {"object":"error","message":"Prompt contains 170397 tokens and 0 draft tokens, too large for model with 131072 maximum context length","type":"invalid_request_invalid_args","param":null,"code":"3051","raw_status_code":400}`,
-		middleware.PromptLimits{Sent: 170397, Limit: 131072, Over: 39325},
-	},
-	{"Prompt 262280 > 262144 maximum context length", middleware.PromptLimits{Sent: 262280, Limit: 262144, Over: 136}},
-	{"The prompt is too large for model with a window of that length", middleware.PromptLimits{}},
-	{"too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354. Try using a shorter prompt or a smaller max_tokens value.", middleware.PromptLimits{Limit: 2048, Over: 4306}},
-	{"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292. Try using a shorter prompt, or enabling prompt truncating.", middleware.PromptLimits{Sent: 4292, Limit: 4081, Over: 211}},
-	{"too many tokens: total number of tokens in the prompt cannot exceed 4096", middleware.PromptLimits{Limit: 4096}},
-	{"too many tokens: size limit exceeded by 713295 tokens. Try using shorter or fewer inputs. The limit for this model is 288000 tokens.", middleware.PromptLimits{Limit: 288000, Over: 713295}},
-	{"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs, or setting prompt_truncation='AUTO'.", middleware.PromptLimits{Over: 11326}},
-	{`400 "This model's maximum prompt length is 131072 but the request contains 537812 tokens."`, middleware.PromptLimits{Sent: 537812, Limit: 131072, Over: 406740}},
-	{"Failed to start sampling: [input_too_large] Current message (1149677 tokens) exceeds budget (975424 tokens)", middleware.PromptLimits{Sent: 1149677, Limit: 975424, Over: 174253}},
-	{"groq.BadRequestError: Error code: 400 - {'error': {'message': 'Please reduce the length of the messages or completion.', 'type': 'invalid_request_error'}}", middleware.PromptLimits{}},
-	{`400 {"error":{"message":"prompt token count of 1236658 exceeds the limit of 128000","code":"model_max_prompt_tokens_exceeded"}}`, middleware.PromptLimits{Sent: 1236658, Limit: 128000, Over: 1108658}},
-	{`{"error":{"message":"","code":"model_max_prompt_tokens_exceeded"}}`, middleware.PromptLimits{}},
-	{"Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)", middleware.PromptLimits{Limit: 262144, Over: 6886}},
-	{"Your request exceeded model token limit : 8192", middleware.PromptLimits{}},
-	{"Input token length too long", middleware.PromptLimits{}},
-	{"OpenAI API error: 400 <400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]", middleware.PromptLimits{Limit: 129024}},
-	{"Error code: 400 - {'error': {'code': 'InvalidParameter', 'message': 'Input length 203743 exceeds the maximum length 202752'}}", middleware.PromptLimits{Sent: 203743, Limit: 202752, Over: 991}},
-	{`Status: 400 Body: {"error":{"code":"InvalidParameter","message":"Total tokens of image and text exceed max message tokens. Request id: XXX","param":"","type":"BadRequest"}}`, middleware.PromptLimits{}},
-	{"invalid params, context window exceeds limit (2013)", middleware.PromptLimits{}}, // 2013 is MiniMax's number of the error
-	{`HTTP 400 {"code":"1261","message":"Prompt too long"}`, middleware.PromptLimits{}},
-	{`{"error":{"code":"1261","message":"Prompt exceeds max length"}}`, middleware.PromptLimits{}},
-	{`{"code":1210,"message":"tokens in request more than max tokens allowed"}`, middleware.PromptLimits{}},
-	{
-		`Status code: 400, body: {"errors":[{"code":"invalid_input_argument","message":"Invalid input argument for Model 'meta-llama/llama-2-70b-chat': the number of input tokens 4098 cannot exceed the total tokens limit 4096 for this model"}],"status_code":400}`,
-		middleware.PromptLimits{Sent: 4098, Limit: 4096, Over: 2},
-	},
-	{
-		"Requested 115120 to generate tokens, following a prompt of length 40055, which exceeds the max limit of 128000 tokens. Please try again with a lower max_tokens value.",
-		middleware.PromptLimits{Sent: 40055, Answer: 115120, Limit: 128000, Over: 27175},
-	},
-	{"User input tokens exceeds 127072 tokens", middleware.PromptLimits{Limit: 127072}},
-	{`{"error":{"message":"The total length of all messages is too long.","type":"too_many_prompt_tokens","code":400}}`, middleware.PromptLimits{}},
-	{"The total number of tokens in the prompt (9000) exceeds the limit 8192", middleware.PromptLimits{Sent: 9000, Limit: 8192, Over: 808}},
-	{"number of tokens in the prompt (9,000) exceeds the model's limit of 8,192.", middleware.PromptLimits{Sent: 9000, Limit: 8192, Over: 808}},
-	{`{"message":"too many tokens: total number of tokens in the prompt exceeds the limit of 4081"}`, middleware.PromptLimits{Limit: 4081}},
-	{"The number of tokens in the prompt exceeds the model's maximum.", middleware.PromptLimits{}},
-	{"ValueError: Number of tokens (2662) exceeded maximum context length (512).", middleware.PromptLimits{Sent: 2662, Limit: 512, Over: 2150}},
-	{"Token limit exceeded", middleware.PromptLimits{}},
-	{"超出最大上下文长度", middleware.PromptLimits{}},
-	{`{"error":{"message":"上下文长度超出模型限制","code":"1261"}}`, middleware.PromptLimits{}},
-	{"max tokens of 200000 exceeded", middleware.PromptLimits{Limit: 200000}},
-	{"This model's maximum context window is 128k tokens", middleware.PromptLimits{Limit: 128000}},
-	{"the prompt does not fit into the model's context window", middleware.PromptLimits{}},
-	{"Request input tokens exceed model token limit. Reduce the input size.", middleware.PromptLimits{}},
+	`API error occurred: Status 400 Content-Type application/json Body {"object":"error","message":"Prompt contains 170397 tokens and 0 draft tokens, too large for model with 131072 maximum context length","type":"invalid_request_invalid_args","param":null,"code":"3051","raw_status_code":400}`: {Sent: 170397, Limit: 131072, Over: 39325},
+	"Prompt 262280 > 262144 maximum context length":                  {Sent: 262280, Limit: 262144, Over: 136},
+	"The prompt is too large for model with a window of that length": {},
+	"too many tokens: total number of tokens (prompt and prediction) cannot exceed 2048 - received 6354. Try using a shorter prompt or a smaller max_tokens value.": {Limit: 2048, Over: 4306},
+	"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4292. Try using a shorter prompt, or enabling prompt truncating.":          {Sent: 4292, Limit: 4081, Over: 211},
+	"too many tokens: total number of tokens in the prompt cannot exceed 4096":                                                                                      {Limit: 4096},
+	"too many tokens: size limit exceeded by 713295 tokens. Try using shorter or fewer inputs. The limit for this model is 288000 tokens.":                          {Limit: 288000, Over: 713295},
+	"too many tokens: size limit exceeded by 11326 tokens. Try using shorter or fewer inputs, or setting prompt_truncation='AUTO'.":                                 {Over: 11326},
+	`400 "This model's maximum prompt length is 131072 but the request contains 537812 tokens."`:                                                                    {Sent: 537812, Limit: 131072, Over: 406740},
+	"Failed to start sampling: [input_too_large] Current message (1149677 tokens) exceeds budget (975424 tokens)":                                                   {Sent: 1149677, Limit: 975424, Over: 174253},
+	"groq.BadRequestError: Error code: 400 - {'error': {'message': 'Please reduce the length of the messages or completion.', 'type': 'invalid_request_error'}}":    {},
+	`400 {"error":{"message":"prompt token count of 1236658 exceeds the limit of 128000","code":"model_max_prompt_tokens_exceeded"}}`:                               {Sent: 1236658, Limit: 128000, Over: 1108658},
+	`{"error":{"message":"","code":"model_max_prompt_tokens_exceeded"}}`:                                                                                            {},
+	"Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)":                                                                          {Limit: 262144, Over: 6886},
+	"Your request exceeded model token limit : 8192":                                                                                                                {},
+	"Input token length too long": {},
+	"OpenAI API error: 400 <400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]":                                                                 {Limit: 129024},
+	"Error code: 400 - {'error': {'code': 'InvalidParameter', 'message': 'Input length 203743 exceeds the maximum length 202752'}}":                                                {Sent: 203743, Limit: 202752, Over: 991},
+	`Status: 400 Body: {"error":{"code":"InvalidParameter","message":"Total tokens of image and text exceed max message tokens. Request id: XXX","param":"","type":"BadRequest"}}`: {},
+	"invalid params, context window exceeds limit (2013)":                                                                                                                          {}, // 2013 is MiniMax's number of the error
+	`HTTP 400 {"code":"1261","message":"Prompt too long"}`:                                                                                                                         {},
+	`{"error":{"code":"1261","message":"Prompt exceeds max length"}}`:                                                                                                              {},
+	`{"code":1210,"message":"tokens in request more than max tokens allowed"}`:                                                                                                     {},
+	`Status code: 400, body: {"errors":[{"code":"invalid_input_argument","message":"Invalid input argument for Model 'meta-llama/llama-2-70b-chat': the number of input tokens 4098 cannot exceed the total tokens limit 4096 for this model"}],"status_code":400}`: {Sent: 4098, Limit: 4096, Over: 2},
+	"Requested 115120 to generate tokens, following a prompt of length 40055, which exceeds the max limit of 128000 tokens. Please try again with a lower max_tokens value.":                                                                                        {Sent: 40055, Answer: 115120, Limit: 128000, Over: 27175},
+	"User input tokens exceeds 127072 tokens": {Limit: 127072},
+	`{"error":{"message":"The total length of all messages is too long.","type":"too_many_prompt_tokens","code":400}}`: {},
+	"The total number of tokens in the prompt (9000) exceeds the limit 8192":                                           {Sent: 9000, Limit: 8192, Over: 808},
+	"number of tokens in the prompt (9,000) exceeds the model's limit of 8,192.":                                       {Sent: 9000, Limit: 8192, Over: 808},
+	`{"message":"too many tokens: total number of tokens in the prompt exceeds the limit of 4081"}`:                    {Limit: 4081},
+	"The number of tokens in the prompt exceeds the model's maximum.":                                                  {},
+	"ValueError: Number of tokens (2662) exceeded maximum context length (512).":                                       {Sent: 2662, Limit: 512, Over: 2150},
+	"Token limit exceeded": {},
+	"超出最大上下文长度":            {},
+	`{"error":{"message":"上下文长度超出模型限制","code":"1261"}}`:                     {},
+	"max tokens of 200000 exceeded":                                         {Limit: 200000},
+	"This model's maximum context window is 128k tokens":                    {Limit: 128000},
+	"the prompt does not fit into the model's context window":               {},
+	"Request input tokens exceed model token limit. Reduce the input size.": {},
 }
 
 func TestParseOverflow(t *testing.T) {
 	t.Parallel()
 	decided := map[int]bool{}
-	for _, c := range overflows {
+	for text, want := range overflows {
 		for how, err := range map[string]error{
-			"alone":   errors.New(c.text),
-			"invalid": &middleware.Error{Kind: middleware.Invalid, Err: errors.New(c.text)},
-			"wrapped": fmt.Errorf("ask: %w", errors.Join(errors.New("first"), fmt.Errorf("model: %w", errors.New(strings.ToUpper(c.text))))),
-			"hidden":  &coded{inner: errors.New(c.text)},
+			"alone":   errors.New(text),
+			"invalid": &middleware.Error{Kind: middleware.Invalid, Err: errors.New(text)},
+			"wrapped": fmt.Errorf("ask: %w", errors.Join(errors.New("first"), fmt.Errorf("model: %w", errors.New(strings.ToUpper(text))))),
+			"hidden":  &coded{inner: errors.New(text)},
 		} {
 			x, ok := middleware.ParseOverflow(err, nil)
-			require.True(t, ok, "%s: %s", how, c.text)
-			require.Equal(t, c.want, x, "%s: %s", how, c.text)
+			require.True(t, ok, "%s: %s", how, text)
+			require.Equal(t, want, x, "%s: %s", how, text)
 		}
-		decided[overflow.WordingOf(errors.New(c.text))] = true
+		decided[overflow.WordingOf(errors.New(text))] = true
 	}
 	for i, w := range overflow.Wordings() {
 		require.True(t, decided[i], "a wording without an example: %s: %s", w.By, w.Text)
@@ -625,8 +518,8 @@ func TestParseOverflowMakesSense(t *testing.T) {
 }
 
 func FuzzParseOverflow(f *testing.F) {
-	for _, c := range overflows {
-		f.Add(c.text, "", 1)
+	for _, text := range slices.Sorted(maps.Keys(overflows)) {
+		f.Add(text, "", 1)
 	}
 	f.Add("This model's maximum context length is ", "context_length_exceeded", 30_000)
 	f.Add("{\"n_prompt_tokens\": 1, \"n_ctx\": ", "429", 1)
