@@ -242,10 +242,11 @@ func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		mw     middleware.Middleware
 		reason string
+		failed string
 	}{
-		"a chain that fails":           {breaks(func() error { return fails }), "the chain failed: out of order"},
-		"a chain that panics":          {breaks(func() error { panic("oh") }), "the chain failed: panic: oh"},
-		"a chain that asks no model":   {breaks(func() error { return nil }), "the chain failed: it has not asked the model"},
+		"a chain that fails":           {breaks(func() error { return fails }), "the chain failed: out of order", "chain"},
+		"a chain that panics":          {breaks(func() error { panic("oh") }), "the chain failed: panic: oh", "panic"},
+		"a chain that asks no model":   {breaks(func() error { return nil }), "the chain failed: it has not asked the model", "chain"},
 		"a model that is not answered": {mw: func(next middleware.Model) middleware.Model { return next }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,6 +256,7 @@ func TestFaults(t *testing.T) {
 			sameBytes(t, whole, got)
 			require.Equal(t, []string{body}, r.bodies)
 			require.Contains(t, r.decisions[0].Reason, c.reason)
+			require.Equal(t, c.failed, r.decisions[0].Failed)
 			if c.reason == "" {
 				return
 			}
@@ -264,6 +266,14 @@ func TestFaults(t *testing.T) {
 			require.ErrorContains(t, err, strings.TrimPrefix(c.reason, "the chain failed: "))
 		})
 	}
+	t.Run("an editor that fails", func(t *testing.T) {
+		t.Parallel()
+		r := &recorder{}
+		mine := middleware.Editing("mine", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, fails }, middleware.Options{})
+		do(t, wire.Transport(r, r.options(), mine), post(t, chatURL, body))
+		require.Equal(t, "editor", r.decisions[0].Failed)
+		require.Empty(t, r.decisions[0].Reason)
+	})
 	t.Run("reset before headers", func(t *testing.T) {
 		t.Parallel()
 		r := &recorder{answer: func(int, string) *http.Response { return nil }}

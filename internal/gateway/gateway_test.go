@@ -119,32 +119,6 @@ func TestSentAgain(t *testing.T) {
 	require.Contains(t, get(t, s.url+"/metrics").body, "laconic_retries_total 1\n")
 }
 
-// Ollama cuts a prompt above num_ctx and says nothing. Behind a gateway it has nothing to cut, since num_ctx is the window.
-func TestOllama(t *testing.T) {
-	t.Parallel()
-	for _, through := range []bool{false, true} {
-		p := provider(t, fakeprovider.Text("ok"))
-		s := listen(t, "chain: [{use: contextedit}, {use: fit}]", p.Root, gateway.Options{})
-		url := p.Root
-		if through {
-			url = s.url
-		}
-		cut := 0
-		for n := 1; n <= 40; n++ {
-			a := post(t.Context(), t, url+"/api/chat", ollamaRounds(n, `"options":{"num_ctx":3000,"num_predict":200},`))
-			require.Equal(t, http.StatusOK, a.status, a.body)
-			all := p.Requests()
-			last := all[len(all)-1]
-			cut += last.Request.Cut
-			if !through {
-				continue
-			}
-			require.Equal(t, "go on", last.Request.Messages[0].Text(), "after %d rounds", n)
-		}
-		require.Equal(t, through, cut == 0, "%d messages were cut", cut)
-	}
-}
-
 // A credential, wherever it stands, is a tenant: no handle of one is in what another one sends. The same one sends the same
 // bytes again.
 func TestTenants(t *testing.T) {

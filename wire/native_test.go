@@ -3,13 +3,9 @@ package wire_test
 import (
 	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -22,118 +18,24 @@ import (
 	"github.com/laconic-go/laconic/wire"
 )
 
-// sigv4 signs requests, and checks them, by version 4 of AWS: all headers that are signed here are host and x-amz-date.
-type sigv4 struct{ secret string }
-
-const (
-	signedDay   = "20260102"
-	signedScope = signedDay + "/us-east-1/bedrock/aws4_request"
-)
-
-func (s sigv4) signature(host string, req *http.Request, body []byte) string {
-	date := req.Header.Get("X-Amz-Date")
-	hash := func(b []byte) string { sum := sha256.Sum256(b); return hex.EncodeToString(sum[:]) }
-	canonical := strings.Join([]string{
-		req.Method, req.URL.EscapedPath(), req.URL.RawQuery, "host:" + host, "x-amz-date:" + date, "", "host;x-amz-date", hash(body),
-	}, "\n")
-	key := []byte("AWS4" + s.secret)
-	for _, part := range append(strings.Split(signedScope, "/"), "AWS4-HMAC-SHA256\n"+date+"\n"+signedScope+"\n"+hash([]byte(canonical))) {
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(part))
-		key = mac.Sum(nil)
-	}
-	return fmt.Sprintf("AWS4-HMAC-SHA256 Credential=ID/%s, SignedHeaders=host;x-amz-date, Signature=%x", signedScope, key)
-}
-
-// sign adds the signature to a request.
-func (s sigv4) sign(req *http.Request) error {
-	body, err := io.ReadAll(req.Body)
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	req.Header.Set("X-Amz-Date", signedDay+"T030405Z")
-	req.Header.Set("Authorization", s.signature(req.URL.Host, req, body))
-	return err
-}
-
-// serve answers requests whose signature is that of their body, and returns the bodies.
-func (s sigv4) serve(t *testing.T) (url string, bodies *[]string) {
-	t.Helper()
-	bodies = new([]string)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body, _ := io.ReadAll(req.Body)
-		*bodies = append(*bodies, string(body))
-		if !hmac.Equal([]byte(req.Header.Get("Authorization")), []byte(s.signature(req.Host, req, body))) {
-			w.WriteHeader(http.StatusForbidden)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"type":"message","role":"assistant","content":[{"type":"text","text":"done"}],"stop_reason":"end_turn"}`)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, bodies
-}
-
-// signedBody is a conversation with six results.
-func signedBody() string {
-	var b strings.Builder
-	b.WriteString(`{"model":"claude-sonnet-4-5","max_tokens":100,"messages":[{"role":"user","content":"Read all files."}`)
-	for i := range 6 {
-		fmt.Fprintf(&b, `,{"role":"assistant","content":[{"type":"tool_use","id":"t%d","name":"read","input":{}}]}`, i)
-		fmt.Fprintf(&b, `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}`, i, strings.Repeat("a line ", 300))
-	}
-	b.WriteString(`]}`)
-	return b.String()
-}
-
+// A chain in front of the signing edits, and what is signed is what is sent. Behind it, it edits nothing: see [TestUntouched].
 func TestSigned(t *testing.T) {
 	t.Parallel()
-	signer := sigv4{"secret"}
-	var decisions []wire.Decision
-	opts := wire.Options{Strict: true, Observe: func(_ context.Context, d wire.Decision) { decisions = append(decisions, d) }}
-	chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(100), Keep: 1})
-	ask := func(t *testing.T, url, path string) *http.Request {
-		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, strings.NewReader(signedBody()))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", "application/json")
-		return req
-	}
-	status := func(t *testing.T, resp *http.Response, err error) int {
-		t.Helper()
-		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		return resp.StatusCode
-	}
-
-	for _, path := range []string{"/model/anthropic.claude-sonnet-4-5/invoke", "/v1/messages"} {
-		url, bodies := signer.serve(t)
-		req := ask(t, url, path)
-		require.NoError(t, signer.sign(req))
-		resp, err := wire.Transport(nil, opts, chain).RoundTrip(req)
-		require.Equal(t, http.StatusOK, status(t, resp, err), "a signed request is not edited, and answered")
-		require.Equal(t, []string{signedBody()}, *bodies)
-		require.Contains(t, decisions[len(decisions)-1].Reason, "signed")
-	}
-
-	// The same request is edited if it is not signed yet, and then accepted.
-	url, bodies := signer.serve(t)
-	resp, err := wire.Middleware(opts, chain)(ask(t, url, "/v1/messages"), func(req *http.Request) (*http.Response, error) { //nolint:bodyclose // status closes it
-		if err := signer.sign(req); err != nil {
+	r, signed := &recorder{}, ""
+	resp, err := wire.Middleware(r.options(), r.chain()...)(post(t, chatURL, rounds(4, long)), func(req *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
 			return nil, err
 		}
-		return http.DefaultTransport.RoundTrip(req)
+		require.Equal(t, int64(len(body)), req.ContentLength)
+		signed, req.Body = string(body), io.NopCloser(bytes.NewReader(body))
+		return r.RoundTrip(req)
 	})
-	require.Equal(t, http.StatusOK, status(t, resp, err), "an edited request that is signed afterwards is answered")
-	require.True(t, decisions[len(decisions)-1].Edited)
-	require.Less(t, len((*bodies)[0]), len(signedBody()))
-
-	// The server does check: an edit behind the signing is refused.
-	req := ask(t, url, "/v1/messages")
-	require.NoError(t, signer.sign(req))
-	req.Body = io.NopCloser(strings.NewReader(strings.Replace(signedBody(), "Read all", "Read our", 1)))
-	resp, err = http.DefaultTransport.RoundTrip(req)
-	require.Equal(t, http.StatusForbidden, status(t, resp, err))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.True(t, r.decisions[0].Edited)
+	require.Less(t, len(signed), len(rounds(4, long)))
+	require.Equal(t, []string{signed}, r.bodies)
 }
 
 // messagesRounds is rounds for Messages, with more members.
