@@ -207,19 +207,6 @@ func TestSummariesGoLast(t *testing.T) {
 	}
 }
 
-// TestOneNote leads a conversation through windows that get smaller: there is one
-// note at most, and it is never folded into another.
-func TestOneNote(t *testing.T) {
-	t.Parallel()
-	chain := middleware.With(middleware.Env{Counter: tokens.Chars4}, summarizes(), fit.New(fit.Options{Rules: message.OpenAI}))
-	h := talk(8)
-	for window := 900; window > 90; window -= 40 {
-		sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-		require.NoError(t, err)
-		require.LessOrEqual(t, notes(sent.Messages), 1, "window %d", window)
-	}
-}
-
 func notes(msgs []message.Message) (n int) {
 	for _, m := range msgs {
 		n += strings.Count(m.Text(), note)
