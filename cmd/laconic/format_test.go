@@ -35,8 +35,7 @@ func TestFormats(t *testing.T) {
 			}}}),
 		},
 		"langchaingo (llms.MessageContent)": {
-			"a text":   asJSON([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "hi")}),
-			"a system": asJSON([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeSystem, "Be brief.")}),
+			"a text": asJSON([]llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "hi")}),
 			"a result": asJSON([]llms.MessageContent{{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{
 				llms.ToolCallResponse{ToolCallID: "c1", Name: "read", Content: "ok"},
 			}}}),
@@ -46,7 +45,6 @@ func TestFormats(t *testing.T) {
 			"dicts":  `[{"type":"human","data":{"content":"hi","additional_kwargs":{}}}]`,
 			"dumped": `[{"lc":1,"type":"constructor","id":["langchain","schema","messages","HumanMessage"],"kwargs":{"content":"hi"}}]`,
 			"state":  `{"messages":[{"type":"human","content":"hi","id":"1"},{"type":"ai","content":"","tool_calls":[{"name":"read","args":{},"id":"c1"}]}]}`,
-			"system": `[{"type":"system","content":"Be brief."}]`,
 		},
 	}
 	chain := write(t, "chain: [{use: fit}]")

@@ -41,24 +41,6 @@ func chainIn(t *testing.T, path, scope string) string {
 		"\nchain: [{use: contextedit, trigger: {tokens: 50}, keep: none}]")
 }
 
-// A second process finds the edits of the first: the conversation has grown, and its beginning is the same, byte for byte.
-func TestApplyTwice(t *testing.T) {
-	t.Parallel()
-	_, chain := inDatabase(t, "acme")
-	status, first, stderr := exec(t, talk, "apply", "--chain", chain)
-	require.Zero(t, status, stderr)
-	require.Contains(t, first, `"by":"contextedit"`)
-	longer := strings.Replace(talk, "\"How much does it need?\"}", "\"How much does it need?\"},\n\t"+
-		"{\"role\": \"assistant\", \"content\": \"4 GB.\"},\n\t{\"role\": \"user\", \"content\": \"Thanks.\"}", 1)
-	require.NotEqual(t, talk, longer)
-	status, second, stderr := exec(t, longer, "apply", "--chain", chain)
-	require.Zero(t, status, stderr)
-	require.Contains(t, second, `"edits":[]`, "none is made again")
-	prefix, _, _ := strings.Cut(first, "],\"report\"")
-	require.NotEmpty(t, archived.In(prefix))
-	require.True(t, strings.HasPrefix(second, prefix), "the same prefix:\n%s\n%s", first, second)
-}
-
 func TestJournal(t *testing.T) {
 	t.Parallel()
 	path, acme := inDatabase(t, "acme")

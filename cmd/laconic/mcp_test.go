@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -139,41 +138,6 @@ func TestMCPSurvives(t *testing.T) {
 	require.Error(t, err)
 	text, _ := recall(t, s, map[string]any{"handle": h.String()})
 	require.Equal(t, said, text)
-
-	// Lines that are no requests.
-	in, out := io.Pipe()
-	answers, toClient := io.Pipe()
-	ended := make(chan int, 1)
-	var stderr bytes.Buffer
-	go func() {
-		ended <- run(context.Background(), []string{"mcp", "--chain", chain}, in, toClient, &stderr)
-		_ = toClient.Close()
-	}()
-	lines := bufio.NewScanner(answers)
-	for _, c := range []struct{ line, want string }{
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, `"id":1`},
-		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ""},
-		{`{"jsonrpc":"2.0","id":2,"method":"tools/ca`, `-32700`},
-		{`nonsense`, `-32700`},
-		{`[]`, `-32600`},
-		{`3`, `-32600`},
-		{`{}`, `-32600`},
-		{`{"jsonrpc":"1.0","id":7,"method":"ping"}`, `-32600`},
-		{strings.Repeat("[", 100_000), `-32700`},
-		{"", ""},
-		{`{"jsonrpc":"2.0","id":3,"method":"no/such"}`, `"id":3`},
-		{`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":[]}`, `"id":4`},
-		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"recall","arguments":{"handle":"` + h.String() + `"}}}`, said},
-	} {
-		_, err := io.WriteString(out, c.line+"\n")
-		require.NoError(t, err, c.line)
-		if c.want != "" {
-			require.True(t, lines.Scan(), "%s: %v %s", c.line, lines.Err(), stderr.String())
-			require.Contains(t, lines.Text(), c.want, c.line)
-		}
-	}
-	require.NoError(t, out.Close())
-	require.Zero(t, <-ended, stderr.String())
 }
 
 func TestMCPRefuses(t *testing.T) {
