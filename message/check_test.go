@@ -31,29 +31,17 @@ func TestViolations(t *testing.T) {
 	}{
 		// What is in order.
 		{"no messages", nil, nil},
-		{"talk", []message.Message{message.System("s"), user, say, user}, nil},
 		{"a round", []message.Message{user, message.Assistant(call("a")), tool(piece("a")), say}, nil},
-		{"ends in a result", []message.Message{user, message.Assistant(call("a")), tool(piece("a"))}, nil},
-		{"parallel calls, a message each", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), tool(piece("b"))}, nil},
 		{"parallel calls, one message", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("a"), piece("b"))}, nil},
 		{"results in another order", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("b")), tool(piece("a"))}, nil},
-		{"a result in pieces", []message.Message{message.Assistant(call("a")), tool(piece("a"), piece("a"), piece("a"))}, nil},
 		{"pieces of two results in turn", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("a"), piece("b"), piece("a"), piece("b"))}, nil},
 		{"the id comes again in a later round", []message.Message{message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"))}, nil},
 		{"an empty id is an id", []message.Message{message.Assistant(call("")), tool(piece(""))}, nil},
-		{"results say nothing and are not empty", []message.Message{message.Assistant(call("a")), tool(message.ToolResult{CallID: "a"})}, nil},
-		{"an image as result", []message.Message{message.Assistant(call("a")), tool(message.ToolResult{CallID: "a", Content: message.Media{Data: "x"}})}, nil},
 		{"thinking alone", []message.Message{message.Assistant(message.Thinking{Signature: "s"})}, nil},
-		{"opaque alone", []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Opaque{}}}}, nil},
 
 		// Calls and results that do not belong together.
 		{"unanswered at the end", []message.Message{user, message.Assistant(call("a"))}, violations{{message.UnansweredCall, 1, "a"}}},
 		{"unanswered in the middle", []message.Message{message.Assistant(call("a")), user, say}, violations{{message.UnansweredCall, 0, "a"}}},
-		{
-			"one of two parallel calls unanswered",
-			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("b")), say},
-			violations{{message.UnansweredCall, 0, "a"}},
-		},
 		{"a tool message first", []message.Message{tool(piece("a")), user}, violations{{message.OrphanedResult, 0, "a"}}},
 		{
 			"an orphan in pieces counts once, though mixed",
@@ -65,18 +53,7 @@ func TestViolations(t *testing.T) {
 			[]message.Message{message.Assistant(call("a")), say, tool(piece("a"))},
 			violations{{message.UnansweredCall, 0, "a"}, {message.OrphanedResult, 2, "a"}},
 		},
-		{
-			"the result stands before the call",
-			[]message.Message{tool(piece("a")), message.Assistant(call("a"))},
-			violations{{message.OrphanedResult, 0, "a"}, {message.UnansweredCall, 1, "a"}},
-		},
-		{
-			"ids that nearly match",
-			[]message.Message{message.Assistant(call("a")), tool(piece("A"))},
-			violations{{message.UnansweredCall, 0, "a"}, {message.OrphanedResult, 1, "A"}},
-		},
 		{"a user between", []message.Message{message.Assistant(call("a")), user, tool(piece("a"))}, violations{{message.DisplacedResult, 2, "a"}}},
-		{"a system message between", []message.Message{message.Assistant(call("a")), message.System("s"), tool(piece("a"))}, violations{{message.DisplacedResult, 2, "a"}}},
 		{
 			"the second of two is displaced",
 			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), user, tool(piece("b"), piece("b"))},
@@ -107,11 +84,6 @@ func TestViolations(t *testing.T) {
 			[]message.Message{message.Assistant(call("a")), tool(piece("a")), tool(piece("a"), piece("a"))},
 			violations{{message.DuplicateResult, 2, "a"}},
 		},
-		{
-			"a third",
-			[]message.Message{message.Assistant(call("a")), tool(piece("a")), tool(piece("a")), tool(piece("a"))},
-			violations{{message.DuplicateResult, 2, "a"}, {message.DuplicateResult, 3, "a"}},
-		},
 
 		// What a message shows by itself.
 		{"no parts", []message.Message{{Role: message.RoleUser}}, violations{{message.EmptyMessage, 0, ""}}},
@@ -121,11 +93,6 @@ func TestViolations(t *testing.T) {
 			"a nil part alone",
 			[]message.Message{{Role: message.RoleUser, Parts: []message.Part{nil}}},
 			violations{{message.NilPart, 0, ""}, {message.EmptyMessage, 0, ""}},
-		},
-		{
-			"nil parts beside text",
-			[]message.Message{{Role: message.RoleUser, Parts: []message.Part{nil, message.Text{Text: "x"}, nil}}},
-			violations{{message.NilPart, 0, ""}, {message.NilPart, 0, ""}},
 		},
 		{
 			"a pointer to a part",
@@ -149,11 +116,6 @@ func TestViolations(t *testing.T) {
 			violations{{message.MisplacedPart, 1, "b"}},
 		},
 		{"unknown role", []message.Message{{Role: "developer", Parts: []message.Part{message.Text{Text: "x"}}}}, violations{{message.UnknownRole, 0, ""}}},
-		{
-			"an unknown role between call and result",
-			[]message.Message{message.Assistant(call("a")), {Role: "", Parts: []message.Part{message.Text{Text: "x"}}}, tool(piece("a"))},
-			violations{{message.UnknownRole, 1, ""}, {message.DisplacedResult, 2, "a"}},
-		},
 		{
 			"everything of a message at one place, in the order of the messages",
 			[]message.Message{{Role: "x"}, message.Assistant(call("a"), message.ToolCall{ID: "b"}), tool(piece("c"))},
@@ -186,11 +148,8 @@ func TestContentOfResults(t *testing.T) {
 		want    []message.Violation
 	}{
 		{"none", nil, nil},
-		{"media", message.Media{Type: "image/png"}, nil},
 		{"opaque", message.Opaque{Kind: "artifact"}, nil},
 		{"text", message.Text{Text: "x"}, misplaced},
-		{"thinking", message.Thinking{Text: "x"}, misplaced},
-		{"call", call("b"), misplaced},
 		{"result", piece("b"), misplaced},
 		{"result with an image", message.ToolResult{CallID: "a", Content: message.Media{}}, misplaced},
 		{"pointer", &message.Media{}, []message.Violation{{Rule: message.UnknownPart, At: 1}}},
@@ -214,15 +173,10 @@ func TestBadArguments(t *testing.T) {
 		" ":                                 true,
 		`null`:                              true,
 		`[]`:                                true,
-		`"{}"`:                              true,
-		`1`:                                 true,
 		`{`:                                 true,
-		`{"a":1,}`:                          true,
-		`{}{}`:                              true,
 		`{"a":1} and then`:                  true,
 		"\ufeff{}":                          true,
 		"\u00a0{}":                          true,
-		`{'a':1}`:                           true,
 		`{"a":NaN}`:                         true,
 		"{\"a\":\"\x00\"}":                  true,
 		strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}", 20_000): true, // deeper than encoding/json goes

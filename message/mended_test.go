@@ -27,11 +27,8 @@ func TestMendFrom(t *testing.T) {
 		from  []int
 	}{
 		{"nothing is wrong", message.Portable, list(user, other("abcdefgh1"), tool(piece("abcdefgh1"))), "uat", nil},
-		{"no messages", message.Portable, nil, "", nil},
-		{"changed", 0, list(user, message.Assistant(message.ToolCall{ID: "a", Name: "tool"}), tool(piece("a")), user), "uatu", []int{0, 1, 2, 3}},
 		{"renamed, and its results", message.OpenAI, list(user, other(strings.Repeat("x", 41)), tool(piece(strings.Repeat("x", 41)))), "uat", []int{0, 1, 2}},
 		{"left out", 0, list(user, message.Assistant(), say), "ua", []int{0, 2}},
-		{"everything left out", 0, list(message.Assistant()), "", []int{}},
 		{"joined: the first", message.Bedrock, list(user, say, say, say, user), "uau", []int{0, 1, 4}},
 		{"moved up", message.Anthropic, list(user, say, message.System("s"), user), "suau", []int{2, 0, 1, 3}},
 		{"a result moved up", 0, list(user, other("a"), user, tool(piece("a")), say), "uatua", []int{0, 1, 3, 2, 4}},

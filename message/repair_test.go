@@ -281,12 +281,6 @@ func TestRepairOfRounds(t *testing.T) {
 			[]string{fmt.Sprintf(`message 1: duplicate call "a": the call became %q`, twin)},
 		},
 		{
-			"twice, beside a blank text",
-			[]message.Message{user, message.Assistant(call("a")), tool(piece("a")), tool(message.Text{Text: " "}, piece("a"))},
-			[]message.Message{user, message.Assistant(call("a")), tool(piece("a"))},
-			[]string{`message 3: duplicate result "a": removed, the first result is kept`},
-		},
-		{
 			"tool messages without results, which not every provider minds",
 			[]message.Message{
 				tool(message.Text{Text: "x"}),

@@ -21,21 +21,13 @@ func TestUnits(t *testing.T) {
 		want []message.Unit
 	}{
 		{"no messages", nil, []message.Unit{}},
-		{"talk", []message.Message{message.System("s"), user, say}, []message.Unit{one(0), one(1), one(2)}},
 		{"a round", []message.Message{user, message.Assistant(call("a")), tool(piece("a")), say}, []message.Unit{one(0), round(1, 2), one(3)}},
 		{
 			"rounds in a row, with the same ids",
 			[]message.Message{message.Assistant(call("a")), tool(piece("a")), message.Assistant(call("a")), tool(piece("a"))},
 			[]message.Unit{round(0, 1), round(2, 3)},
 		},
-		{
-			"parallel calls, results in several messages and another order",
-			[]message.Message{message.Assistant(call("a"), call("b"), call("c")), tool(piece("c")), tool(piece("a"), piece("b")), user},
-			[]message.Unit{round(0, 2), one(3)},
-		},
 		{"calls without results at the end", []message.Message{user, message.Assistant(call("a"), call("b"))}, []message.Unit{one(0), round(1, 1)}},
-		{"calls half answered at the end", []message.Message{message.Assistant(call("a"), call("b")), tool(piece("a"))}, []message.Unit{round(0, 1)}},
-		{"calls without results before an answer", []message.Message{message.Assistant(call("a")), say}, []message.Unit{round(0, 0), one(1)}},
 		{
 			"a user between call and result is part of the round",
 			[]message.Message{message.Assistant(call("a")), user, tool(piece("a")), user},
@@ -52,11 +44,6 @@ func TestUnits(t *testing.T) {
 			[]message.Unit{round(0, 1), one(2), one(3)},
 		},
 		{"an orphan alone", []message.Message{tool(piece("a")), user}, []message.Unit{one(0), one(1)}},
-		{
-			"orphans behind a round, each alone",
-			[]message.Message{message.Assistant(call("a")), tool(piece("a")), tool(piece("x")), tool(piece("y"))},
-			[]message.Unit{round(0, 1), one(2), one(3)},
-		},
 		{
 			"an orphan between the results of a round",
 			[]message.Message{message.Assistant(call("a"), call("b")), tool(piece("a")), tool(piece("x")), tool(piece("b"))},
