@@ -6,12 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
@@ -78,41 +76,4 @@ func TestBreakpoints(t *testing.T) {
 			require.Equal(t, middleware.Edited, e.Kind, name)
 		}
 	}
-}
-
-// At any time, there are at most three marks, the last of them on the end, and what is up to the first one
-// is sent again by every later call.
-func TestBreakpointsAtRandom(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		react := middlewaretest.ReAct{
-			Rounds: rapid.IntRange(6, 24).Draw(t, "rounds"), PerTurn: rapid.IntRange(2, 12).Draw(t, "rounds a turn"),
-			Result: rapid.SampledFrom([]int{100, 600, 1200}).Draw(t, "result"),
-		}
-		l := &layers{}
-		mws := []middleware.Middleware{l.shorten(), l.fold(), l.foldMore()}[rapid.IntRange(0, 2).Draw(t, "from"):]
-		var w, plain wire
-		var rec, plainRec middlewaretest.Recorder
-		with := middleware.With(middleware.Env{Breakpoints: true}, append([]middleware.Middleware{rec.Middleware()}, mws...)...)(w.model)
-		without := middleware.Chain(append([]middleware.Middleware{plainRec.Middleware()}, mws...)...)(plain.model)
-		var stable []message.Message
-		for h := range testkit.Prefixes(react.Messages()) {
-			for _, m := range []middleware.Model{with, without} {
-				_, err := m(context.Background(), &middleware.Request{Messages: h}, nil)
-				require.NoError(t, err)
-			}
-			sent := w.sent[len(w.sent)-1].Messages
-			require.NoError(t, message.Check(sent))
-			unmarked := plain.sent[len(plain.sent)-1].Messages
-			require.NoError(t, testkit.Same(unmarked, sent), "marks are not edits")
-			at := marks(sent)
-			require.LessOrEqual(t, len(at), 3)
-			require.Equal(t, len(sent)-1, at[len(at)-1])
-			for i := range stable {
-				require.True(t, stable[i].Equal(sent[i]), "message %d was stable", i)
-			}
-			stable = sent[:at[0]+1]
-		}
-		require.Equal(t, texts(plainRec.Events()), texts(rec.Events()))
-	})
 }

@@ -205,12 +205,6 @@ func TestChainOfNothingIsTheIdentity(t *testing.T) {
 	_, err := model(t.Context(), req, nil)
 	require.NoError(t, err)
 	require.Same(t, req, got)
-
-	plain := record(t, func(l *layers) middleware.Middleware { return middleware.Chain(l.shorten(), l.fold()) })
-	requireSame(t, plain, record(t, func(l *layers) middleware.Middleware {
-		empty := middleware.Chain()
-		return middleware.Chain(empty, l.shorten(), l.fold(), middleware.Chain(middleware.Chain()))
-	}))
 }
 
 // Any way to nest any layers gives what the flat chain gives.

@@ -295,31 +295,6 @@ func TestDraftChangesAreInTheSteps(t *testing.T) {
 	}
 }
 
-// An edit that was taken out of a draft has not replaced anything, so an undo brings nothing back for it.
-func TestUndoOfAChangedDraft(t *testing.T) {
-	t.Parallel()
-	env := middleware.Env{Journal: journal.NewMemory(0)}
-	history := middlewaretest.ReAct{Rounds: 6, Result: 900}.Messages()
-	remembered, _ := sentBy(t, middleware.With(env, halver("halve")), history)
-	clearTwo := middleware.With(env, middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		var plan middleware.Plan
-		for i := range v.Len() {
-			if r, ok := v.At(i).Parts[0].(message.ToolResult); ok && len(plan.Edits) < 2 {
-				r.Text = "cleared"
-				plan.Edits = append(plan.Edits, middleware.RewriteOf(i, r))
-			}
-		}
-		return &plan, nil
-	}, middleware.Options{Trigger: never}))
-	d, err := drafted(t, clearTwo, history, "clear").Without(0)
-	require.NoError(t, err)
-	require.NoError(t, d.Commit(t.Context()))
-	_, err = steps.Undo(t.Context(), env, history)
-	require.NoError(t, err)
-	got, _ := sentBy(t, clearTwo, history)
-	require.NoError(t, testkit.Same(remembered, got))
-}
-
 // clearFirst empties the first result that may be emptied.
 func clearFirst(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i, m := range v.Messages() {

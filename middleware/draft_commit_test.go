@@ -26,18 +26,8 @@ func TestDraftCommit(t *testing.T) {
 	for name, build := range map[string]func(l *layers) middleware.Middleware{
 		"chain": func(l *layers) middleware.Middleware { return middleware.Chain(l.shorten(), l.fold()) },
 		"alone": (*layers).fold,
-		"nested chains": func(l *layers) middleware.Middleware {
-			return middleware.Chain(l.shorten(), middleware.Chain(l.fold()))
-		},
-		"by hand": func(l *layers) middleware.Middleware {
-			a, b := l.shorten(), l.fold()
-			return func(next middleware.Model) middleware.Model { return a(b(next)) }
-		},
 		"with an Env": func(l *layers) middleware.Middleware {
 			return middleware.With(middleware.Env{Scope: "a", Journal: journal.NewMemory(0)}, l.shorten(), l.fold())
-		},
-		"with an Env inside": func(l *layers) middleware.Middleware {
-			return middleware.Chain(middleware.With(middleware.Env{Scope: "a"}, l.shorten(), l.fold()))
 		},
 		"an owner behind another": func(l *layers) middleware.Middleware {
 			a, b := l.shorten(), middleware.With(middleware.Env{Scope: "b"}, l.fold())
@@ -45,12 +35,6 @@ func TestDraftCommit(t *testing.T) {
 		},
 		"changed between the editors": func(l *layers) middleware.Middleware {
 			return middleware.Chain(l.shorten(), inject("Remember the budget."), l.fold())
-		},
-		"changed behind the editors": func(l *layers) middleware.Middleware {
-			return middleware.Chain(l.shorten(), l.fold(), addAtEnd)
-		},
-		"adopted": func(l *layers) middleware.Middleware {
-			return middleware.With(middleware.Env{HistoryIsView: true}, l.shorten(), l.fold())
 		},
 		"adopted and changed": func(l *layers) middleware.Middleware {
 			return middleware.With(middleware.Env{HistoryIsView: true}, l.shorten(), addAtEnd, l.fold())

@@ -85,43 +85,6 @@ func TestDraftIsTheViewOfACall(t *testing.T) {
 	require.Equal(t, d.Before.Size().Tokens-d.After.Size().Tokens, freed, "each edit says its share")
 }
 
-func TestDraftDroppedLeavesNoTrace(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	misfit := middleware.Editing("misfit", func(context.Context, *middleware.View) (*middleware.Plan, error) {
-		return nil, &middleware.Error{Kind: middleware.Invalid, Op: "misfit", Err: errors.New("window unknown")}
-	}, middleware.Options{})
-	build := func() middleware.Middleware {
-		l := &layers{}
-		late := middleware.With(middleware.Env{Scope: "late"}, l.fold())
-		return middleware.With(middleware.Env{Scope: "outer"}, l.shorten(), misfit, late)
-	}
-	with, without := build(), build()
-	for h := range testkit.Prefixes(history) {
-		for range 2 {
-			d := drafted(t, with, h, "*")
-			require.Len(t, slices.DeleteFunc(slices.Clone(d.Events), func(e middleware.Event) bool {
-				return e.Kind != middleware.Misconfigured
-			}), 2, "events that a conversation has once come in every draft: %v", d.Events)
-		}
-		want, wantEvents := sentBy(t, without, h)
-		got, gotEvents := sentBy(t, with, h)
-		require.NoError(t, testkit.Same(want, got), "a history of %d messages", len(h))
-		require.Equal(t, texts(wantEvents), texts(gotEvents), "a history of %d messages", len(h))
-	}
-}
-
-func TestDraftSaysWhatWasRefused(t *testing.T) {
-	t.Parallel()
-	torn := middleware.Editing("torn", func(context.Context, *middleware.View) (*middleware.Plan, error) {
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(3, 3)}}, nil
-	}, middleware.Options{})
-	d := drafted(t, middleware.Chain(torn), lookups(4))
-	require.Empty(t, d.Edits)
-	require.Equal(t, []string{`refused torn: refused: unanswered call "call-0" would result`}, texts(d.Events))
-	require.NoError(t, d.Commit(t.Context()), "there is nothing to keep")
-}
-
 func TestDraftErrors(t *testing.T) {
 	t.Parallel()
 	bad := middleware.Options{Strict: true}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
@@ -43,7 +44,10 @@ func TestRemarksSetBetweenEditors(t *testing.T) {
 func TestObserveHearsTheEndOfTheChain(t *testing.T) {
 	t.Parallel()
 	var outer, inner middlewaretest.Recorder
-	mw := middleware.With(middleware.Env{Journal: brokenJournal{}}, outer.Middleware(), halver("a"), inner.Middleware())
+	j := &moodyJournal{Journal: journal.NewMemory(0)}
+	j.reads.Store(true)
+	j.writes.Store(true)
+	mw := middleware.With(middleware.Env{Journal: j}, outer.Middleware(), halver("a"), inner.Middleware())
 	for range 2 {
 		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(12)})
 		require.NoError(t, err, "a failing journal does not fail the call")
@@ -51,6 +55,7 @@ func TestObserveHearsTheEndOfTheChain(t *testing.T) {
 	failedWrites := func(r *middlewaretest.Recorder) int {
 		return len(slices.DeleteFunc(r.Events(middleware.Failed), func(e middleware.Event) bool { return !strings.Contains(e.Err.Error(), "write journal") }))
 	}
+	require.Len(t, outer.Events(middleware.Edited), 1, "the edit is kept in memory")
 	require.NotZero(t, failedWrites(&outer), "what the outer one hears: %s", &outer)
 	require.Equal(t, failedWrites(&outer), failedWrites(&inner), "what the inner one hears: %s", &inner)
 }

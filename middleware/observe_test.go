@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
@@ -60,36 +59,6 @@ func TestObserveGetsTheContextOfTheCall(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "trace", got)
 }
-
-func TestObserveHearsAFailingJournal(t *testing.T) {
-	t.Parallel()
-	var heard middlewaretest.Recorder
-	mw := middleware.With(middleware.Env{Journal: brokenJournal{}}, heard.Middleware(), halver("a"))
-	for range 2 {
-		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: lookups(12)})
-		require.NoError(t, err, "a failing journal does not fail the call")
-	}
-	require.Len(t, heard.Events(middleware.Edited), 1, "the edit is kept in memory")
-	failed := heard.Events(middleware.Failed)
-	require.NotEmpty(t, failed)
-	for _, e := range failed {
-		require.ErrorIs(t, e.Err, errBrokenJournal)
-	}
-}
-
-var errBrokenJournal = errors.New("disk on fire")
-
-type brokenJournal struct{}
-
-func (brokenJournal) Find(context.Context, string, message.ID, []message.ID) (journal.Found, error) {
-	return journal.Found{}, errBrokenJournal
-}
-
-func (brokenJournal) Put(context.Context, string, []journal.Write) (journal.Entry, error) {
-	return journal.Entry{}, errBrokenJournal
-}
-
-func (brokenJournal) Delete(context.Context, string, ...message.ID) error { return errBrokenJournal }
 
 type detail struct{ Results int }
 

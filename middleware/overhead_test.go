@@ -49,7 +49,6 @@ func TestOverhead(t *testing.T) {
 		plan()
 		return v.Size().Tokens > 2000, "", nil
 	})
-	always := trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) { return true, "", nil })
 	tests := map[string]struct {
 		when   middleware.Trigger
 		change func(*middleware.Request)
@@ -58,34 +57,21 @@ func TestOverhead(t *testing.T) {
 	}{
 		"tokens, met by all of it":       {when: trigger.Tokens(4000), over: true},
 		"tokens, met by more":            {when: trigger.Tokens(4200), met: true},
-		"tokens, not met":                {when: trigger.Tokens(100_000)},
-		"any number of tokens":           {when: trigger.Tokens(1), met: true},
 		"a fraction":                     {when: trigger.Fraction(0.5), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 8000} }},
-		"a fraction of a larger window":  {when: trigger.Fraction(0.5), met: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 9000} }},
 		"the default":                    {when: when.Default(0.8), over: true, change: func(r *middleware.Request) { r.Budget = &middleware.Budget{Window: 5000} }},
 		"no trigger":                     {met: true},
 		"messages":                       {when: trigger.Messages(3), met: true},
-		"one message":                    {when: trigger.Messages(1), met: true},
 		"rounds":                         {when: trigger.Rounds(1), met: true},
-		"tool uses":                      {when: trigger.ToolUses(1), met: true},
-		"a pinned round":                 {when: trigger.Rounds(1), met: true, change: func(r *middleware.Request) { r.Messages[2].Hints.Pinned = true }},
 		"any of tokens and rounds":       {when: any1(trigger.Tokens(4000), trigger.Rounds(1000)), over: true},
 		"all of tokens and rounds":       {when: all1(trigger.Tokens(4000), trigger.Rounds(3)), met: true},
 		"all of tokens and messages":     {when: all1(trigger.Tokens(4000), trigger.Messages(3)), over: true},
-		"not of tokens":                  {when: trigger.Not(trigger.Tokens(1 << 30)), met: true},
 		"what the plan frees":            {when: trigger.Reclaims(1), met: true},
 		"tokens, and what it frees":      {when: all1(trigger.Tokens(4000), trigger.Reclaims(1)), met: true},
 		"tokens, when it has the plan":   {when: first, met: true},
-		"always":                         {when: always, met: true},
 		"a trigger that panics on it":    {when: panics, met: true},
 		"a trigger that fails on it":     {when: fails, met: true},
 		"forced":                         {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Force = []string{"clear"} }},
-		"forced with all":                {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Force = []string{"*"} }},
-		"another forced":                 {when: trigger.Tokens(4000), over: true, change: func(r *middleware.Request) { r.Force = []string{"fold"} }},
-		"without the tools":              {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Tools = nil }},
 		"without the system prompt":      {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[0] = message.System("-") }},
-		"without the pin":                {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[12].Hints.Pinned = false }},
-		"without the question":           {when: trigger.Tokens(4000), met: true, change: func(r *middleware.Request) { r.Messages[1] = message.User("-") }},
 		"a pinned question counts once":  {when: trigger.Tokens(4200), met: true, change: func(r *middleware.Request) { r.Messages[1].Hints.Pinned = true }},
 		"a pinned question counts":       {when: trigger.Tokens(4000), over: true, change: func(r *middleware.Request) { r.Messages[1].Hints.Pinned = true }},
 		"a late system message as well":  {when: trigger.Tokens(5000), over: true, change: func(r *middleware.Request) { r.Messages = append(r.Messages, message.System(words(1000))) }},

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -12,8 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/testkit"
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
@@ -103,19 +100,16 @@ func TestCacheBroken(t *testing.T) {
 		broken string
 		missed string // what the event of the last call says; "": there is none
 	}{
-		"the first call":    {calls: []setting{whole(h)}},
-		"the same again":    {calls: []setting{whole(h), whole(h)}},
-		"a longer history":  {calls: []setting{whole(h[:8]), whole(h)}},
-		"after a failure":   {calls: []setting{whole(h[:8]), {req: middleware.Request{Messages: h}, err: errors.New("down")}, whole(h)}},
-		"other tools":       {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Tools: []message.ToolDef{tool}}}}, broken: "tools"},
-		"another model":     {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Model: "other"}}}, broken: "model"},
-		"a system message":  {calls: []setting{whole(ahead("one", h)), whole(ahead("two", h))}, broken: "history"},
-		"no system message": {calls: []setting{whole(ahead("one", h)), whole(h)}, broken: "history"},
-		"a branch":          {calls: []setting{whole(h), whole(other)}, broken: "history"},
-		"back to the start": {calls: []setting{whole(h), whole(h[:20])}, broken: "history"},
-		"an edit":           {mw: halver("a"), calls: []setting{whole(h[:8]), whole(lookups(24))}, broken: "edit"},
-		"a call later":      {mw: shortener("a", 2, trigger.Tokens(2000)), calls: []setting{whole(h[:8]), whole(lookups(30)), whole(lookups(31))}},
-		"a repair":          {mw: mender(message.OpenAI), calls: []setting{whole(open[:4]), whole(open)}},
+		"the first call":   {calls: []setting{whole(h)}},
+		"the same again":   {calls: []setting{whole(h), whole(h)}},
+		"after a failure":  {calls: []setting{whole(h[:8]), {req: middleware.Request{Messages: h}, err: errors.New("down")}, whole(h)}},
+		"other tools":      {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Tools: []message.ToolDef{tool}}}}, broken: "tools"},
+		"another model":    {calls: []setting{whole(h), {req: middleware.Request{Messages: h, Model: "other"}}}, broken: "model"},
+		"a system message": {calls: []setting{whole(ahead("one", h)), whole(ahead("two", h))}, broken: "history"},
+		"a branch":         {calls: []setting{whole(h), whole(other)}, broken: "history"},
+		"an edit":          {mw: halver("a"), calls: []setting{whole(h[:8]), whole(lookups(24))}, broken: "edit"},
+		"a call later":     {mw: shortener("a", 2, trigger.Tokens(2000)), calls: []setting{whole(h[:8]), whole(lookups(30)), whole(lookups(31))}},
+		"a repair":         {mw: mender(message.OpenAI), calls: []setting{whole(open[:4]), whole(open)}},
 		"a repair is gone": {
 			mw: mender(message.OpenAI), calls: []setting{whole(h[:3]), whole(h)}, broken: "chain", missed: "repairs differ",
 		},
@@ -130,12 +124,10 @@ func TestCacheBroken(t *testing.T) {
 			calls: []setting{whole(h), {req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, broken: "chain",
 			missed: "a layer of the chain declares other tools",
 		},
-		"the same tools of a layer": {calls: slices.Repeat([]setting{{req: middleware.Request{Messages: h}, tools: []message.ToolDef{tool}}}, 2)},
 		"a note of a layer": {
 			calls: []setting{{req: middleware.Request{Messages: h[:8]}, note: "it is late"}, {req: middleware.Request{Messages: h}, note: "it is late"}}, broken: "chain",
 			missed: "a layer after the last editor",
 		},
-		"the same note": {calls: slices.Repeat([]setting{{req: middleware.Request{Messages: h}, note: "it is late"}}, 2)},
 		"a repair that another one undoes": {
 			mw:     middleware.Chain(fickle(), mender(message.OpenAI)),
 			calls:  []setting{whole(h), whole(h)},
@@ -250,46 +242,6 @@ func TestCacheBrokenWithAnEvent(t *testing.T) {
 	require.Empty(t, rec.Events(middleware.Missed))
 }
 
-// A repair that changes a message before the one that breaks a rule: the event says it.
-func TestCacheBrokenByAJoinedMessage(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	var w wire
-	fold := middleware.Editing("fold", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		return &middleware.Plan{Edits: []middleware.Edit{middleware.FoldOf(2, v.Len()-3, message.User("earlier: lookups"))}}, nil
-	}, middleware.Options{Trigger: trigger.Tokens(1 << 30)})
-	model := middleware.Chain(rec.Middleware(), fold, mender(message.Bedrock))(w.model)
-	ask := func(n int, force ...string) string {
-		resp, err := model(t.Context(), &middleware.Request{Messages: lookups(n), Force: force}, nil)
-		require.NoError(t, err)
-		require.Equal(t, w.naive(), resp.Cache.Prefix)
-		return resp.Cache.Broken
-	}
-	require.Empty(t, ask(6))
-	require.Equal(t, "edit", ask(7, "fold"))
-	require.NotEmpty(t, rec.Events(middleware.Repaired))
-	require.Empty(t, rec.Events(middleware.Missed))
-}
-
-// What a failed call has reported explains the next one.
-func TestCacheBrokenByAFailedCall(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	var w wire
-	model := middleware.Chain(rec.Middleware(), shortener("a", 2, trigger.Tokens(1<<30)))(w.model)
-	_, err := model(t.Context(), &middleware.Request{Messages: lookups(6)}, nil)
-	require.NoError(t, err)
-	w.err = errors.New("503")
-	_, err = model(t.Context(), &middleware.Request{Messages: lookups(7), Force: []string{"a"}}, nil)
-	require.Error(t, err)
-	w.err = nil
-	resp, err := model(t.Context(), &middleware.Request{Messages: lookups(7)}, nil)
-	require.NoError(t, err)
-	require.Equal(t, w.naive(), resp.Cache.Prefix)
-	require.Equal(t, "edit", resp.Cache.Broken)
-	require.Empty(t, rec.Events(middleware.Missed))
-}
-
 // What providers report, in their conventions.
 func TestCacheRead(t *testing.T) {
 	t.Parallel()
@@ -357,35 +309,4 @@ func TestCachePrefixAtRandom(t *testing.T) {
 func (w *wire) size() int {
 	before := w.sent[len(w.sent)-2]
 	return tokens.Meter{}.Request(before.Messages, before.Tools)
-}
-
-// The same on recorded conversations.
-func TestCachePrefixOfRecordings(t *testing.T) {
-	t.Parallel()
-	lines := 40 / soak.Every(10)
-	for _, file := range recorded.Files(t) {
-		n := 0
-		for line := range recorded.Lines(t, file) {
-			n++
-			if n > lines {
-				break
-			}
-			var c recorded.Conversation
-			require.NoError(t, json.Unmarshal(line, &c))
-			h := c.History()
-			l := &layers{}
-			var w wire
-			var rec middlewaretest.Recorder
-			model := middleware.Chain(rec.Middleware(), l.shorten(), l.fold(), mender(message.OpenAI))(w.model)
-			for h := range testkit.Prefixes(h[:min(len(h), 120)]) {
-				resp, err := model(t.Context(), &middleware.Request{Messages: h}, nil)
-				require.NoError(t, err)
-				require.Equal(t, w.naive(), resp.Cache.Prefix)
-				require.Empty(t, resp.Cache.Miss)
-			}
-			for _, e := range rec.Events(middleware.Missed) {
-				require.Contains(t, e.Why, "repairs differ")
-			}
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,15 +13,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/trigger"
 )
-
-// mends repairs what breaks the rules.
-func mends(rules message.Rules) middleware.Middleware {
-	return middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-		return rules.Repair(messagesOf(v)), nil
-	})
-}
 
 // torn is a history with a result that nobody asked for and a call that nobody
 // answered.
@@ -41,7 +32,7 @@ func TestMending(t *testing.T) {
 	var heard middlewaretest.Recorder
 	journal := newCountingJournal()
 	script := middlewaretest.Script(middlewaretest.Say("a"), middlewaretest.Say("b"))
-	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), mends(message.OpenAI))(script.Model)
+	model := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), mender(message.OpenAI))(script.Model)
 	history := torn()
 	require.Error(t, message.OpenAI.Check(history), "there is something to repair")
 	before := slices.Clone(history)
@@ -86,20 +77,9 @@ func TestRepairOfNoMessage(t *testing.T) {
 	require.Equal(t, fixes, events[1].Detail)
 }
 
-// A repair that observers know of is reported again in a draft.
-func TestRepairsInADraft(t *testing.T) {
-	t.Parallel()
-	mw := middleware.Chain(mends(message.OpenAI))
-	_, want := sentBy(t, mw, torn())
-	require.Len(t, want, 1)
-	require.Equal(t, texts(want), texts(drafted(t, mw, torn()).Events))
-	_, again := sentBy(t, mw, torn())
-	require.Empty(t, again, "the draft has no effect on calls")
-}
-
 func TestMendingTellsWhereMessagesComeFrom(t *testing.T) {
 	t.Parallel()
-	req, _, err := middleware.Apply(t.Context(), middleware.Chain(mends(message.OpenAI)), &middleware.Request{Messages: torn()})
+	req, _, err := middleware.Apply(t.Context(), middleware.Chain(mender(message.OpenAI)), &middleware.Request{Messages: torn()})
 	require.NoError(t, err)
 	v := req.View()
 	require.NotNil(t, v, "the request carries the view that the repairs made")
@@ -130,7 +110,7 @@ func TestMendingHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	history := append(middlewaretest.ReAct{Rounds: 6, Result: 700}.Messages(), message.Result("lost", "read", "x"))
 	req, events, err := middleware.Apply(t.Context(),
-		middleware.Chain(mends(message.Portable), shortener("shorten", 1, nil), inject("a context")),
+		middleware.Chain(mender(message.Portable), shortener("shorten", 1, nil), inject("a context")),
 		&middleware.Request{Messages: history})
 	require.NoError(t, err)
 	require.NoError(t, message.Portable.Check(req.Messages), "what is sent is valid")
@@ -174,71 +154,6 @@ func TestMendingFails(t *testing.T) {
 		})
 	}
 	require.PanicsWithValue(t, "middleware: Repairing: want a name and a repairer", func() { middleware.Repairing("", nil) })
-}
-
-// TestDraftLeavesOutRepairs shows that a draft is of edits alone.
-func TestDraftLeavesOutRepairs(t *testing.T) {
-	t.Parallel()
-	d, err := middleware.Draft(t.Context(), middleware.Chain(shortener("shorten", 1, nil), mends(message.OpenAI)),
-		&middleware.Request{Messages: append(middlewaretest.ReAct{Rounds: 6, Result: 700}.Messages(), message.Result("lost", "read", "x"))})
-	require.NoError(t, err)
-	require.NotEmpty(t, d.Edits, "the edits are there")
-	for _, e := range d.Edits {
-		require.Equal(t, "shorten", e.By)
-	}
-	require.True(t, slices.ContainsFunc(d.Events, func(e middleware.Event) bool { return e.Kind == middleware.Repaired }), "the events tell the repair")
-}
-
-// TestShared compares with what can be seen in the views.
-func TestShared(t *testing.T) {
-	t.Parallel()
-	var paid atomic.Int64
-	chains := map[string]func() middleware.Middleware{
-		"shorten": func() middleware.Middleware { return shortener("shorten", 3, trigger.Tokens(800)) },
-		"fold":    func() middleware.Middleware { return folder("fold", 3, trigger.Tokens(1200), &paid) },
-		"both": func() middleware.Middleware {
-			return middleware.Chain(shortener("shorten", 3, nil), folder("fold", 5, trigger.Tokens(1500), &paid))
-		},
-		"none": func() middleware.Middleware { return shortener("shorten", 99, nil) },
-	}
-	for name, chain := range chains {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var earlier []*middleware.View
-			mw, whole := chain(), 0
-			for _, msgs := range conversationsToReplay() {
-				for history := range testkit.Prefixes(msgs) {
-					req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
-					require.NoError(t, err)
-					v := req.View()
-					edited := slices.ContainsFunc(events, func(e middleware.Event) bool { return e.Kind == middleware.Edited })
-					for k, o := range earlier {
-						n := v.Shared(o)
-						require.LessOrEqual(t, n, commonly(v, o), "no more than what is equal")
-						if k == len(earlier)-1 && !edited && commonly(v, o) == o.Len() {
-							require.Equal(t, o.Len(), n, "all of the view before, since the history has grown")
-							whole++
-						}
-					}
-					require.Equal(t, v.Len(), v.Shared(v))
-					earlier = append(earlier, v)
-				}
-			}
-			require.Positive(t, whole)
-			require.Zero(t, earlier[0].Shared(nil))
-		})
-	}
-}
-
-// commonly returns how many first messages of two views are equal.
-func commonly(a, b *middleware.View) int {
-	n := min(a.Len(), b.Len())
-	for i := range n {
-		if !a.At(i).Equal(b.At(i)) {
-			return i
-		}
-	}
-	return n
 }
 
 // TestNotes shows that a note belongs to a conversation.

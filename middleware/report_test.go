@@ -110,25 +110,6 @@ func TestCalledWithWhatWasSent(t *testing.T) {
 	require.Zero(t, r[4].Cache.Prefix, "tools are before all messages")
 }
 
-// Repairs count in what was sent, and in what is the same as before.
-func TestCalledOfARepairedView(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	mend := middleware.Repairing("mend", func(_ context.Context, v *middleware.View) (*message.Repaired, error) {
-		return message.OpenAI.Repair(v.Messages()), nil
-	})
-	model := middleware.Chain(rec.Middleware(), mend)(middlewaretest.Script(middlewaretest.Say("1"), middlewaretest.Say("2")).Model)
-	broken := append(lookups(2), message.Result("lost", "lookup", "nothing was asked"))
-	for _, history := range [][]message.Message{broken, append(broken, message.User("and?"))} {
-		_, err := model(t.Context(), &middleware.Request{Messages: history}, nil)
-		require.NoError(t, err)
-	}
-	_, r := called(t, &rec)
-	require.Equal(t, tokens.Meter{Counter: nil}.Request(message.OpenAI.Repair(broken).Messages, nil), r[0].View)
-	require.Equal(t, r[0].View, r[1].Cache.Prefix)
-	require.Zero(t, r[1].Edits)
-}
-
 // The tokens of a model with another tokenizer are on its scale everywhere.
 func TestOneScale(t *testing.T) {
 	t.Parallel()

@@ -207,23 +207,12 @@ func TestThinkingLeftOutWithoutAnEdit(t *testing.T) {
 	}
 }
 
-// counting counts the writes of a journal.
-type counting struct {
-	journal.Journal
-	puts atomic.Int32
-}
-
-func (c *counting) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	c.puts.Add(1)
-	return c.Journal.Put(ctx, scope, writes)
-}
-
 // The journal is written for the first request of a conversation with a model that binds its thinking, and for edits.
 func TestWritesForThinking(t *testing.T) {
 	t.Parallel()
-	for model, want := range map[string][]int32{binding: {1, 1, 1, 2, 2, 2}, "claude-sonnet-4-5": {0, 0, 0, 1, 1, 1}, "gpt-4o": {0, 0, 0, 1, 1, 1}, "": {0, 0, 0, 1, 1, 1}} {
+	for model, want := range map[string][]int64{binding: {1, 1, 1, 2, 2, 2}, "claude-sonnet-4-5": {0, 0, 0, 1, 1, 1}, "gpt-4o": {0, 0, 0, 1, 1, 1}, "": {0, 0, 0, 1, 1, 1}} {
 		var now atomic.Bool
-		c := &counting{Journal: journal.NewMemory(0)}
+		c := newCountingJournal()
 		a := newThinker(t, middleware.Env{Journal: c}, on(&now, "clear", clearAt(3), middleware.Options{}))
 		a.req.Model = model
 		if model != binding {
