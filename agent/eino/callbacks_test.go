@@ -110,19 +110,6 @@ func TestCallbacks(t *testing.T) {
 			_, err = r.Invoke(ctx, long(3), compose.WithCallbacks(h.handler()))
 			return err
 		},
-		"graph": func(t *testing.T, m model.ToolCallingChatModel, h *heard, streaming bool) error {
-			g := compose.NewGraph[[]*schema.Message, *schema.Message]()
-			require.NoError(t, g.AddChatModelNode("model", m))
-			require.NoError(t, g.AddEdge(compose.START, "model"))
-			require.NoError(t, g.AddEdge("model", compose.END))
-			r, err := g.Compile(ctx)
-			require.NoError(t, err)
-			if streaming {
-				return finish(r.Stream(ctx, long(3), compose.WithCallbacks(h.handler())))
-			}
-			_, err = r.Invoke(ctx, long(3), compose.WithCallbacks(h.handler()))
-			return err
-		},
 	}
 	broken := errors.New("broken")
 	for way, do := range ways {
@@ -169,42 +156,22 @@ const pages, window = 20, 3000
 // looks at the first chunk alone.
 func TestReact(t *testing.T) {
 	t.Parallel()
-	for _, streaming := range []bool{false, true} {
-		t.Run(fmt.Sprint("streaming ", streaming), func(t *testing.T) {
-			t.Parallel()
-			ctx := t.Context()
-			inner := newFake(reader(pages))
-			a, err := react.NewAgent(ctx, &react.AgentConfig{
-				ToolCallingModel: eino.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(window / 2), Keep: 2})),
-				ToolsConfig:      compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t)}},
-				MaxStep:          3 * pages,
-			})
-			require.NoError(t, err)
-			h := &heard{}
-			in := []*schema.Message{schema.UserMessage("Why?")}
-			with := agent.WithComposeOptions(compose.WithCallbacks(h.handler()))
-			var answer *schema.Message
-			if streaming {
-				r, err := a.Stream(ctx, in, with)
-				require.NoError(t, err)
-				all, err := drain(r)
-				require.NoError(t, err)
-				answer, err = schema.ConcatMessages(all)
-				require.NoError(t, err)
-			} else {
-				answer, err = a.Generate(ctx, in, with)
-				require.NoError(t, err)
-			}
-			h.wait.Wait()
-			require.Equal(t, "The last page has it.", answer.Content)
-			checkRun(t, inner, h)
-		})
-	}
-}
-
-// checkRun looks at what the model saw in a run of so many tool calls.
-func checkRun(t *testing.T, inner *fake, h *heard) {
-	t.Helper()
+	inner := newFake(reader(pages))
+	a, err := react.NewAgent(t.Context(), &react.AgentConfig{
+		ToolCallingModel: eino.Wrap(inner, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(window / 2), Keep: 2})),
+		ToolsConfig:      compose.ToolsNodeConfig{Tools: []tool.BaseTool{readTool(t)}},
+		MaxStep:          3 * pages,
+	})
+	require.NoError(t, err)
+	h := &heard{}
+	r, err := a.Stream(t.Context(), []*schema.Message{schema.UserMessage("Why?")}, agent.WithComposeOptions(compose.WithCallbacks(h.handler())))
+	require.NoError(t, err)
+	all, err := drain(r)
+	require.NoError(t, err)
+	answer, err := schema.ConcatMessages(all)
+	require.NoError(t, err)
+	h.wait.Wait()
+	require.Equal(t, "The last page has it.", answer.Content)
 	require.Len(t, inner.asked, pages+1)
 	cleared := 0
 	for i, in := range inner.asked {

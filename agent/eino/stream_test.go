@@ -134,6 +134,14 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 	ab := &schema.Message{Role: schema.Assistant, ReasoningContent: "a", Content: "b"}
 	closing := &schema.Message{Role: schema.Assistant, ResponseMeta: meta}
 	pass := func(d middleware.Delta, emit middleware.Emit) error { return emit(d) }
+	without := func(text string) middleware.Middleware {
+		return through(func(d middleware.Delta, emit middleware.Emit) error {
+			if d.Text == text {
+				return nil
+			}
+			return emit(d)
+		}, nil)
+	}
 	var held []middleware.Delta
 	for name, c := range map[string]struct {
 		sent []*schema.Message
@@ -148,32 +156,17 @@ func TestMiddlewareChangesPieces(t *testing.T) {
 		},
 		"one left out": {
 			sent: []*schema.Message{a, b, last},
-			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
-				if d.Text == "a" {
-					return nil
-				}
-				return emit(d)
-			}, nil),
+			mw:   without("a"),
 			want: []*schema.Message{piece("b"), closing},
 		},
 		"the last left out": {
 			sent: []*schema.Message{a, b, last},
-			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
-				if d.Text == "b" {
-					return nil
-				}
-				return emit(d)
-			}, nil),
+			mw:   without("b"),
 			want: []*schema.Message{a, closing},
 		},
 		"half a chunk left out": {
 			sent: []*schema.Message{ab, last},
-			mw: through(func(d middleware.Delta, emit middleware.Emit) error {
-				if d.Text == "b" {
-					return nil
-				}
-				return emit(d)
-			}, nil),
+			mw:   without("b"),
 			want: []*schema.Message{{Role: schema.Assistant, ReasoningContent: "a"}, closing},
 		},
 		"one in front": {

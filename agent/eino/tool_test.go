@@ -192,22 +192,3 @@ func TestThinkingOfClaude(t *testing.T) {
 		require.Equal(t, "sig2", history[3].Extra[claudeSignature])
 	})
 }
-
-// A middleware that changes the text of an answer leaves its thinking as it came.
-func TestChangedAnswerOfClaude(t *testing.T) {
-	t.Parallel()
-	both(t, func(t *testing.T, ask func(m model.BaseChatModel, in []*schema.Message, opts ...model.Option) (*schema.Message, error)) {
-		for _, thinking := range []string{"hm", ""} {
-			whole, err := schema.ConcatMessages(claude(thinking, "sig", "so"))
-			require.NoError(t, err)
-			rewrite := look(func(_ *middleware.Request, resp *middleware.Response, _ error) {
-				resp.Message.Parts = []message.Part{resp.Message.Parts[0], message.Text{Text: "changed"}}
-			})
-			answer, err := ask(eino.Wrap(newFake(says(whole)), rewrite), long(1))
-			require.NoError(t, err)
-			require.Equal(t, "sig", answer.Extra[claudeSignature])
-			require.Equal(t, thinking, answer.ReasoningContent)
-			require.Equal(t, "so", whole.Content)
-		}
-	})
-}
