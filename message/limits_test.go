@@ -27,22 +27,10 @@ func TestLimitsOf(t *testing.T) {
 	}{
 		{0, 0, message.Limits{}},
 		{message.Unconfirmed | message.Prefill, 0, message.Limits{}},
-		{message.OpenAI, 0, message.Limits{Bytes: 512_000_000, Images: 1500, AllDocumentBytes: 66_666_664}},
-		{message.OpenAIResponses | message.Unconfirmed, 0, message.Limits{Bytes: 50_000_000, Images: 500, AllDocumentBytes: 66_666_664}},
-		{message.Anthropic, 0, message.Limits{Bytes: 32_000_000, Media: 100, ImageBytes: 10 << 20, ImageSide: 8000, ManyImages: 20, ManySide: 2000}},
 		{message.Anthropic, 200_000, message.Limits{Bytes: 32_000_000, Media: 100, ImageBytes: 10 << 20, ImageSide: 8000, ManyImages: 20, ManySide: 2000}},
 		{message.Anthropic, 1_000_000, message.Limits{Bytes: 32_000_000, Media: 600, ImageBytes: 10 << 20, ImageSide: 8000, ManyImages: 20, ManySide: 2000}},
 		{message.Gemini, 1_000_000, message.Limits{Bytes: 100_000_000, Images: 3600, DocumentBytes: 66_666_664}},
 		{message.Gemini | message.Unconfirmed, 0, message.Limits{Bytes: 20_000_000, Images: 3600, DocumentBytes: 66_666_664}},
-		{message.Mistral, 0, message.Limits{Bytes: 512_000_000}},
-		{message.Bedrock, 0, message.Limits{
-			Bytes: 20_000_000, Images: 20, Media: 20, Documents: 5,
-			ImageBytes: 5_000_000, ImageSide: 8000, ManyImages: 20, ManySide: 2000, DocumentBytes: 6_000_000,
-		}},
-		{message.OpenAI | message.Anthropic, 0, message.Limits{
-			Bytes: 32_000_000, Images: 1500, Media: 100, AllDocumentBytes: 66_666_664,
-			ImageBytes: 10 << 20, ImageSide: 8000, ManyImages: 20, ManySide: 2000,
-		}},
 		{message.Portable, 1_000_000, message.Limits{
 			Bytes: 20_000_000, Images: 20, Media: 20, Documents: 5, AllDocumentBytes: 66_666_664,
 			ImageBytes: 5_000_000, ImageSide: 8000, ManyImages: 20, ManySide: 2000, DocumentBytes: 6_000_000,
