@@ -3,7 +3,6 @@ package issues
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -176,84 +173,6 @@ func TestForkIntoAnEdit(t *testing.T) {
 				fork = next
 			}
 		})
-	}
-}
-
-// A model that returned both a response and an error, or neither, broke the
-// contract of the chain before it as well.
-func TestEitherAnswerOrError(t *testing.T) {
-	t.Parallel()
-	down := errors.New("down")
-	for name, c := range map[string]struct {
-		resp *middleware.Response
-		err  error
-		want error
-		kind middleware.ErrorKind
-	}{
-		"both":    {&middleware.Response{}, down, down, middleware.Unknown},
-		"neither": {nil, nil, nil, middleware.Invalid},
-	} {
-		model := middleware.Chain(contextedit.New(contextedit.Options{}))(
-			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return c.resp, c.err
-			})
-		resp, err := model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("go")}}, nil)
-		require.Nil(t, resp, "%s: there is no response beside an error", name)
-		require.Error(t, err, name)
-		require.Equal(t, c.kind, middleware.KindOf(err), name)
-		if c.want != nil {
-			require.ErrorIs(t, err, c.want, name)
-		}
-	}
-}
-
-// An error that only quotes words of a refusal was read as one: the model was called again, and its window became tiny.
-func TestQuotedRefusal(t *testing.T) {
-	t.Parallel()
-	const pasted = "prompt is too long: 100 tokens > 2 maximum"
-	history := []message.Message{
-		message.User("What does 'Prompt is  too long: 100 tokens > 2 maximum' mean?"),
-		message.Assistant(message.ToolCall{ID: "c", Name: "log", Arguments: `{"text": "Input is too long for requested model"}`}),
-		message.Result("c", "log", "503\nmaximum context length is\n20 tokens"),
-	}
-	for text, refused := range map[string]bool{
-		fmt.Sprintf("invalid tool result %q: want JSON", pasted):                               false,
-		"unknown field 'maximum context length is 30 tokens'":                                  false,
-		"invalid text " + pasted + " in message 0":                                             false,
-		"cannot parse maximum context length is 20 tokens":                                     false,
-		"arguments of c: Input is too long for requested model":                                false,
-		"prompt is too long: 5000 tokens > 4096 maximum":                                       true,
-		`{"error":{"message":"prompt is too long: 5000 tokens > 4096 maximum"}}`:               true,
-		`{"message":"Input is too long for requested model","code":"context_length_exceeded"}`: true,
-	} {
-		calls, failure, budgets := 0, errors.New(text), []middleware.Budget{}
-		model := middleware.Chain(
-			middleware.Editing("budget", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-				b, _ := v.Budget()
-				budgets = append(budgets, b)
-				return nil, nil
-			}, middleware.Options{}),
-			fit.New(fit.Options{}),
-		)(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			calls++
-			if calls == 1 {
-				return nil, failure
-			}
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-		})
-		req := &middleware.Request{Messages: history, Budget: &middleware.Budget{Window: 100_000}}
-		_, err := model(t.Context(), req, nil)
-		if refused {
-			require.NoError(t, err, text)
-			require.Equal(t, 2, calls, text)
-			continue
-		}
-		require.Equal(t, failure, err, "%s: the model's own error", text)
-		require.Equal(t, 1, calls, text)
-		_, err = model(t.Context(), req, nil)
-		require.NoError(t, err)
-		require.Equal(t, 2, calls, text)
-		require.Equal(t, []middleware.Budget{{Window: 100_000}, {Window: 100_000}}, budgets, "%s: nothing is learned", text)
 	}
 }
 

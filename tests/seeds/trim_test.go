@@ -190,29 +190,6 @@ func TestA4(t *testing.T) {
 	require.Contains(t, e.Why, "the target of 250 tokens is not reached", "the event says so")
 }
 
-func TestA7(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		n, tokens, target int
-		strategy          string
-		confidence        float64
-	}{
-		"light":    {15, 100, 1300, "middle", 0.8},
-		"heavy":    {40, 100, 2000, "oldest", 0.9},
-		"moderate": {25, 400, 7000, "oldest", 0.6},
-		"adaptive": {25, 100, 1800, "middle", 0}, // both are as good, and so it is middle
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := remove(t, talk(dialog(tt.n), tt.tokens), trim.Options{Trigger: trigger.Tokens(tt.n * tt.tokens), TargetTokens: tt.target})
-			_, report := r.edited(t)
-			require.InDelta(t, tt.confidence, report.Confidence, 1e-9, "%+v", report)
-			require.True(t, report.Reached)
-			require.Equal(t, tt.strategy, report.Strategy)
-		})
-	}
-}
-
 func TestA8(t *testing.T) {
 	t.Parallel()
 	// System, critical and pinned stay, the minimum stays, tokens go down.
