@@ -88,7 +88,7 @@ var rules = []rule{
 	{of: "middleware/trigger", may: append([]string{"middleware", "middleware/internal/when"}, below...)},
 	{of: "middleware/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/internal/..."}, below...)},
 	{of: "middleware/summarize/internal/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/internal/...", "middleware/summarize/internal/..."}, below...)},
-	{of: "middleware/middlewaretest", may: append([]string{"middleware", "middleware/journal", "middleware/report", "internal/testkit"}, below...)},
+	{of: "middleware/middlewaretest", may: append([]string{"middleware", "middleware/journal", "middleware/report", "internal/testkit", "internal/testkit/bonds"}, below...)},
 	{of: "middleware/...", may: append([]string{"middleware", "middleware/journal", "middleware/report", "middleware/trigger", "middleware/internal/...", "internal/overflow", "internal/payload", "own"}, below...)},
 	{of: module, may: append([]string{"middleware", "middleware/...", "internal/inside"}, below...)}, // the root
 	{of: "internal/foreign", may: []string{"message", "middleware", "middleware/journal", "middleware/report", "internal/inside", "internal/jsonscan", "internal/overflow", "internal/steady"}},
@@ -106,9 +106,10 @@ var rules = []rule{
 	{of: "agent", may: []string{"internal/archived", "internal/inside", "message", "middleware", "middleware/trigger", "store"}, modules: []string{"github.com/google/jsonschema-go"}},
 	{of: "agent/...", may: []string{"agent", "own", "internal/...", "react", "middleware", "middleware/...", "message", "tokens", "models", "store"}, modules: []string{"*"}},
 	{of: "react", may: append([]string{"agent", "middleware", "middleware/report"}, below...)},
-	{of: "internal/fakeprovider"},                                    // an oracle shares nothing with what it judges
-	{of: "internal/testkit", may: []string{"message", "middleware"}}, // for tests and middlewaretest
+	{of: "internal/fakeprovider", may: []string{"internal/testkit/bonds"}}, // an oracle shares nothing with what it judges
+	{of: "internal/testkit", may: []string{"message", "middleware"}},       // for tests and middlewaretest
 	{of: "internal/testkit/recorded", may: []string{"internal/testkit/soak", "message"}},
+	{of: "internal/testkit/bonds"},
 	{of: "internal/testkit/race"},
 	{of: "internal/testkit/replicas", may: []string{"message", "middleware"}}, // for tests
 	{of: "internal/testkit/samples"},

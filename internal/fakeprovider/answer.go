@@ -14,13 +14,10 @@ import (
 
 // Error is an answer with an error, in the form of the protocol.
 type Error struct {
-	Status     int    // HTTP status; 0: 400
-	Code       string // of OpenAI; "": null
-	Param      string // of OpenAI; "": null
-	Message    string // what is wrong
-	RetryAfter int    // seconds, for the header Retry-After; 0: it is not sent
-
-	tooLong bool // the request is longer than the window
+	Status  int    // HTTP status; 0: 400
+	Code    string // of OpenAI; "": null
+	Param   string // of OpenAI; "": null
+	Message string // what is wrong
 }
 
 func (e *Error) Error() string {
@@ -98,10 +95,7 @@ func (x *exchange) send(a answer) {
 		frames = append(frames[:min(a.reply.After, len(frames))], x.api.failure(a.reply.Err, true))
 	}
 	kind := "text/event-stream; charset=utf-8"
-	switch {
-	case a.request.array:
-		kind = "application/json; charset=UTF-8"
-	case a.request.lines:
+	if a.request.lines {
 		kind = "application/x-ndjson"
 	}
 	x.w.Header().Set("Content-Type", kind)
@@ -111,9 +105,6 @@ func (x *exchange) send(a answer) {
 // stream sends the events of a stream.
 func (x *exchange) stream(frames [][]byte, reply Reply) {
 	x.update(func(r *Record) { r.Status = http.StatusOK })
-	if x.w.Header().Get("Content-Type") == "" {
-		x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	}
 	x.w.Header().Set("Cache-Control", "no-cache")
 	for i, frame := range frames {
 		switch {
@@ -122,7 +113,6 @@ func (x *exchange) stream(frames [][]byte, reply Reply) {
 		case reply.Cut && i >= reply.After:
 			x.half(frame)
 		}
-		x.update(func(r *Record) { r.Events++ })
 		x.flush(frame)
 	}
 }
@@ -134,20 +124,20 @@ func (x *exchange) flush(b []byte) {
 		err = http.NewResponseController(x.w).Flush()
 	}
 	if err != nil || x.req.Context().Err() != nil {
-		x.abort(disconnected)
+		abort()
 	}
 }
 
 // half sends the first half of an answer or event and breaks the connection.
 func (x *exchange) half(b []byte) {
 	x.flush(b[:len(b)/2])
-	x.abort("cut")
+	abort()
 }
 
 // hang waits until the client disconnects or the server closes.
 func (x *exchange) hang() {
 	<-x.req.Context().Done()
-	x.abort("hang")
+	abort()
 }
 
 // pieces splits a text between runes into about 32 pieces at most, each of 16 runes or more except the last.

@@ -62,10 +62,7 @@ func (u Usage) wire() fields {
 }
 
 func (a answer) finish() string {
-	switch {
-	case a.reply.Finish != "":
-		return a.reply.Finish
-	case len(a.reply.Calls) > 0:
+	if len(a.reply.Calls) > 0 {
 		return "tool_calls"
 	}
 	return "stop"

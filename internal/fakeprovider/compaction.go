@@ -1,7 +1,6 @@
 package fakeprovider
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/laconic-go/laconic/internal/testkit/bonds"
 )
 
 // compactBeta is demanded of requests for a compaction by Anthropic, and of those that have one.
@@ -16,9 +17,9 @@ const compactBeta = "compact-2026-09-04"
 
 // compaction is what the server has made of a request.
 type compaction struct {
-	text string // as a client reads it; "": it is sealed
-	all  []byte // the messages that it replaces; thinking that follows it is compared with them
-	last string // role of the last one of these, on the wire
+	text string       // as a client reads it; "": it is sealed
+	all  bonds.Digest // of the messages that it replaces; thinking that follows it is compared with them
+	last string       // role of the last one of these, on the wire
 }
 
 // compactions are those that a server has made, by their seals. They are safe for concurrent use.
@@ -30,14 +31,14 @@ type compactions struct {
 // make compacts a request.
 func (c *compactions) make(r *Request, readable bool) (seal string, made compaction) {
 	s := r.compared()
-	made = compaction{all: s.before[len(s.before)-1], last: wireRole(r.Messages[len(r.Messages)-1])}
+	made = compaction{all: s.Before, last: wireRole(r.Messages[len(r.Messages)-1])}
 	if readable {
 		made.text = fmt.Sprintf("Summary of %d messages.", len(r.Messages)-s.lead)
 		if _, last, ok := strings.Cut(r.wanted, "word for word:\n"); ok {
 			made.text += "\n" + last
 		}
 	}
-	sum := sha256.Sum256(append(slices.Clone(made.all), s.system...))
+	sum := made.all.With(s.System[:])
 	seal = hex.EncodeToString(sum[:])
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,9 +80,9 @@ func (c *compactions) adopt(r *Request) error {
 			return invalid("", "", "%s: a `compaction` block must be first in `messages`", r.paths[i])
 		}
 		if i+1 < len(r.Messages) && wireRole(r.Messages[i+1]) == made.last {
-			made.all = append(slices.Clone(made.all), "merged"...) // the next message becomes a part of the last one that was compacted
+			made.all = made.all.With([]byte("merged")) // the next message becomes a part of the last one that was compacted
 		}
-		r.standsFor = made.all
+		r.standsFor = &made.all
 	}
 	return nil
 }

@@ -34,6 +34,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/laconic-go/laconic/internal/testkit/bonds"
 )
 
 // Server is a running server. It is safe for concurrent use.
@@ -45,7 +47,7 @@ type Server struct {
 	responder   Responder
 	opts        Options
 	cache       promptCache
-	bonds       bonds
+	bound       bound
 	compactions compactions
 	ids         atomic.Int64 // IDs of calls and answers given so far
 	stop        context.CancelFunc
@@ -62,12 +64,11 @@ type Options struct {
 	// Lenient accepts what the provider itself accepts and stricter gateways reject: arguments that are any
 	// string, results of one message in any order, and a content of "".
 	Lenient bool
-	// RefuseInStream refuses a request for a stream that is longer than the window inside of the stream, after the status 200,
-	// as Responses does at times.
-	RefuseInStream bool
-	// Reasoning is what is demanded of the reasoning in requests. With a demand, each answer has reasoning. "": none
-	// is demanded, and any is accepted.
-	Reasoning Demand
+	// Bound binds reasoning: each answer has some, which is accepted as package bonds says, but with Gemini if all calls of the
+	// newest turn have it, and with Responses wherever it is. The content of an answer is one block of reasoning here, whose text
+	// is its signature. Messages are compared as they are sent, but for the order of their fields; empty ones are left out.
+	// false: any reasoning is accepted.
+	Bound bool
 }
 
 func (o Options) models() map[string]int {
@@ -116,10 +117,7 @@ func newServer(responder Responder, opts Options) (*Server, error) {
 			return nil, fmt.Errorf("fakeprovider: model %q has a window of %d tokens: both must be given", name, window)
 		}
 	}
-	if opts.Reasoning != "" && demands[opts.Reasoning] == nil {
-		return nil, fmt.Errorf("fakeprovider: Reasoning is %q: want one of the constants, or nothing", opts.Reasoning)
-	}
-	return &Server{responder: responder, opts: opts}, nil
+	return &Server{responder: responder, opts: opts, bound: bound{texts: bonds.Bonds{}}}, nil
 }
 
 // Close breaks all connections, cancels the context of each responder and waits for the handlers. It leaves no
@@ -139,9 +137,6 @@ type Record struct {
 	Reply   *Reply   // of the responder, with the IDs of its calls; nil if it was not called
 	Status  int      // HTTP status of the answer; 0 before one is sent
 	Usage   Usage    // zero if the request was refused
-	Events  int      // events of the stream that were sent, including [DONE]
-	Broken  string   // why the answer was not sent completely: "hang" or "the client has disconnected"
-	Done    bool     // the handler has returned
 }
 
 // Requests returns all requests for completions in order of arrival, including refused and unfinished ones. A record
@@ -178,14 +173,9 @@ func (s *Server) handle(api protocol, w http.ResponseWriter, req *http.Request) 
 	s.mu.Lock()
 	s.records = append(s.records, x.rec)
 	s.mu.Unlock()
-	defer x.update(func(r *Record) { r.Done = true })
 	err := x.answer()
 	if refused, ok := errors.AsType[*Error](err); ok {
 		x.update(func(r *Record) { r.Refused = refused })
-		if refused.tooLong && x.opts.RefuseInStream && x.rec.Request.Stream {
-			x.stream([][]byte{x.api.failure(refused, true)}, Reply{})
-			return
-		}
 		x.writeError(refused)
 	}
 }
@@ -204,7 +194,7 @@ func (x *exchange) answer() error {
 	body, err := io.ReadAll(x.req.Body)
 	x.update(func(r *Record) { r.Body = body })
 	if err != nil {
-		x.abort(disconnected) // which breaks no rule
+		abort() // which breaks no rule
 	}
 	r, err := x.api.parse(x.req, body)
 	if err != nil {
@@ -218,10 +208,12 @@ func (x *exchange) answer() error {
 		return err
 	}
 	if r.dropBroken {
-		r.dropped = x.bonds.drop(r)
+		r.dropped = x.bound.drop(r)
 	}
-	if err := x.bonds.check(r, x.opts.Reasoning); err != nil {
-		return err
+	if x.opts.Bound {
+		if err := x.bound.check(r, x.api); err != nil {
+			return err
+		}
 	}
 	if r.compact {
 		x.compact(r)
@@ -236,14 +228,14 @@ func (x *exchange) complete(r *Request) {
 	reply := x.respond(r)
 	x.update(func(rec *Record) { rec.Reply = &reply })
 	if x.req.Context().Err() != nil {
-		x.abort(disconnected)
+		abort()
 	}
 	if reply.Err != nil && (!r.Stream || reply.After == 0) {
 		x.writeError(reply.Err)
 		return
 	}
-	if x.opts.Reasoning != "" {
-		x.bonds.bind(r, reply.Reasoning)
+	if x.opts.Bound {
+		x.bound.bind(r, reply.Reasoning)
 	}
 	usage := Usage{Prompt: r.Tokens(), Completion: reply.Tokens()}
 	usage.Cached, usage.Written = x.cache.use(r)
@@ -268,7 +260,7 @@ func (x *exchange) checkKey() error {
 	return &Error{Status: http.StatusUnauthorized, Code: "invalid_api_key", Message: "Incorrect API key provided."}
 }
 
-// respond calls the responder and gives an ID to each call that has none, and reasoning if it is demanded. A panic
+// respond calls the responder and gives an ID to each call that has none, and reasoning if it is bound. A panic
 // becomes an error with status 500.
 func (x *exchange) respond(r *Request) (reply Reply) {
 	defer func() {
@@ -283,7 +275,7 @@ func (x *exchange) respond(r *Request) (reply Reply) {
 			reply.Calls[i].ID = x.newID("call_")
 		}
 	}
-	if x.opts.Reasoning != "" && reply.Reasoning == "" && reply.Err == nil {
+	if x.opts.Bound && reply.Reasoning == "" && reply.Err == nil {
 		reply.Reasoning = fmt.Sprintf("I have read %d messages, and think %s.", len(r.Messages), x.newID("thought "))
 	}
 	return reply
@@ -292,9 +284,6 @@ func (x *exchange) respond(r *Request) (reply Reply) {
 func (x *exchange) newID(prefix string) string { return prefix + strconv.FormatInt(x.ids.Add(1), 10) }
 
 func (x *exchange) writeError(err *Error) {
-	if err.RetryAfter > 0 {
-		x.w.Header().Set("Retry-After", strconv.Itoa(err.RetryAfter))
-	}
 	x.writeJSON(err.status(), x.api.failure(err, false))
 }
 
@@ -303,15 +292,8 @@ func (x *exchange) writeJSON(status int, body []byte) {
 	x.w.Header().Set("Content-Type", "application/json")
 	x.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-	if _, err := x.w.Write(body); err != nil {
-		x.update(func(r *Record) { r.Broken = disconnected })
-	}
+	_, _ = x.w.Write(body) // the client may have disconnected
 }
-
-const disconnected = "the client has disconnected"
 
 // abort breaks the connection and ends the handler: net/http recovers this panic and logs nothing.
-func (x *exchange) abort(why string) {
-	x.update(func(r *Record) { r.Broken = why })
-	panic(http.ErrAbortHandler)
-}
+func abort() { panic(http.ErrAbortHandler) }

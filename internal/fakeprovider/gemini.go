@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// gemini is the protocol of Gemini's generateContent and streamGenerateContent. The model is in the path. A stream is a list
-// of events with alt=sse, and one JSON array without.
+// gemini is the protocol of Gemini's generateContent and streamGenerateContent with alt=sse. The model is in the path.
 type gemini struct{}
 
 var geminiFields = strings.Fields("contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels")
@@ -79,8 +78,7 @@ func (gemini) parse(req *http.Request, body []byte) (*Request, error) {
 	}
 	model, method, _ := strings.Cut(req.PathValue("call"), ":")
 	r := &Request{Model: model, MaxTokens: wire.Config.Most, auto: true, Stream: method == "streamGenerateContent"}
-	r.array = r.Stream && req.URL.Query().Get("alt") != "sse"
-	if method != "generateContent" && method != "streamGenerateContent" {
+	if method != "generateContent" && (!r.Stream || req.URL.Query().Get("alt") != "sse") {
 		return nil, &Error{Status: http.StatusNotFound, Message: "Method not found: " + method}
 	}
 	for _, t := range wire.Tools {
@@ -197,7 +195,7 @@ func (gemini) check(r *Request, opts Options) error {
 			Message: "models/" + r.Model + " is not found for API version v1beta, or is not supported for generateContent.",
 		}
 	case n > window:
-		return tooLong("The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n, window)
+		return invalid("", "", "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n, window)
 	}
 	return nil
 }
@@ -249,29 +247,14 @@ func (p gemini) whole(a answer) []byte {
 		text[0]["text"] = a.reply.Text
 		text = text[:1]
 	}
-	return p.chunk(a, cmp.Or(a.reply.Finish, "STOP"), append(text, calls...)...)
+	return p.chunk(a, "STOP", append(text, calls...)...)
 }
 
 func (p gemini) frames(a answer) [][]byte {
-	text, calls := p.parts(a)
-	var chunks []json.RawMessage
-	for _, t := range text {
-		chunks = append(chunks, p.chunk(a, "", t))
-	}
-	chunks = append(chunks, p.chunk(a, cmp.Or(a.reply.Finish, "STOP"), calls...))
 	var all [][]byte
-	for i, c := range chunks {
-		switch {
-		case !a.request.array:
-			all = append(all, frame("", c))
-		case i == 0:
-			all = append(all, append([]byte("["), c...))
-		default:
-			all = append(all, append([]byte(",\r\n"), c...))
-		}
+	text, calls := p.parts(a)
+	for _, t := range text {
+		all = append(all, frame("", p.chunk(a, "", t)))
 	}
-	if a.request.array {
-		all = append(all, []byte("]"))
-	}
-	return all
+	return append(all, frame("", p.chunk(a, "STOP", calls...)))
 }

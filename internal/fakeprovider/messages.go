@@ -265,7 +265,7 @@ func (r *Request) addTools(wire []json.RawMessage) error {
 	return nil
 }
 
-// keep keeps declarations of tools, as the model reads them and as a set.
+// keep keeps declarations of tools, as the model reads them and as reasoning is compared with them.
 func keep[T any](r *Request, tools []T) {
 	texts := make([]string, len(tools))
 	for i, t := range tools {
@@ -274,8 +274,7 @@ func keep[T any](r *Request, tools []T) {
 	if len(texts) > 0 {
 		r.declarations = "[" + strings.Join(texts, ",") + "]"
 	}
-	slices.Sort(texts)
-	r.toolSet = encode(texts)
+	r.toolSet = texts
 }
 
 // take checks how the turns fit together and adds them as messages: each result is one of its own.
@@ -460,17 +459,10 @@ func (messages) check(r *Request, opts Options) error {
 	n := r.Tokens()
 	switch {
 	case n > window:
-		return tooLong("prompt is too long: %d tokens > %d maximum", n, window)
+		return invalid("", "", "prompt is too long: %d tokens > %d maximum", n, window)
 	case n+r.MaxTokens > window:
-		return tooLong("input length and `max_tokens` exceed context limit: %d + %d > %d, "+
+		return invalid("", "", "input length and `max_tokens` exceed context limit: %d + %d > %d, "+
 			"decrease input length or `max_tokens` and try again", n, r.MaxTokens, window)
 	}
 	return nil
-}
-
-// tooLong is the error of a request that is longer than the window.
-func tooLong(format string, args ...any) *Error {
-	e := invalid("", "", format, args...)
-	e.tooLong = true
-	return e
 }

@@ -62,9 +62,9 @@ func (p messages) message(a answer, content []fields, stop any, written int) fie
 
 func (messages) stop(a answer) string {
 	if len(a.reply.Calls) > 0 {
-		return cmp.Or(a.reply.Finish, "tool_use")
+		return "tool_use"
 	}
-	return cmp.Or(a.reply.Finish, "end_turn")
+	return "end_turn"
 }
 
 func (p messages) whole(a answer) []byte {

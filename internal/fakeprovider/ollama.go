@@ -9,7 +9,7 @@ import (
 )
 
 // ollama is the protocol of Ollama's chat. A stream, which is the default, has a line of JSON for each event. A prompt that is
-// longer than the window is cut without an error, unless the request forbids it.
+// longer than the window is cut without an error.
 type ollama struct{}
 
 // ollamaWindow is the window of a request that sets none.
@@ -39,9 +39,8 @@ func (ollama) parse(_ *http.Request, body []byte) (*Request, error) {
 			Type     string `json:"type"`
 			Function Tool   `json:"function"`
 		} `json:"tools"`
-		Stream   *bool `json:"stream"`
-		Truncate *bool `json:"truncate"`
-		Options  struct {
+		Stream  *bool `json:"stream"`
+		Options struct {
 			Window int `json:"num_ctx"`
 			Most   int `json:"num_predict"`
 		} `json:"options"`
@@ -54,7 +53,7 @@ func (ollama) parse(_ *http.Request, body []byte) (*Request, error) {
 	}
 	r := &Request{
 		Model: wire.Model, Stream: wire.Stream == nil || *wire.Stream, MaxTokens: max(wire.Options.Most, 0), auto: true,
-		lines: true, window: cmp.Or(wire.Options.Window, ollamaWindow), whole: wire.Truncate != nil && !*wire.Truncate,
+		lines: true, window: cmp.Or(wire.Options.Window, ollamaWindow),
 	}
 	for i, t := range wire.Tools {
 		if err := r.declare(t.Function, fmt.Sprintf("tools[%d].function", i)); err != nil {
@@ -101,9 +100,6 @@ func (ollama) check(r *Request, opts Options) error {
 	window := min(r.window, most)
 	for r.Tokens() > window {
 		oldest := slices.IndexFunc(r.Messages, func(m Message) bool { return m.Role != "system" })
-		if r.whole {
-			return tooLong("the input length exceeds the context length")
-		}
 		if oldest < 0 || oldest == len(r.Messages)-1 {
 			break
 		}
@@ -129,7 +125,7 @@ func (ollama) event(a answer, message fields, last bool) json.RawMessage {
 	}
 	event := fields{"model": a.request.Model, "created_at": "2026-01-01T00:00:00Z", "message": message, "done": last}
 	if last {
-		event["done_reason"] = cmp.Or(a.reply.Finish, "stop")
+		event["done_reason"] = "stop"
 		event["prompt_eval_count"], event["eval_count"] = a.usage.Prompt, a.usage.Completion
 		event["total_duration"] = 1
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/laconic-go/laconic/internal/testkit/bonds"
 )
 
 // Request is a request as the server has decoded it. The record and the responder share it: it must not be changed.
@@ -18,25 +20,23 @@ type Request struct {
 	MaxTokens    int  // max_tokens or max_completion_tokens; 0: not given
 	Cut          int  // messages that Ollama has left out, without an error, since the window is full
 
-	marks       []int  // numbers of first messages that end with a mark of a prefix to be cached
-	auto        bool   // prefixes are cached without marks
-	dropBroken  bool   // void reasoning is left out instead of refused
-	dropped     []int  // messages whose reasoning was left out
-	compact     bool   // for a compaction on demand
-	compactBeta bool   // the header allows that
-	wanted      string // the instructions for it
-	standsFor   []byte // the messages that the compaction at the beginning replaces; nil: it has no compaction
+	marks       []int         // numbers of first messages that end with a mark of a prefix to be cached
+	auto        bool          // prefixes are cached without marks
+	dropBroken  bool          // void reasoning is left out instead of refused
+	dropped     []int         // messages whose reasoning was left out
+	compact     bool          // for a compaction on demand
+	compactBeta bool          // the header allows that
+	wanted      string        // the instructions for it
+	standsFor   *bonds.Digest // of the messages that the compaction at the beginning replaces; nil: it has no compaction
 
-	array  bool // a stream is a JSON array
 	lines  bool // a stream has a line of JSON for each event
 	window int  // of Ollama, as the request sets it
-	whole  bool // Ollama must not leave out messages
 
 	omitThinking bool     // the answer has the signatures of its thinking only
 	paths        []string // of the messages in the body; nil: messages[i]
 
 	forms        []json.RawMessage // of the messages, and
-	toolSet      []byte            // of the tools: see compare
+	toolSet      []string          // of the tools: see compare
 	declarations string            // compact JSON of tools and response_format, which the model reads before the messages
 }
 

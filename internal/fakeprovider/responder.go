@@ -21,8 +21,7 @@ type Responder func(ctx context.Context, r *Request) Reply
 type Reply struct {
 	Text      string
 	Calls     []Call
-	Reasoning string // reasoning_content; "": none, or with [Options.Reasoning] a sentence that occurs in no other answer
-	Finish    string // finish_reason; "": tool_calls if there are calls, otherwise stop
+	Reasoning string // reasoning_content; "": none, or with [Options.Bound] a sentence that occurs in no other answer
 	Err       *Error // sent in place of everything else; in a stream with After, when that many events were sent
 	Hang      bool   // the answer is not sent, or only its first events: the server waits until the client disconnects
 	Cut       bool   // the connection breaks in the middle of an answer, or of an event of a stream
@@ -62,9 +61,6 @@ func brokenServer(format string, args ...any) Reply {
 	return Reply{Err: &Error{Status: http.StatusInternalServerError, Message: fmt.Sprintf(format, args...)}}
 }
 
-// NotInView is the answer of [Recall] if it finds nothing.
-const NotInView = "I no longer see it."
-
 // Recall answers with the newest match of a pattern in the messages: its first group, or all of it if it has no
 // group. So the answer is right only if the fact is still in view. It searches texts, except those of the
 // assistant, which may be guesses.
@@ -79,7 +75,7 @@ func Recall(pattern *regexp.Regexp) Responder {
 				return Reply{Text: newest[min(1, len(newest)-1)]}
 			}
 		}
-		return Reply{Text: NotInView}
+		return Reply{Text: "I no longer see it."}
 	}
 }
 

@@ -262,9 +262,8 @@ func (responses) check(r *Request, opts Options) error {
 			Message: "The requested model '" + r.Model + "' does not exist.",
 		}
 	case r.Tokens()+r.MaxTokens > window:
-		e := tooLong("Your input exceeds the context window of this model. Please adjust your input and try again.")
-		e.Code, e.Param = "context_length_exceeded", "input"
-		return e
+		return invalid("context_length_exceeded", "input",
+			"Your input exceeds the context window of this model. Please adjust your input and try again.")
 	}
 	return nil
 }

@@ -167,9 +167,7 @@ func (r *Request) checkWindow(window int) error {
 	case 3:
 		detail = " (" + enumerate(parts, "and") + ")"
 	}
-	e := invalid("context_length_exceeded", "messages",
+	return invalid("context_length_exceeded", "messages",
 		"This model's maximum context length is %d tokens. However, %s %d tokens%s. Please reduce the length of the %s.",
 		window, what, need, detail, enumerate(reduce, "or"))
-	e.tooLong = true
-	return e
 }

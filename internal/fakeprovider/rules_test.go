@@ -64,108 +64,45 @@ func TestRules(t *testing.T) {
 		param, code, message string
 	}{
 		// Results and calls.
-		"orphaned result":           {chat(user, resultA), 400, "messages.[1].role", "", orphan},
-		"orphan after an answer":    {chat(user, callAB, resultA, resultB, said, resultA), 400, "messages.[5].role", "", orphan},
-		"result before its call":    {chat(user, resultA, callAB, resultB), 400, "messages.[1].role", "", orphan},
-		"unanswered at the end":     {chat(user, callAB), 400, "messages", "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: a, b"},
-		"half answered":             {chat(user, callAB, resultB, user), 400, "messages.[3].role", "", "did not have response messages: a"},
-		"user between":              {chat(user, callAB, resultA, user, resultB), 400, "messages.[3].role", "", "did not have response messages: b"},
-		"unknown result":            {chat(user, callAB, resultA, resultB, `{"role":"tool","tool_call_id":"c","content":"C"}`), 400, "messages.[4].tool_call_id", "", "'tool_call_id' of 'c' not found in 'tool_calls' of previous message."},
-		"duplicate result":          {chat(user, callAB, resultA, resultA, resultB), 400, "messages.[3].tool_call_id", "", "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[2] and messages[3]."},
-		"duplicate call ids":        {chat(user, strings.Replace(callAB, `"b"`, `"a"`, 1), resultA), 400, "messages[1].tool_calls[1].id", "invalid_value", "Duplicate value for 'id' of 'a'"},
-		"missing tool_call_id":      {chat(user, callAB, `{"role":"tool","content":"A"}`), 400, "messages[2].tool_call_id", "missing_required_parameter", "Missing required parameter: 'messages[2].tool_call_id'."},
-		"no id of a call":           {chat(user, calling(`{"type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "missing_required_parameter", "Missing required parameter"},
-		"empty id of a call":        {chat(user, calling(`{"id":"","type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "empty_string", "minimum length 1"},
-		"long id of a call":         {chat(user, calling(`{"id":"`+strings.Repeat("x", 41)+`","type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "string_above_max_length", "maximum length 40, but got a string with length 41"},
-		"no type of a call":         {chat(user, calling(`{"id":"a","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].type", "missing_required_parameter", "Missing required parameter"},
-		"other type of a call":      {chat(user, calling(`{"id":"a","type":"custom","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].type", "invalid_value", "Invalid value: 'custom'. Supported values are: 'function'."},
-		"no function of a call":     {chat(user, calling(`{"id":"a","type":"function"}`)), 400, "messages[1].tool_calls[0].function", "missing_required_parameter", "Missing required parameter"},
-		"no arguments":              {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read"}}`)), 400, "messages[1].tool_calls[0].function.arguments", "missing_required_parameter", "Missing required parameter"},
-		"arguments an object":       {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":{}}}`)), 400, "messages[1].tool_calls[0].function.arguments", "invalid_type", "expected a string, but got an object instead."},
-		"call without a name":       {chat(user, calling(`{"id":"a","type":"function","function":{"arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].function.name", "missing_required_parameter", "Missing required parameter"},
-		"function of a call a list": {chat(user, calling(`{"id":"a","type":"function","function":[]}`)), 400, "messages[1].tool_calls[0].function", "invalid_type", "expected an object, but got an array"},
-		"a call a string":           {chat(user, calling(`"a"`)), 400, "messages[1].tool_calls[0]", "invalid_type", "expected an object, but got a string"},
-		"long arguments are cut":    {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"`+strings.Repeat("é", 100)+`"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", strings.Repeat("é", 40) + "…"},
-		"arguments not JSON":        {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{\"p\":"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", "expected a string with a JSON object"},
-		"arguments an array":        {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"[1]"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", "expected a string with a JSON object"},
-		"name of a call":            {chat(user, calling(`{"id":"a","type":"function","function":{"name":"re ad","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].function.name", "invalid_value", "does not match pattern"},
-		"no calls in tool_calls":    {chat(user, `{"role":"assistant","content":"x","tool_calls":[]}`), 400, "messages[1].tool_calls", "empty_array", "Invalid 'messages[1].tool_calls': empty array."},
-		"tool_calls of a user":      {chat(`{"role":"user","content":"x","tool_calls":[]}`), 400, "messages[0].tool_calls", "unknown_parameter", "Unknown parameter: 'messages[0].tool_calls'."},
-		"tool_call_id of a user":    {chat(`{"role":"user","content":"x","tool_call_id":"a"}`), 400, "messages[0].tool_call_id", "unknown_parameter", "Unknown parameter"},
+		"orphaned result":        {chat(user, resultA), 400, "messages.[1].role", "", orphan},
+		"unanswered at the end":  {chat(user, callAB), 400, "messages", "", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: a, b"},
+		"half answered":          {chat(user, callAB, resultB, user), 400, "messages.[3].role", "", "did not have response messages: a"},
+		"user between":           {chat(user, callAB, resultA, user, resultB), 400, "messages.[3].role", "", "did not have response messages: b"},
+		"unknown result":         {chat(user, callAB, resultA, resultB, `{"role":"tool","tool_call_id":"c","content":"C"}`), 400, "messages.[4].tool_call_id", "", "'tool_call_id' of 'c' not found in 'tool_calls' of previous message."},
+		"duplicate result":       {chat(user, callAB, resultA, resultA, resultB), 400, "messages.[3].tool_call_id", "", "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[2] and messages[3]."},
+		"duplicate call ids":     {chat(user, strings.Replace(callAB, `"b"`, `"a"`, 1), resultA), 400, "messages[1].tool_calls[1].id", "invalid_value", "Duplicate value for 'id' of 'a'"},
+		"long id of a call":      {chat(user, calling(`{"id":"`+strings.Repeat("x", 41)+`","type":"function","function":{"name":"read","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].id", "string_above_max_length", "maximum length 40, but got a string with length 41"},
+		"long arguments are cut": {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"`+strings.Repeat("é", 100)+`"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", strings.Repeat("é", 40) + "…"},
+		"arguments an array":     {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"[1]"}}`), resultA), 400, "messages[1].tool_calls[0].function.arguments", "invalid_value", "expected a string with a JSON object"},
+		"name of a call":         {chat(user, calling(`{"id":"a","type":"function","function":{"name":"re ad","arguments":"{}"}}`)), 400, "messages[1].tool_calls[0].function.name", "invalid_value", "does not match pattern"},
+		"tool_call_id of a user": {chat(`{"role":"user","content":"x","tool_call_id":"a"}`), 400, "messages[0].tool_call_id", "unknown_parameter", "Unknown parameter"},
 
 		// Messages and their content.
-		"no messages":              {chat(), 400, "messages", "empty_array", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."},
-		"messages left out":        {`{"model":"gpt-4o"}`, 400, "messages", "missing_required_parameter", "Missing required parameter: 'messages'."},
-		"messages null":            {`{"model":"gpt-4o","messages":null}`, 400, "messages", "missing_required_parameter", "Missing required parameter: 'messages'."},
-		"messages a string":        {`{"model":"gpt-4o","messages":"go"}`, 400, "messages", "invalid_type", "Invalid type for 'messages': expected an array, but got a string instead."},
-		"a message a string":       {chat(`"go"`), 400, "messages[0]", "invalid_type", "expected an object, but got a string"},
-		"a message null":           {chat(`null`), 400, "messages[0]", "invalid_type", "expected an object, but got null"},
-		"no role":                  {chat(`{"content":"go"}`), 400, "messages[0].role", "missing_required_parameter", "Missing required parameter: 'messages[0].role'."},
-		"role a number":            {chat(`{"role":1,"content":"go"}`), 400, "messages[0].role", "invalid_type", "but got an integer instead."},
-		"unknown role":             {chat(`{"role":"model","content":"go"}`), 400, "messages[0].role", "invalid_value", "Invalid value: 'model'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'."},
-		"role in capitals":         {chat(`{"Role":"user","content":"go"}`), 400, "messages[0].Role", "unknown_parameter", "Unknown parameter: 'messages[0].Role'."},
-		"unknown field":            {chat(`{"role":"user","content":"go","id":"1"}`), 400, "messages[0].id", "unknown_parameter", "Unknown parameter: 'messages[0].id'."},
-		"null content":             {chat(content(`null`)), 400, "messages[0].content", "", "Invalid value for 'content': expected a string, got null."},
-		"content left out":         {chat(user, `{"role":"assistant"}`), 400, "messages[1].content", "", "expected a string, got null."},
-		"null result":              {chat(user, calling(`{"id":"a","type":"function","function":{"name":"read","arguments":"{}"}}`), `{"role":"tool","tool_call_id":"a","content":null}`), 400, "messages[2].content", "", "expected a string, got null."},
-		"empty content":            {chat(content(`""`)), 400, "messages[0].content", "empty_string", "minimum length 1"},
-		"empty answer":             {chat(user, `{"role":"assistant","content":""}`), 400, "messages[1].content", "empty_string", "minimum length 1"},
-		"no parts":                 {chat(content(`[]`)), 400, "messages[0].content", "empty_array", "empty array"},
-		"content a number":         {chat(content(`1.5`)), 400, "messages[0].content", "invalid_type", "expected a string or an array, but got a decimal instead."},
-		"a part a string":          {chat(content(`["go"]`)), 400, "messages[0].content[0]", "invalid_type", "expected an object, but got a string"},
-		"a part without type":      {chat(content(`[{"text":"go"}]`)), 400, "messages[0].content[0].type", "missing_required_parameter", "Missing required parameter"},
-		"unknown part":             {chat(content(`[{"type":"video_url"}]`)), 400, "messages[0].content[0].type", "invalid_value", "Invalid value: 'video_url'. Supported values are: 'text', 'image_url'"},
-		"unknown field of a part":  {chat(content(`[{"type":"text","text":"go","cache_control":{}}]`)), 400, "messages[0].content[0].cache_control", "unknown_parameter", "Unknown parameter"},
-		"field of another part":    {chat(content(`[{"type":"text","text":"go","image_url":{}}]`)), 400, "messages[0].content[0].image_url", "unknown_parameter", "Unknown parameter"},
-		"empty text part":          {chat(content(`[{"type":"text","text":"go"},{"type":"text","text":""}]`)), 400, "messages[0].content[1].text", "empty_string", "minimum length 1"},
-		"text part without text":   {chat(content(`[{"type":"text"}]`)), 400, "messages[0].content[0].text", "missing_required_parameter", "Missing required parameter"},
-		"image of an assistant":    {chat(user, `{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"https://x"}}]}`), 400, "messages[1].content[0]", "invalid_value", "'image_url' is not allowed in messages with role 'assistant'."},
-		"image as a string":        {chat(content(`[{"type":"image_url","image_url":"https://x"}]`)), 400, "messages[0].content[0].image_url", "invalid_type", "expected an object, but got a string"},
-		"image from a file":        {chat(content(`[{"type":"image_url","image_url":{"url":"file:///x"}}]`)), 400, "messages[0].content[0].image_url.url", "invalid_image_url", "Invalid image URL"},
-		"image in unknown detail":  {chat(content(`[{"type":"image_url","image_url":{"url":"https://x","detail":"all"}}]`)), 400, "messages[0].content[0].image_url.detail", "invalid_value", "Invalid value: 'all'"},
-		"sound as a string":        {chat(content(`[{"type":"input_audio","input_audio":"AA"}]`)), 400, "messages[0].content[0].input_audio", "invalid_type", "expected an object"},
-		"a name with a space":      {chat(`{"role":"user","name":"a b","content":"go"}`), 400, "messages[0].name", "invalid_value", `'^[^\s<|\\/>]+$'`},
-		"an empty name":            {chat(`{"role":"user","name":"","content":"go"}`), 400, "messages[0].name", "empty_string", "minimum length 1"},
-		"a long name":              {chat(`{"role":"user","name":"` + strings.Repeat("n", 65) + `","content":"go"}`), 400, "messages[0].name", "string_above_max_length", "maximum length 64"},
-		"reasoning that is a list": {chat(user, `{"role":"assistant","content":"x","reasoning_content":[]}`), 400, "messages[1].reasoning_content", "invalid_type", "expected a string"},
+		"no messages":           {chat(), 400, "messages", "empty_array", "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead."},
+		"messages left out":     {`{"model":"gpt-4o"}`, 400, "messages", "missing_required_parameter", "Missing required parameter: 'messages'."},
+		"empty answer":          {chat(user, `{"role":"assistant","content":""}`), 400, "messages[1].content", "empty_string", "minimum length 1"},
+		"unknown part":          {chat(content(`[{"type":"video_url"}]`)), 400, "messages[0].content[0].type", "invalid_value", "Invalid value: 'video_url'. Supported values are: 'text', 'image_url'"},
+		"image of an assistant": {chat(user, `{"role":"assistant","content":[{"type":"image_url","image_url":{"url":"https://x"}}]}`), 400, "messages[1].content[0]", "invalid_value", "'image_url' is not allowed in messages with role 'assistant'."},
+		"image from a file":     {chat(content(`[{"type":"image_url","image_url":{"url":"file:///x"}}]`)), 400, "messages[0].content[0].image_url.url", "invalid_image_url", "Invalid image URL"},
+		"a long name":           {chat(`{"role":"user","name":"` + strings.Repeat("n", 65) + `","content":"go"}`), 400, "messages[0].name", "string_above_max_length", "maximum length 64"},
 
 		// Tools.
-		"no tools in tools":         {with(`"tools":[]`, user), 400, "tools", "empty_array", "Invalid 'tools': empty array."},
 		"too many tools":            {with(`"tools":[`+strings.TrimSuffix(strings.Repeat(read+",", 129), ",")+`]`, user), 400, "tools", "array_above_max_length", "maximum length 128"},
 		"duplicate tool":            {with(`"tools":[`+read+`,`+read+`]`, user), 400, "tools[1].function.name", "invalid_value", "Tool names must be unique: 'read'"},
-		"tool without a name":       {with(`"tools":[{"type":"function","function":{}}]`, user), 400, "tools[0].function.name", "missing_required_parameter", "Missing required parameter"},
-		"tool without a type":       {with(`"tools":[{"function":`+readFn+`}]`, user), 400, "tools[0].type", "missing_required_parameter", "Missing required parameter"},
-		"tool of another type":      {with(`"tools":[{"type":"web"}]`, user), 400, "tools[0].type", "invalid_value", "Invalid value: 'web'"},
-		"tool without function":     {with(`"tools":[{"type":"function"}]`, user), 400, "tools[0].function", "missing_required_parameter", "Missing required parameter"},
-		"tool with a bad name":      {with(`"tools":[{"type":"function","function":{"name":"a.b"}}]`, user), 400, "tools[0].function.name", "invalid_value", "'^[a-zA-Z0-9_-]+$'"},
 		"tool with a long name":     {with(`"tools":[{"type":"function","function":{"name":"`+strings.Repeat("n", 65)+`"}}]`, user), 400, "tools[0].function.name", "string_above_max_length", "maximum length 64"},
-		"schema a string":           {fn(`"object"`), 400, "tools[0].function.parameters", "invalid_function_parameters", "Invalid schema for function 'f': schema must be an object, not a string."},
-		"schema without type":       {fn(`{"properties":{}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "schema must be a JSON Schema of 'type: \"object\"'."},
-		"schema of an array":        {fn(`{"type":"array","items":{}}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "must be a JSON Schema of 'type: \"object\"'"},
 		"schema without properties": {fn(`{"type":"object"}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "In context=(), object schema missing properties."},
-		"properties a list":         {fn(`{"type":"object","properties":[]}`), 400, "tools[0].function.parameters", "invalid_function_parameters", "'properties' must be an object."},
-		"unknown tool choice":       {with(`"tools":[`+read+`],"tool_choice":"any"`, user), 400, "tool_choice", "invalid_value", "Invalid value: 'any'. Supported values are: 'none', 'auto', and 'required'."},
 		"tool choice without tools": {with(`"tool_choice":"auto"`, user), 400, "tool_choice", "", "'tool_choice' is only allowed when 'tools' are specified."},
-		"parallel without tools":    {with(`"parallel_tool_calls":true`, user), 400, "parallel_tool_calls", "", "only allowed when 'tools' are specified"},
 
 		// The rest of the request.
 		"no JSON":                  {`{"model":`, 400, "", "", "We could not parse the JSON body of your request."},
-		"something after it":       {chat(user) + "x", 400, "", "", "We could not parse the JSON body"},
-		"an array":                 {`[]`, 400, "", "", "We could not parse the JSON body"},
 		"null":                     {`null`, 400, "", "", "We could not parse the JSON body"},
-		"nothing":                  {``, 400, "", "", "We could not parse the JSON body"},
 		"not UTF-8":                {chat(content("\"\xff\"")), 400, "", "", "it is not UTF-8"},
 		"no model":                 {`{"messages":[` + user + `]}`, 400, "", "", "you must provide a model parameter"},
-		"model a number":           {`{"model":4,"messages":[` + user + `]}`, 400, "model", "invalid_type", "expected a string, but got an integer instead."},
 		"unknown model":            {`{"model":"gpt-9","messages":[` + user + `]}`, 404, "", "model_not_found", "The model `gpt-9` does not exist or you do not have access to it."},
-		"unknown parameter":        {with(`"top_k":5`, user), 400, "top_k", "unknown_parameter", "Unknown parameter: 'top_k'."},
 		"parameter in capitals":    {with(`"Temperature":1`, user), 400, "Temperature", "unknown_parameter", "Unknown parameter"},
-		"temperature a string":     {with(`"temperature":"hot"`, user), 400, "temperature", "invalid_type", "expected a decimal or an integer, but got a string instead."},
 		"max_tokens in halves":     {with(`"max_tokens":1.5`, user), 400, "max_tokens", "invalid_type", "expected an integer, but got a decimal instead."},
 		"both limits":              {with(`"max_tokens":1,"max_completion_tokens":1`, user), 400, "max_tokens", "invalid_parameter_combination", "at the same time is not supported"},
 		"options without a stream": {with(`"stream_options":{"include_usage":true}`, user), 400, "stream_options", "", "The 'stream_options' parameter is only allowed when 'stream' is enabled."},
-		"unknown stream option":    {with(`"stream":true,"stream_options":{"usage":true}`, user), 400, "stream_options.usage", "unknown_parameter", "Unknown parameter"},
-		"stream option a string":   {with(`"stream":true,"stream_options":{"include_usage":"yes"}`, user), 400, "stream_options.include_usage", "invalid_type", "expected a boolean"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -340,7 +277,7 @@ func (x *exchanged) exchange(t *testing.T, a alter) string {
 	}
 	require.NoError(t, json.Unmarshal(body, &answer))
 	m := answer.Choices[0].Message
-	require.NotEmpty(t, m.Reasoning, "with a demand, each answer has reasoning")
+	require.NotEmpty(t, m.Reasoning, "each answer has reasoning")
 	x.messages = append(x.messages,
 		fmt.Sprintf(`{"role":"assistant","content":null,"reasoning_content":%q,"tool_calls":%s}`, m.Reasoning, m.Calls),
 		strings.ReplaceAll(resultA, `"a"`, `"`+callID.FindStringSubmatch(string(m.Calls))[1]+`"`))
@@ -350,63 +287,43 @@ func (x *exchanged) exchange(t *testing.T, a alter) string {
 var callID = regexp.MustCompile(`"id":"([^"]+)"`)
 
 // begin returns a conversation of three answered requests: 2, 4 and 6 are the answers, 3, 5 and 7 the results.
-func begin(t *testing.T, d fakeprovider.Demand) *exchanged {
+func begin(t *testing.T) *exchanged {
 	t.Helper()
 	calls := func(context.Context, *fakeprovider.Request) fakeprovider.Reply {
 		return fakeprovider.Reply{Calls: []fakeprovider.Call{{Name: "read", Arguments: "{}"}}}
 	}
-	x := &exchanged{server: start(t, calls, fakeprovider.Options{Reasoning: d}), messages: []string{sys, user}}
+	x := &exchanged{server: start(t, calls, fakeprovider.Options{Bound: true}), messages: []string{sys, user}}
 	for range 3 {
 		require.Empty(t, x.exchange(t, asIs))
 	}
 	return x
 }
 
-// TestBoundReasoning has requests in a row for each rule, of which the last one is refused with that text; "" means that it
-// is answered.
+// TestBoundReasoning says what of a request binds reasoning, by requests in a row, of which the last one is refused with that text;
+// "" means that it is answered. The rules are those of package bonds.
 func TestBoundReasoning(t *testing.T) {
 	t.Parallel()
 	const void = "content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. "
 	const messages = void + "The `messages` before it differ from the ones this block was created with."
-	const previous = void + "The `thinking` block before it differs from the one this block was created with."
 	for name, c := range map[string]struct {
 		requests []alter
 		why      string
 	}{
-		"as it is":          {[]alter{asIs, asIs}, ""},
-		"grown":             {[]alter{inserted(8, user)}, ""},
 		"system":            {[]alter{edited(0, "brief", "long")}, "messages.1." + void + "The `system` prompt differs from the one this block was created with."},
 		"developer":         {[]alter{edited(0, "system", "developer")}, "The `system` prompt differs"},
-		"two systems":       {[]alter{inserted(1, sys)}, "The `system` prompt differs"},
-		"late system":       {[]alter{inserted(8, sys), inserted(8, sys), asIs}, "messages.7." + messages},
-		"system in place":   {[]alter{inserted(4, sys)}, "messages.4." + messages},
 		"more tools":        {[]alter{declared(read + "," + otherTool)}, void + "The `tools` differ from the ones this block was created with."},
-		"no tools":          {[]alter{func(*[]string) string { return "" }}, "The `tools` differ"},
-		"tool changed":      {[]alter{declared(strings.Replace(read, "reads", "reads a file", 1))}, "The `tools` differ"},
 		"order of tools":    {[]alter{both(stripped(2, 4, 6), declared(read+","+otherTool)), both(stripped(2, 4, 6), declared(otherTool+","+read))}, ""},
 		"another developer": {[]alter{both(edited(0, "system", "developer"), stripped(2, 4, 6)), both(edited(0, `"system","content":"Be`, `"developer","content":"Stay`), stripped(2, 4, 6))}, "messages.7." + void + "The `system` prompt differs"},
 		"order of fields":   {[]alter{declared(`{"function":` + readFn + `,"type":"function"}`)}, ""},
 		"fields of message": {[]alter{edited(1, user, `{"content":"go","role":"user"}`)}, ""},
-		"result":            {[]alter{edited(3, `"A"`, `"B"`)}, "messages.3." + messages},
-		"newest result":     {[]alter{edited(7, `"A"`, `"B"`)}, ""},
-		"user":              {[]alter{edited(1, "go", "went")}, "messages.1." + messages},
 		"arguments":         {[]alter{edited(2, "{}", "{ }")}, "messages.3." + messages},
 		"text as a part":    {[]alter{edited(1, `"go"`, `[{"type":"text","text":"go"}]`)}, "messages.1." + messages},
-		"edited behind":     {[]alter{both(edited(3, `"A"`, `"B"`), stripped(4, 6)), both(edited(3, `"A"`, `"B"`), stripped(4, 6))}, ""},
-		"edited and back":   {[]alter{both(edited(3, `"A"`, `"B"`), stripped(4, 6)), stripped(4, 6)}, "messages.7." + messages},
 
-		"first gone":      {[]alter{stripped(2), stripped(2, 4)}, ""},
-		"last gone":       {[]alter{stripped(6), stripped(6, 8)}, ""},
-		"all gone":        {[]alter{stripped(2, 4, 6)}, ""},
-		"middle gone":     {[]alter{stripped(4)}, "messages.5." + previous},
-		"back at the end": {[]alter{stripped(6), asIs}, "messages.7." + previous},
-		"all back":        {[]alter{stripped(2, 4, 6), asIs}, "messages.7." + previous},
-		"back in front":   {[]alter{stripped(2), asIs}, "messages.7." + void + "There are more `thinking` blocks before it than this block was created with."},
-		"changed":         {[]alter{edited(2, "I have", "I had")}, "messages.1.content.0: Invalid `signature` in `thinking` block."},
+		"middle gone": {[]alter{stripped(4)}, "messages.5." + void + "The `thinking` block before it differs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireReasoning(t, begin(t, fakeprovider.Bound), c.requests, c.why)
+			requireReasoning(t, begin(t), c.requests, c.why)
 		})
 	}
 }

@@ -135,14 +135,14 @@ func TestNativeEditor(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"messages", "messages of an agent", "responses"} {
 		c := talks[name]
-		for _, demand := range []fakeprovider.Demand{"", fakeprovider.Bound} {
-			if name == "responses" && demand == fakeprovider.Bound {
+		for _, bound := range []bool{false, true} {
+			if name == "responses" && bound {
 				continue // OpenAI compares reasoning with nothing
 			}
-			t.Run(fmt.Sprint(name, " ", demand), func(t *testing.T) {
+			t.Run(fmt.Sprint(name, " ", bound), func(t *testing.T) {
 				t.Parallel()
 				p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), fakeprovider.Options{
-					Models: map[string]int{"claude-sonnet-5-5": 6000, "gpt-4o": 6000}, Reasoning: demand,
+					Models: map[string]int{"claude-sonnet-5-5": 6000, "gpt-4o": 6000}, Bound: bound,
 				})
 				require.NoError(t, err)
 				t.Cleanup(func() { require.NoError(t, p.Close()) })
@@ -163,14 +163,14 @@ func TestNativeEditor(t *testing.T) {
 							require.Regexp(t, `"type":"compaction".*"The sandbox is on\."`, body, "what the agent says in between stays")
 							require.Equal(t, 2, strings.Count(body, `"role":"system"`))
 						}
-						if demand == fakeprovider.Bound && name == "messages" {
+						if bound && name == "messages" {
 							require.Equal(t, strings.Count(body, `"role":"assistant"`)-1, strings.Count(body, `"type":"thinking"`), "no thinking behind it is left out: %s", body)
 						}
 					}
 				}
 				require.GreaterOrEqual(t, compactions, 2, "a compaction is compacted")
 				require.Greater(t, behind, 15)
-				require.Equal(t, demand == fakeprovider.Bound, thinking > behind, "%d answers", thinking)
+				require.Equal(t, bound, thinking > behind, "%d answers", thinking)
 				newest := string(p.Requests()[len(p.Requests())-1].Body)
 				handle := regexp.MustCompile(`has compacted \d+ messages here\. To read it: recall ([a-z]{12})`).FindStringSubmatch(newest)
 				require.NotEmpty(t, handle, newest)
@@ -230,7 +230,7 @@ func TestNativeFallsBack(t *testing.T) {
 func TestNativeInReplicas(t *testing.T) {
 	t.Parallel()
 	p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), fakeprovider.Options{
-		Models: map[string]int{"claude-sonnet-5-5": 6000}, Reasoning: fakeprovider.Bound,
+		Models: map[string]int{"claude-sonnet-5-5": 6000}, Bound: true,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
@@ -288,7 +288,7 @@ func TestUsageIsKept(t *testing.T) {
 	run := func(t *testing.T, more string, anew bool, window, calls, size int) (edits, thinking int) {
 		t.Helper()
 		p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: calls}.Responder(), fakeprovider.Options{
-			Models: map[string]int{"claude-sonnet-5-5": window}, Reasoning: fakeprovider.Bound,
+			Models: map[string]int{"claude-sonnet-5-5": window}, Bound: true,
 		})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, p.Close()) }()

@@ -125,5 +125,5 @@ func ExampleStrict() {
 	_, err := strict(context.Background(), &middleware.Request{Messages: history}, nil)
 	fmt.Println(err)
 	// Output:
-	// 400 invalid_request_error: messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. The `messages` differ from the ones this block was created with, from messages.2 on.
+	// 400 invalid_request_error: messages.3.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header. The `messages` before it differ from the ones this block was created with.
 }

@@ -1,12 +1,14 @@
 package middlewaretest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/laconic-go/laconic/internal/testkit/bonds"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -49,7 +51,7 @@ func Strict(demand string, answers middleware.Model) (model middleware.Model, re
 	if !slices.Contains([]string{bound, manual, gemini, deepSeek, kimi}, demand) {
 		panic(fmt.Sprintf("middlewaretest: Strict: unknown demand %q", demand))
 	}
-	s := &strict{demand: demand, answers: answers}
+	s := &strict{demand: demand, answers: answers, bonds: bonds.Bonds{}, runs: map[string][]string{}}
 	return s.answer, func() []error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -62,8 +64,61 @@ type strict struct {
 	answers middleware.Model
 
 	mu      sync.Mutex
-	bonds   bonds
+	made    int // answers
+	bonds   bonds.Bonds
+	runs    map[string][]string // of each block that was made: those of its answer that follow one another, with itself
 	refused []error
+}
+
+// wire is a request as the provider compares it.
+type wire struct {
+	bonds.Request
+
+	lead int               // system messages at the beginning
+	msgs []message.Message // behind them
+}
+
+// read returns a request as the provider compares it. The code reads messages by itself, and shares nothing with the packages
+// whose requests it judges.
+func read(req *middleware.Request) *wire {
+	w := &wire{}
+	for w.lead < len(req.Messages) && req.Messages[w.lead].Role == message.RoleSystem {
+		w.System = w.System.With(form(req.Messages[w.lead]))
+		w.lead++
+	}
+	w.msgs = req.Messages[w.lead:]
+	tools := make([]string, len(req.Tools))
+	for i, t := range req.Tools {
+		tools[i] = fmt.Sprintf("%q", t)
+	}
+	w.SetTools(tools)
+	for i, m := range w.msgs {
+		for k, p := range m.Parts {
+			if t, ok := p.(message.Thinking); ok {
+				w.Add(bonds.Block{Content: content(t), Path: fmt.Sprintf("messages.%d.content.%d", i, k)})
+			}
+		}
+		if slices.ContainsFunc(m.Parts, func(p message.Part) bool { return !isThinking(p) }) {
+			w.Before = w.Before.With(form(m))
+		}
+	}
+	return w
+}
+
+func isThinking(p message.Part) bool { _, ok := p.(message.Thinking); return ok }
+
+// content returns a block of thinking as a text that is that of no other one.
+func content(t message.Thinking) string { return fmt.Sprintf("%q", t) }
+
+// form returns what is compared of a message: different ones have different forms.
+func form(m message.Message) []byte {
+	b := fmt.Appendf(nil, "%q %q", m.Role, m.Name)
+	for _, p := range m.Parts {
+		if !isThinking(p) {
+			b = fmt.Appendf(b, " %T%+q", p, p)
+		}
+	}
+	return b
 }
 
 func (s *strict) answer(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
@@ -87,20 +142,11 @@ func (s *strict) judge(w *wire) error {
 	why := ""
 	switch s.demand {
 	case bound:
-		why = s.bonds.broken(w)
+		why = cmp.Or(s.bonds.Broken(&w.Request), s.torn(w))
 	case manual:
-		why = s.bonds.forged(w)
-		if why == "" {
-			why = s.bonds.torn(w)
-		}
-		if why == "" {
-			why = w.missing(w.turn(), expected)
-		}
+		why = cmp.Or(s.bonds.Forged(&w.Request), s.torn(w), w.missing(w.turn(), expected))
 	case gemini:
-		why = s.bonds.forged(w)
-		if why == "" {
-			why = w.missing(w.turn(), unsigned)
-		}
+		why = cmp.Or(s.bonds.Forged(&w.Request), w.missing(w.turn(), unsigned))
 	case deepSeek:
 		why = w.missing(0, notPassedBack)
 	case kimi:
@@ -118,17 +164,61 @@ func (s *strict) judge(w *wire) error {
 func (s *strict) think(w *wire, answer message.Message) message.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	thinks := func(p message.Part) bool { _, ok := p.(message.Thinking); return ok }
 	answer.Parts = slices.Clone(answer.Parts)
-	s.bonds.made++
-	if !slices.ContainsFunc(answer.Parts, thinks) {
-		thought := message.Thinking{Text: filler(fmt.Sprintf("Thought %d:", s.bonds.made), 240)}
+	s.made++
+	if !slices.ContainsFunc(answer.Parts, isThinking) {
+		thought := message.Thinking{Text: filler(fmt.Sprintf("Thought %d:", s.made), 240)}
 		answer.Parts = slices.Insert(answer.Parts, 0, message.Part(thought))
 	}
 	if s.demand != deepSeek && s.demand != kimi {
-		s.bonds.sign(w, answer.Parts)
+		s.sign(w, answer.Parts)
 	}
 	return answer
+}
+
+// sign signs the thinking of an answer to a request, and binds it.
+func (s *strict) sign(w *wire, parts []message.Part) {
+	var all, run []string
+	for k, p := range parts {
+		t, ok := p.(message.Thinking)
+		if !ok {
+			run = nil
+			continue
+		}
+		t.Signature = fmt.Sprintf("%s%d.%d", t.Signature, s.made, k)
+		parts[k] = t
+		all, run = append(all, content(t)), append(run, content(t))
+		for _, c := range run {
+			s.runs[c] = run
+		}
+	}
+	s.bonds.Bind(w.Request, all...)
+}
+
+// torn returns the error text for a block of the newest message of the assistant that has lost a neighbour, or "".
+func (s *strict) torn(w *wire) string {
+	newest := len(w.msgs) - 1
+	for newest >= 0 && w.msgs[newest].Role != message.RoleAssistant {
+		newest--
+	}
+	if newest < 0 {
+		return ""
+	}
+	var left []string // of the blocks that followed one another: those that must still come
+	for k, p := range append(slices.Clip(w.msgs[newest].Parts), message.Text{}) {
+		t, ok := p.(message.Thinking)
+		if ok && len(left) == 0 {
+			left = s.runs[content(t)]
+		}
+		switch {
+		case ok && len(left) > 0 && left[0] == content(t):
+			left = left[1:]
+		case len(left) > 0:
+			return fmt.Sprintf("messages.%d.content.%d: `thinking` or `redacted_thinking` blocks in the latest assistant "+
+				"message cannot be modified. These blocks must remain as they were in the original response.", newest, k)
+		}
+	}
+	return ""
 }
 
 // turn returns the position of the first message of the newest turn.

@@ -38,7 +38,7 @@ const folder = "../../.tools/agents/node_modules/.bin/"
 // agent is how an agent is run.
 type agent struct {
 	name, program, model string
-	reasoning            fakeprovider.Demand
+	bound                bool    // the provider binds reasoning
 	bar                  float64 // most of the direct cost that the run may have; 0: that of TestAgents
 	tools                toolset
 	args, env            []string // with $URL, $HOME and $MODEL
@@ -112,7 +112,7 @@ func (a agent) run(t *testing.T, program string) (r run) {
 		m.Window, m.Input = *window, 0
 	}
 	p, err := fakeprovider.Start(k.respond(dir, a.tools), fakeprovider.Options{
-		Models: map[string]int{a.model: m.Window, "gemini-3-flash-preview": m.Window}, Reasoning: a.reasoning, Lenient: true,
+		Models: map[string]int{a.model: m.Window, "gemini-3-flash-preview": m.Window}, Bound: a.bound, Lenient: true,
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.Close()) }()

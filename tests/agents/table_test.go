@@ -1,7 +1,5 @@
 package agents_test
 
-import "github.com/laconic-go/laconic/internal/fakeprovider"
-
 // claudeTools are those of Claude Code.
 var claudeTools = toolset{
 	read:  tool{"Read", map[string]any{"file_path": "$"}},
@@ -26,7 +24,7 @@ var agents = []agent{
 	},
 	// In a window of 200,000 tokens it compacts by itself, which makes thinking void that this model binds.
 	{
-		name: "claude-200k", program: "claude", model: "claude-sonnet-5-5", reasoning: fakeprovider.Bound, tools: claudeTools, env: claudeEnv,
+		name: "claude-200k", program: "claude", model: "claude-sonnet-5-5", bound: true, tools: claudeTools, env: claudeEnv,
 		args: append(claudeArgs, "--model", "$MODEL", "-p"),
 	},
 	{

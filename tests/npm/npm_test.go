@@ -90,7 +90,7 @@ func start(t *testing.T, client string, through bool) (p *fakeprovider.Server, u
 	t.Helper()
 	opts := fakeprovider.Options{Models: map[string]int{"gpt-4o": 9000, "claude-sonnet-5-5": 9000, "qwen3": 9000}}
 	if strings.Contains(strings.ToLower(client), "anthropic") {
-		opts.Reasoning = fakeprovider.Bound
+		opts.Bound = true
 	}
 	p, err := fakeprovider.Start(fakeprovider.ToolLoop{Tool: "read", Calls: 60, Parallel: 2}.Responder(), opts)
 	require.NoError(t, err)

@@ -130,7 +130,7 @@ func TestFailover(t *testing.T) {
 				a, err := fakeprovider.Start(loop, fakeprovider.Options{})
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = a.Close() })
-				b, err := fakeprovider.Start(loop, fakeprovider.Options{Models: map[string]int{second: small.Window}, Reasoning: fakeprovider.Bound})
+				b, err := fakeprovider.Start(loop, fakeprovider.Options{Models: map[string]int{second: small.Window}, Bound: true})
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = b.Close() })
 
