@@ -118,16 +118,6 @@ func requestBreakers() map[string]breaker {
 				}
 			}),
 		},
-		"writes into remarks": {
-			rules: []string{"untouched"}, seen: "other remarks",
-			mw: before(func(r *Request) {
-				for _, m := range r.Messages {
-					if m.Usage != nil {
-						m.Usage.Input = 0
-					}
-				}
-			}),
-		},
 		"appends to the caller's tools": {
 			rules: []string{"untouched"}, seen: "field Tools of the request",
 			mw: before(func(r *Request) { r.Tools = append(r.Tools, message.ToolDef{Name: "recall"}) }),
@@ -143,10 +133,6 @@ func requestBreakers() map[string]breaker {
 					_ = append(m.Parts, message.Text{Text: "And now?"})
 				}
 			}),
-		},
-		"writes into the budget": {
-			rules: []string{"untouched", "fields", "odd-histories"}, seen: "field Budget of the request is {900000 1000}",
-			mw: before(func(r *Request) { r.Budget.Window = 900_000 }),
 		},
 		"writes into the call options": {
 			rules: []string{"untouched"}, seen: "Request.Params points to",
@@ -189,14 +175,6 @@ func requestBreakers() map[string]breaker {
 			rules: []string{"fields"}, seen: "field Params of the request is <nil>",
 			mw: before(func(r *Request) { r.Params = nil }),
 		},
-		"chooses another model": {
-			rules: []string{"fields"}, seen: `field Model of the request is cheap, want some-model`,
-			mw: before(func(r *Request) { r.Model = "cheap" }),
-		},
-		"uses force up": {
-			rules: []string{"fields"}, seen: "field Force of the request",
-			mw: before(func(r *Request) { r.Force = nil }),
-		},
 		"sorts the tools": {
 			rules: []string{"fields"}, seen: "the model received the tools",
 			mw: before(func(r *Request) {
@@ -210,18 +188,6 @@ func requestBreakers() map[string]breaker {
 				return next(ctx, &Request{
 					Messages: req.Messages, Tools: req.Tools, Model: req.Model, Budget: req.Budget, Params: req.Params, Force: req.Force,
 				}, emit)
-			}),
-		},
-		"fills in a field of the messages": {
-			rules: []string{"reported", "growing", "odd-histories"}, seen: "message 3 of",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				if len(msgs) < 20 || msgs[3].Role != message.RoleTool {
-					return nil, false
-				}
-				r, _ := msgs[3].Parts[0].(message.ToolResult)
-				r.Name = ""
-				msgs[3].Parts[0] = r
-				return msgs, true
 			}),
 		},
 	}
@@ -238,15 +204,6 @@ func answerBreakers() map[string]breaker {
 				return resp, err
 			}),
 		},
-		"returns nothing when canceled": {
-			rules: []string{"canceled-before", "canceled-during"}, seen: "error <nil>, want",
-			mw: after(func(ctx context.Context, resp *Response, err error) (*Response, error) {
-				if ctx.Err() != nil {
-					return nil, nil //nolint:nilerr // that is what is wrong here
-				}
-				return resp, err
-			}),
-		},
 		"loses the stop reason": {
 			rules: []string{"response"}, seen: "want",
 			mw: after(func(_ context.Context, resp *Response, err error) (*Response, error) {
@@ -254,16 +211,6 @@ func answerBreakers() map[string]breaker {
 					return nil, err
 				}
 				return &Response{Message: resp.Message, Usage: resp.Usage}, nil
-			}),
-		},
-		"asks twice when there is something to read": {
-			rules: []string{"response"}, seen: "called 2 times",
-			mw: breaks(func(next Model, ctx context.Context, req *Request, emit Emit) (*Response, error) {
-				resp, err := next(ctx, req, emit)
-				if err != nil || resp.Usage.Thinking == 0 {
-					return resp, err
-				}
-				return next(ctx, req, emit)
 			}),
 		},
 		"tells errors in words": {
@@ -343,12 +290,6 @@ func streamBreakers() map[string]breaker {
 					}
 				}
 				return resp, err
-			}),
-		},
-		"never emits": {
-			rules: []string{"pieces", "concurrent"}, seen: `text ""`,
-			mw: breaks(func(next Model, ctx context.Context, req *Request, _ Emit) (*Response, error) {
-				return next(ctx, req, nil)
 			}),
 		},
 		"goes on when emit fails": {
@@ -592,88 +533,6 @@ func viewBreakers() map[string]breaker {
 				return nil, false
 			}),
 		},
-		"leaves an empty message": {
-			rules: []string{"valid", "odd-histories"}, seen: "empty message",
-			suite: Suite{Changes: true},
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				return append([]message.Message{message.System("")}, msgs...), true
-			}),
-		},
-		"swaps old results": {
-			rules: []string{"drafts", "reported", "growing", "settles"}, seen: `message 3 of 8`,
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				found := answeredResults(msgs)
-				if len(found) < 2 || found[1] != found[0]+1 {
-					return nil, false
-				}
-				msgs[found[0]], msgs[found[1]] = msgs[found[1]], msgs[found[0]]
-				return msgs, true
-			}),
-		},
-		"repeats the question": {
-			rules: []string{"reported", "growing", "settles", "odd-histories"}, seen: "3 messages, want 2",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				if len(msgs) == 0 || msgs[len(msgs)-1].Role != message.RoleUser {
-					return nil, false
-				}
-				return append(msgs, msgs[len(msgs)-1]), true
-			}),
-		},
-		"has a system prompt of its own": {
-			rules: []string{"reported", "odd-histories"}, seen: "message 0 of 2",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				if len(msgs) == 0 || msgs[0].Role != message.RoleSystem {
-					return nil, false
-				}
-				msgs[0] = message.System("Be brief.")
-				return msgs, true
-			}),
-		},
-		"shortens the newest question": {
-			rules: []string{"reported", "reuse", "growing", "settles", "odd-histories"}, seen: "message",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				for i, m := range slices.Backward(msgs) {
-					if m.Role == message.RoleUser && len(m.Text()) > 30 && len(m.Text()) < 1000 {
-						msgs[i].Parts[0] = message.Text{Text: m.Text()[:len(m.Text())-1]}
-						return msgs, true
-					}
-				}
-				return nil, false
-			}),
-		},
-		"lets what is pinned go": {
-			rules: []string{"reported", "growing"}, seen: "message 12 of 32",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				i := slices.IndexFunc(msgs, func(m message.Message) bool { return m.Hints.Pinned && m.Role == message.RoleUser })
-				if i < 0 || i > len(msgs)-20 {
-					return nil, false
-				}
-				return slices.Delete(msgs, i, i+1), true
-			}),
-		},
-		"clears what no model has seen": {
-			rules: []string{"reported", "growing", "odd-histories"}, seen: "message 4 of 5",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				n := len(msgs) - 1
-				if n < 0 || msgs[n].Role != message.RoleTool || len(msgs[n].Parts) != 1 {
-					return nil, false
-				}
-				r, _ := msgs[n].Parts[0].(message.ToolResult)
-				r.Text = "[cleared]"
-				msgs[n].Parts[0] = r
-				return msgs, true
-			}),
-		},
-		"adds a reminder": {
-			rules: []string{"reported", "odd-histories"}, seen: "message",
-			mw: changing(func(msgs []message.Message) ([]message.Message, bool) {
-				lead := message.Leading(msgs)
-				if len(msgs) == lead || msgs[lead].Text() == "Think twice." {
-					return nil, false
-				}
-				return slices.Insert(msgs, lead, message.User("Think twice.")), true
-			}),
-		},
 	}
 }
 
@@ -759,11 +618,6 @@ func chainBreakers() map[string]breaker {
 				n := instances.Add(1)
 				return before(func(r *Request) { stamp(r, fmt.Sprintf("Copy %d.", n)) })()
 			},
-		},
-		"says what time it is": {
-			rules: []string{"deterministic", "repeated"}, seen: "message 0",
-			suite: Suite{Changes: true},
-			mw:    before(func(r *Request) { stamp(r, time.Now().Format(time.RFC3339Nano)) }),
 		},
 		"counts the calls": {
 			rules: []string{"repeated", "canceled", "drafts"}, seen: "message 0",
