@@ -95,7 +95,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 		"drops the oldest": {dropsOldest, []guarantee.Guarantee{
 			guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Protected, guarantee.Stable, guarantee.Reported,
 		}},
-		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Paired, guarantee.Stable}},
+		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Stable}},
 		"moves the question":      {rewindsToQuestion, []guarantee.Guarantee{guarantee.Ordered, guarantee.Stable, guarantee.Valid}},
 		"invents calls":           {invents, []guarantee.Guarantee{guarantee.Paired, guarantee.Reported}},
 		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},

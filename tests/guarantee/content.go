@@ -1,7 +1,6 @@
 package guarantee
 
 import (
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -60,9 +59,6 @@ func (l *ledger) parts() {
 					l.notef(guaranteeOf(k), "message %d has %s, which the history does not have, or has less often", i, showPart(p))
 				}
 			}
-			if c, ok := p.(message.ToolCall); ok && l.call.Rules&message.Chat == 0 && !isObject(c.Arguments) {
-				l.notef(Paired, "message %d: the arguments of call %q are no JSON object: %s", i, c.ID, short(c.Arguments))
-			}
 		}
 	}
 	l.newestThinking()
@@ -98,11 +94,6 @@ func guaranteeOf(key message.Part) Guarantee {
 	case message.Text, message.Thinking, message.Media, message.Opaque:
 	}
 	return Verbatim
-}
-
-func isObject(s string) bool {
-	var o map[string]json.RawMessage
-	return json.Unmarshal([]byte(s), &o) == nil && o != nil
 }
 
 // newestThinking checks that messages of the newest turn have their thinking unchanged, as providers require.
