@@ -1,5 +1,5 @@
 // Package adversary attacks chains from outside. It has its own generator of conversations, its own validators of
-// providers, its own archive and counter, and faults for them and the journal. It uses nothing that package message
+// providers, its own journal, archive and counter, and faults for all of them. It uses nothing that package message
 // knows about validity.
 package adversary
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -69,25 +71,38 @@ func (p *plan) count() int {
 	return p.struck
 }
 
-// A diary is a journal with faults.
+// A diary is a journal with faults. It keeps each entry in a map of its own, under its ID and under its revision.
 type diary struct {
 	*plan
-	journal.Journal
+	entries map[string]journal.Entry
 }
 
-func (d *diary) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+func (d *diary) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (journal.Found, error) {
+	none := journal.Found{At: -1}
 	switch d.step("find") {
 	case fails, late:
-		return journal.Found{At: -1}, errInjected
+		return none, errInjected
 	case panics:
 		panic(errInjected)
 	case empty:
-		return journal.Found{At: -1}, nil
+		return none, nil
 	}
-	return d.Journal.Find(ctx, scope, first, ids)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, id := range slices.Backward(ids) {
+		e, ok := d.entries[scope+id.String()]
+		found := journal.Found{At: i}
+		for ; ok; e, ok = d.entries[scope+"rev "+e.Base.String()] {
+			found.Entries = append(found.Entries, e)
+		}
+		if len(found.Entries) > 0 {
+			return found, nil
+		}
+	}
+	return none, nil
 }
 
-func (d *diary) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
+func (d *diary) Put(_ context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	f := d.step("put")
 	switch f {
 	case fails, empty:
@@ -95,11 +110,30 @@ func (d *diary) Put(ctx context.Context, scope string, writes []journal.Write) (
 	case panics:
 		panic(errInjected)
 	}
-	winner, err := d.Journal.Put(ctx, scope, writes)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, w := range writes {
+		key := scope + w.ID.String()
+		old, taken := d.entries[key]
+		if taken && old.Rev != w.Over {
+			if i == 0 {
+				return old, nil
+			}
+			continue
+		}
+		d.entries[key], d.entries[scope+"rev "+w.Entry.Rev.String()] = w.Entry, w.Entry
+	}
 	if f == late {
 		return journal.Entry{}, errInjected
 	}
-	return winner, err
+	return d.entries[scope+writes[0].ID.String()], nil
+}
+
+func (d *diary) Delete(_ context.Context, scope string, _ ...message.ID) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.entries, func(key string, _ journal.Entry) bool { return strings.HasPrefix(key, scope) })
+	return nil
 }
 
 // An attic is an archive with faults that forgets nothing.

@@ -233,6 +233,19 @@ func TestContext(t *testing.T) {
 
 func nothing(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }
 
+// TestContextOfLateResults has a history for which fit once took minutes after its context was done.
+func TestContextOfLateResults(t *testing.T) {
+	t.Parallel()
+	long(t)
+	h := shapes[0].build(12_000)
+	for _, left := range []int{0, 10, 1000} {
+		c := &countdown{left: left}
+		if err := c.run(fit.New(fit.Options{Rules: message.Portable}), h); !errors.Is(err, context.Canceled) || c.late > 20 || c.work > 2000 {
+			t.Errorf("done after %d questions, then asked %d times, %d texts counted: %v", left, c.late, c.work, err)
+		}
+	}
+}
+
 // long skips a test with long histories, which runs once, without the race detector.
 func long(t *testing.T) {
 	t.Helper()

@@ -39,6 +39,9 @@ func (v *verdict) judge() {
 	if !reflect.DeepEqual(v.history, v.passed) {
 		v.wrongf("the history was modified")
 	}
+	if v.struck == 0 { // the journal was read
+		v.world.pins.mark(v.history)
+	}
 	v.outcome()
 	if v.sent == nil {
 		return

@@ -36,15 +36,17 @@ type world struct {
 	modelFaults int  // planned faults of the model
 	reordered   bool // results of a round have come in another order since
 
+	chain   middleware.Middleware
 	process middleware.Model // the chain, with what it has learned
-	asked   []string         // editors that are forced in the next call
+	pins    pins
+	asked   []string // what the model asks for in the next call
 	events  []middleware.Event
 	log     []*verdict
 	tally   map[string]int // what was tried, and how often
 }
 
 func newWorld(seed uint64, nesting int) *world {
-	w := &world{seed: seed, nesting: nesting, tally: map[string]int{}, writer: &writer{Rand: rand.New(rand.NewPCG(seed, 7))}}
+	w := &world{seed: seed, nesting: nesting, tally: map[string]int{}, pins: pins{}, writer: &writer{Rand: rand.New(rand.NewPCG(seed, 7))}}
 	w.hostile = w.oneIn(2)
 	w.repeats = !w.hostile && w.oneIn(8)
 	w.provider = pick(w.writer, providers...)
@@ -70,7 +72,7 @@ func newWorld(seed uint64, nesting int) *world {
 			w.plan.faults[fmt.Sprintf("%s %d", kind, at+1)] = empty
 		}
 	}
-	w.diary = &diary{plan: w.plan, Journal: journal.NewMemory(0)}
+	w.diary = newDiary(w.plan)
 	if !w.oneIn(4) {
 		w.attic = &attic{plan: w.plan, contents: map[store.Handle]store.Content{}}
 	}
@@ -179,6 +181,9 @@ func (w *world) run() {
 			w.plan.heal()
 		}
 		w.grow()
+		if n > 0 && w.oneIn(8) {
+			w.correct()
+		}
 		now := w.call(slices.Clip(w.history), w.window)
 		if before != nil && n > 0 {
 			now.follows(before)
@@ -219,18 +224,8 @@ func (w *world) run() {
 				}
 				before = w.again(before, "the same call after results in another order", false)
 			}
-		case 7, 8:
-			w.tally["forced edits"]++
-			w.asked = []string{pick(w.writer, "*", "contextedit", "microcompact", "trim", "summarize")}
-			before = w.call(slices.Clip(w.history), w.window)
-			w.asked = nil
-		case 9, 10:
-			own := w.process
-			w.start(w.Uint64())
-			w.tally["another process with other settings"]++
-			w.call(slices.Clip(w.history), w.window)
-			w.process = own
-			before = w.call(slices.Clip(w.history), w.window)
+		case 7, 8, 9, 10, 11:
+			before = w.decide(now)
 		case 6: // the provider fails before the last result has come
 			before = w.half(before)
 		}
@@ -239,28 +234,6 @@ func (w *world) run() {
 	w.again(w.call(slices.Clip(w.history), w.window), "after a restart at the end", true)
 	if w.modelFaults > 0 {
 		w.bystanders()
-	}
-}
-
-// env returns the environment of all processes.
-func (w *world) env() middleware.Env {
-	env := middleware.Env{Journal: w.diary, Counter: scale{w.plan}}
-	if w.attic != nil {
-		env.Archive = w.attic
-	}
-	return env
-}
-
-// start makes a new process, with the settings of a seed, the one of the world.
-func (w *world) start(options uint64) {
-	observe := middleware.Observe(func(_ context.Context, e middleware.Event) { w.events = append(w.events, e) })
-	chain := nest(w.nesting, w.env(), observe, layers(&writer{Rand: rand.New(rand.NewPCG(options, 3))}, w.provider.rules))
-	w.process = chain(w.server.model)
-}
-
-func (w *world) request(history []message.Message, window int) *middleware.Request {
-	return &middleware.Request{
-		Messages: history, Model: "a model", Budget: &middleware.Budget{Window: window}, Force: w.asked,
 	}
 }
 
@@ -303,9 +276,9 @@ func (w *world) half(before *verdict) *verdict {
 // from the model or from its own attempts.
 func (w *world) again(first *verdict, why string, restart bool) (second *verdict) {
 	quiet := first.struck == 0 && first.err == nil && first.panics == nil && w.modelFaults == 0
-	if process := w.process; restart {
+	if process, chain := w.process, w.chain; restart {
 		w.start(w.options)
-		defer func() { w.process = process }()
+		defer func() { w.process, w.chain = process, chain }()
 	}
 	paused := slices.ContainsFunc(w.log, func(v *verdict) bool {
 		return slices.ContainsFunc(v.events, func(e middleware.Event) bool { return e.Kind == middleware.Paused })
@@ -338,6 +311,8 @@ func (w *world) bystanders() {
 		}
 	}
 }
+
+func newDiary(p *plan) *diary { return &diary{plan: p, entries: map[string]journal.Entry{}} }
 
 // cut reports whether a call has no result.
 func cut(history []message.Message) bool {
