@@ -1,10 +1,14 @@
 package gateway_test
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
@@ -96,3 +101,58 @@ func mb(bytes []int) (all []int) {
 	return all
 }
 
+// Two gateways with one database behind a balancer send the bytes of one: each call of a conversation goes to the other one.
+func TestTwoGatewaysAreOne(t *testing.T) {
+	t.Parallel()
+	database := schema(t)
+	sent := func(gateways int, scope string) (bodies []string) {
+		p := provider(t, fakeprovider.Text("ok"))
+		chain := fmt.Sprintf("scope: %s\njournal: %q\narchive: %q\n", scope, database, database) + strings.Replace(clears, "archive: memory\n", "", 1)
+		var urls []string
+		for range gateways {
+			urls = append(urls, listen(t, chain, p.Root, gateway.Options{Secret: []byte("0123456789abcdef"), FailClosed: true}).url)
+		}
+		for n := 1; n <= 24; n++ {
+			a := post(t.Context(), t, urls[n%gateways]+chatPath, rounds(n, ""), "Authorization: Bearer "+scope)
+			require.Equal(t, http.StatusOK, a.status, a.body)
+			all := p.Requests()
+			bodies = append(bodies, string(all[len(all)-1].Body))
+		}
+		return bodies
+	}
+	scope := fmt.Sprint("t", rand.Uint64())
+	plain := func(bodies []string) (all []string) { // without the handles, which are those of a scope
+		for _, b := range bodies {
+			for _, h := range archived.In(b) {
+				b = strings.ReplaceAll(b, h.String(), "")
+			}
+			all = append(all, b)
+		}
+		return all
+	}
+	require.Equal(t, plain(sent(1, scope+"a")), plain(sent(2, scope+"b")))
+}
+
+// schema returns the URL of an empty schema in the PostgreSQL for tests, which is removed after the test.
+func schema(t *testing.T) string {
+	t.Helper()
+	server := os.Getenv("LACONIC_POSTGRES")
+	if server == "" {
+		t.Skip("set LACONIC_POSTGRES=postgres://user:password@host:5432/database to run this test: make services PKG=./internal/gateway")
+	}
+	name := fmt.Sprint("laconic_gateway_", rand.Uint64())
+	admin, err := sql.Open("pgx", server)
+	require.NoError(t, err)
+	_, err = admin.ExecContext(t.Context(), "create schema "+name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_, err := admin.Exec("drop schema " + name + " cascade") //nolint:noctx // that of the test has ended
+		require.NoError(t, errors.Join(err, admin.Close()))
+	})
+	u, err := url.Parse(server)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
