@@ -73,13 +73,14 @@ func (c *chain) wrap(next Model, mws ...Middleware) Model {
 	return c.enter(next, past)
 }
 
-// enter runs before the layers of a chain: the request gets the chain whose Env holds, and the rememberer: the chain
-// whose leave remembers the edits, so that each session is closed exactly once. It does not look at the history: a
-// layer before the first editor may still add to it.
+// enter runs before the layers of a chain. It says whose Env and memory hold, and which chain remembers: its leave closes the
+// session, exactly once. It does not look at the history, to which a layer before the first editor may still add.
 //
-// The Env of this chain holds if there is no other chain, or if the request leaves the layers of another chain, or if
-// the chain around it has no Env and no editor of that chain has run yet. Otherwise it fills what the Env of the chain around
-// it leaves out, if no editor has run yet.
+//	request                                    Env of            remembers
+//	of no chain                                this one          this one
+//	that has left another chain                this one, if set  this one
+//	in one without an Env, before any editor   this one, if set  this one
+//	in another chain                           that one, filled  that one
 //
 // past is the way of requests that go past the layers.
 func (c *chain) enter(next, past Model) Model {
