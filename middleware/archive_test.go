@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -105,42 +104,6 @@ func TestArchive(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, events, "nothing is edited again")
 	require.Equal(t, before, s.puts.Load(), "and nothing put again")
-}
-
-// TestArchiveNames archives each part of each message, also as a part of another one.
-func TestArchiveNames(t *testing.T) {
-	t.Parallel()
-	s := store.NewMemory(0)
-	image := message.Media{Type: "image/png", Data: "\x89PNG"}
-	h := []message.Message{
-		message.System("You fix builds."), message.User("Why?"),
-		message.Assistant(message.ToolCall{ID: "1", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "2", Name: "read", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: []message.Part{
-			message.ToolResult{CallID: "1", Text: "one"}, message.ToolResult{CallID: "1", Content: image}, message.ToolResult{CallID: "2", Text: "two"},
-		}},
-		message.User("And now?"),
-	}
-	compared := 0
-	mw := middleware.With(middleware.Env{Archive: s}, middleware.Editing("names", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		for _, m := range v.Messages() {
-			for k, p := range m.Parts {
-				for _, parts := range [][]message.Part{{p}, m.Parts[k:], {message.Text{Text: "one"}}, {message.ToolResult{Text: "one", Content: image}}} {
-					want, err := store.Internals(inside.Key{}).Name(s, message.Message{Parts: parts})
-					require.NoError(t, err)
-					for i := range v.Len() {
-						handle, got := v.Archive(i, parts...)
-						require.Equal(t, want, got, "%v of message %d", parts, i)
-						require.Equal(t, want[len(want)-1].Handle, handle)
-						compared++
-					}
-				}
-			}
-		}
-		return nil, nil
-	}, middleware.Options{}))
-	_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.NotZero(t, compared)
 }
 
 func TestArchiveThatFails(t *testing.T) {

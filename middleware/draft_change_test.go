@@ -190,15 +190,11 @@ func TestDraftChangesThatBreakARule(t *testing.T) {
 		want string
 	}{
 		{"no such edit", func() (*middleware.DraftResult, error) { return fold.Refold(1) }, "edit 1: is not one of the 1 of the draft"},
-		{"before the first", func() (*middleware.DraftResult, error) { return fold.Without(-1) }, "edit -1: is not one of the 1"},
 		{"a fold of a rewrite", func() (*middleware.DraftResult, error) { return shorten.Refold(0) }, "edit 0: is a rewrite, want a fold"},
 		{"longer", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.User(strings.Repeat("Long. ", 1500)))
 		}, "the view would not become shorter"},
 		{"an empty message", func() (*middleware.DraftResult, error) { return fold.Refold(0, message.User(" ")) }, "the fold would add an invalid message: empty message"},
-		{"a nil part", func() (*middleware.DraftResult, error) {
-			return fold.Refold(0, message.Message{Role: message.RoleUser, Parts: []message.Part{message.Text{Text: "x"}, nil}})
-		}, "nil part"},
 		{"a call without a result", func() (*middleware.DraftResult, error) {
 			return fold.Refold(0, message.Assistant(message.ToolCall{ID: "new", Name: "lookup", Arguments: "{}"}))
 		}, `unanswered call "new" would result`},
@@ -252,20 +248,6 @@ func TestDraftChangesAreInTheSteps(t *testing.T) {
 		"another fold": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
 			return d.Refold(foldOfThem(t, d), message.User("What was done: the logs of ten builds were read."))
 		}, []string{"shorten", "fold+"}},
-		"another rewrite": {shortenAndFold, func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
-			r := d.Edits[last(d)].Parts[0].(message.ToolResult)
-			r.Text = "ok"
-			return d.Rewrite(last(d), r)
-		}, []string{"shorten+", "fold"}},
-		"without three": {(&layers{}).shorten(), func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
-			for range 3 {
-				var err error
-				if d, err = d.Without(0); err != nil {
-					return nil, err
-				}
-			}
-			return d, nil
-		}, []string{"shorten+"}},
 		"without a rewrite over another": {middleware.Chain((&layers{}).shorten(), clearAll), func(d *middleware.DraftResult) (*middleware.DraftResult, error) {
 			return d.Without(3)
 		}, []string{"shorten+", "clear+"}},

@@ -170,7 +170,6 @@ func TestWhatTheModelTells(t *testing.T) {
 		},
 		"no window":    {counter: tokens.Chars4, req: middleware.Request{Model: "nothing-known"}, tokens: counted},
 		"unknown":      {counter: tokens.Chars4, req: middleware.Request{Model: "never heard of"}, tokens: counted},
-		"no name":      {counter: tokens.Chars4, tokens: counted},
 		"its own":      {counter: named{name: "o200k_base"}, req: middleware.Request{Model: "house", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: counted, exact: true},
 		"another":      {counter: named{name: "cl100k_base"}, req: middleware.Request{Model: "house", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: counted},
 		"by its ratio": {counter: named{name: "o200k_base"}, req: middleware.Request{Model: "small-input", Budget: &middleware.Budget{Window: 1}}, budget: &middleware.Budget{Window: 1}, tokens: (3*counted + 1) / 2},
@@ -189,6 +188,29 @@ func TestWhatTheModelTells(t *testing.T) {
 			require.Equal(t, c.exact, v.Size().Exact)
 		})
 	}
+}
+
+// Bodies of clients do not have the usage of answers: the journal has it for the next process, unless little of the prompt is new.
+func TestUsageOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	kept := newCountingJournal()
+	env := middleware.Env{Counter: tokens.Chars4, Journal: kept}
+	counted := func(n int) int { return tokens.Meter{Counter: tokens.Chars4}.Request(talk(n, 0), nil) }
+	w := &views{usage: func(v *middleware.View) message.Usage { return message.Usage{Input: 2 * v.Size().Counted, Output: 1} }}
+	m := w.model(env)
+	for i, n := range []int{4, 5, 90, 91} {
+		if i < 3 {
+			m = w.model(env) // a new process
+		}
+		v := w.call(t, m, middleware.Request{Messages: talk(n, 0), Format: "chat"})
+		if i > 0 {
+			require.InEpsilon(t, 2*counted(n), v.Size().Tokens, 0.1, "call %d", i)
+		}
+	}
+	require.Equal(t, int64(3), kept.puts.Load(), "one question of 91 is less than a fiftieth")
+	none := &views{}
+	v := none.call(t, none.model(env), middleware.Request{Messages: talk(91, 0)})
+	require.Equal(t, counted(91), v.Size().Tokens, "a program has the usage in its history")
 }
 
 // A host may add the usage of answers after a later call.

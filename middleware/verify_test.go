@@ -31,7 +31,6 @@ func TestThinkingIsWholeOrGone(t *testing.T) {
 	}{
 		{"all stays", []message.Part{one, short, two, a, b}, "", ""},
 		{"all goes", []message.Part{short, a, b}, "", newest},
-		{"one goes", []message.Part{short, two, a, b}, "", newest},
 		{"the other goes", []message.Part{one, short, a, b}, "", newest},
 		{"the text moves, not the thinking", []message.Part{one, two, a, short, b}, "", ""},
 		{"changed", []message.Part{message.Thinking{Text: "the log", Signature: "1"}, short, two, a, b}, structure, structure},
@@ -39,7 +38,6 @@ func TestThinkingIsWholeOrGone(t *testing.T) {
 		{"the other way round", []message.Part{two, short, one, a, b}, structure, structure},
 		{"twice", []message.Part{one, one, short, two, a, b}, structure, structure},
 		{"behind a call", []message.Part{one, short, a, two, b}, structure, structure},
-		{"for a call", []message.Part{one, short, two, a}, structure, structure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,14 +2,12 @@ package fit_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/archived"
-	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
@@ -74,47 +72,6 @@ func requireNothingLost(t require.TestingT, s store.Store, history, view []messa
 				require.Fail(t, "lost", "message %d cannot be read any more: %.80q", i, text)
 			}
 		}
-	}
-}
-
-// broken is a store that rejects all contents.
-type broken struct {
-	*store.Memory
-	put func() error
-}
-
-func (b broken) Put(context.Context, message.ID, []store.Named) error { return b.put() }
-
-// handleless is a store that panics when it is asked for a handle.
-type handleless struct{ *store.Memory }
-
-func (handleless) Handle(message.ContentHash) store.Handle { panic("no handles") }
-
-// A request is made to fit even if the archive fails.
-func TestFitsWithoutItsArchive(t *testing.T) {
-	t.Parallel()
-	for name, archive := range map[string]store.Store{
-		"fails":      broken{store.NewMemory(0), func() error { return errors.New("the disk is full") }},
-		"panics":     broken{store.NewMemory(0), func() error { panic("no disk") }},
-		"no handles": handleless{store.NewMemory(0)},
-		"small":      store.NewMemory(400),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := middlewaretest.ReAct{Rounds: 40, Result: 900, Thought: 100}.Messages()
-			req := &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 1500}}
-			mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{}))
-			sent, events, err := middleware.Apply(t.Context(), mw, req)
-			require.NoError(t, err)
-			requireFits(t, fit.Options{}, sent)
-			require.GreaterOrEqual(t, len(events), 2)
-			require.Equal(t, middleware.Failed, events[0].Kind)
-			require.Contains(t, events[0].Why, "what is removed now is not kept: ")
-			require.Equal(t, middleware.Edited, events[1].Kind)
-			bare, _, err := middleware.Apply(t.Context(), fit.New(fit.Options{}), req)
-			require.NoError(t, err)
-			require.NoError(t, testkit.Same(bare.Messages, sent.Messages), "it does what it does without an archive")
-		})
 	}
 }
 

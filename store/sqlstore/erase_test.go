@@ -3,30 +3,19 @@ package sqlstore
 import (
 	"bytes"
 	"crypto/rand"
-	"database/sql"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
@@ -180,107 +169,6 @@ func TestNothingRemains(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, list, 3)
 	})
-}
-
-// cluster starts a PostgreSQL of the test's own, and returns what runs pg_ctl for it.
-func cluster(t *testing.T) (d *database, ctl func(args ...string)) {
-	t.Helper()
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is valid
-	if path, err := exec.LookPath("pg_ctl"); err == nil {
-		found = append(found, filepath.Dir(path))
-	}
-	if len(found) == 0 || testing.Short() {
-		t.Skip("needs initdb and pg_ctl of PostgreSQL")
-	}
-	dir, err := os.MkdirTemp("", "laconic-postgres-") //nolint:usetesting // another user cannot enter t.TempDir
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	run := func(name string, args ...string) {
-		t.Helper()
-		cmd := exec.Command(filepath.Join(found[len(found)-1], name), append([]string{"-D", filepath.Join(dir, "data")}, args...)...) //nolint:noctx // that of the test ends before the last one
-		cmd.Dir = dir
-		if os.Getuid() == 0 { // which it refuses
-			other, err := user.Lookup("postgres")
-			require.NoError(t, err)
-			uid, _ := strconv.Atoi(other.Uid)
-			gid, _ := strconv.Atoi(other.Gid)
-			require.NoError(t, os.Chown(dir, uid, gid))
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-		}
-		out, err := os.Create(filepath.Join(dir, "out")) // a pipe would stay open in the server
-		require.NoError(t, err)
-		cmd.Stdout, cmd.Stderr = out, out
-		if err := cmd.Run(); err != nil {
-			text, _ := os.ReadFile(out.Name())
-			require.NoError(t, err, "%s: %s", name, text)
-		}
-		require.NoError(t, out.Close())
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns at once
-	require.NoError(t, err)
-	port := l.Addr().(*net.TCPAddr).Port
-	require.NoError(t, l.Close())
-	run("initdb", "-U", "test", "-A", "trust", "--no-sync", "--locale=C", "--encoding=UTF8")
-	options := fmt.Sprintf("-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=", port)
-	ctl = func(args ...string) {
-		t.Helper()
-		run("pg_ctl", append(args, "-w", "-l", filepath.Join(dir, "log"), "-o", options)...)
-	}
-	ctl("start")
-	t.Cleanup(func() { run("pg_ctl", "stop", "-m", "immediate", "-w") })
-	url := fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
-	config, err := pgx.ParseConfig(url)
-	require.NoError(t, err)
-	d = &database{url: url, raw: stdlib.OpenDB(*config)}
-	t.Cleanup(func() { require.NoError(t, d.raw.Close()) })
-	return d, ctl
-}
-
-// fillPool makes as many idle connections as a process may have.
-func fillPool(t *testing.T, p *postgres) {
-	t.Helper()
-	all := make([]*sql.Conn, connections)
-	for i := range all {
-		var err error
-		all[i], err = p.db.Conn(t.Context())
-		require.NoError(t, err)
-	}
-	for _, c := range all {
-		require.NoError(t, c.Close())
-	}
-	require.Equal(t, connections, p.db.Stats().Idle)
-}
-
-// TestCrash stops a server as a crash does, while a process has idle connections. When it
-// answers again, so does each first call. The second time, they were used a moment ago.
-func TestCrash(t *testing.T) {
-	t.Parallel()
-	d, ctl := cluster(t)
-	b := d.backend(t).(*postgres)
-	e, err := engine.New(b, engine.Options{})
-	require.NoError(t, err)
-	first := rewrite(message.ID{}, "first")
-	_, err = e.Journal().Put(t.Context(), "s", []journal.Write{{ID: first.Rev, Entry: first}})
-	require.NoError(t, err)
-	for n := range 2 {
-		fillPool(t, b)
-		ctl("restart", "-m", "immediate")
-		var all sync.WaitGroup
-		errs := make([]error, 3*connections)
-		for i := range connections {
-			next := rewrite(first.Rev, fmt.Sprint(n, i))
-			all.Go(func() { _, errs[3*i] = e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{first.Rev}) })
-			all.Go(func() {
-				_, errs[3*i+1] = e.Journal().Put(t.Context(), "s", []journal.Write{{ID: next.Rev, Entry: next}})
-			})
-			all.Go(func() { _, errs[3*i+2] = store.Keep(t.Context(), e.Archive("s"), store.Content{Data: fmt.Sprint(i)}) })
-		}
-		all.Wait()
-		require.Equal(t, make([]error, 3*connections), errs, "crash %d", n+1)
-		found, err := e.Journal().Find(t.Context(), "s", message.ID{}, []message.ID{first.Rev})
-		require.NoError(t, err)
-		require.Equal(t, []journal.Entry{first}, found.Entries)
-	}
 }
 
 // TestKilledBackend ends the server process of a write that waits for a lock. The write is
