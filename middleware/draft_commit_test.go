@@ -29,6 +29,10 @@ func TestDraftCommit(t *testing.T) {
 		"with an Env": func(l *layers) middleware.Middleware {
 			return middleware.With(middleware.Env{Scope: "a", Journal: journal.NewMemory(0)}, l.shorten(), l.fold())
 		},
+		"by hand": func(l *layers) middleware.Middleware {
+			a, b := l.shorten(), l.fold()
+			return func(next middleware.Model) middleware.Model { return a(b(next)) }
+		},
 		"an owner behind another": func(l *layers) middleware.Middleware {
 			a, b := l.shorten(), middleware.With(middleware.Env{Scope: "b"}, l.fold())
 			return func(next middleware.Model) middleware.Model { return a(b(next)) }

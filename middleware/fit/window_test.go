@@ -59,44 +59,6 @@ func TestImagesFollowTheWindow(t *testing.T) {
 	require.Equal(t, 150, sent(slices.Concat(history(15)[:4], history(15)[:57]), 1_000_000), "what was removed is not removed in a fork before it")
 }
 
-// Placeholders and the note have handles, unless there is no room for them.
-func TestHandlesGiveWay(t *testing.T) {
-	t.Parallel()
-	h := []message.Message{message.User("Read the pages.")}
-	for _, id := range []string{"a", "b", "c", "d"} { // the pinned result keeps its round
-		pinned := message.Result("p"+id, "read", "short")
-		pinned.Hints.Pinned = true
-		h = append(h, message.Assistant(
-			message.ToolCall{ID: id, Name: "read", Arguments: `{"page":"` + id + `"}`}, message.ToolCall{ID: "p" + id, Name: "read", Arguments: "{}"},
-		), message.Result(id, "read", strings.Repeat(id+" ", 300)), pinned)
-	}
-	h = append(h, message.Assistant(message.Text{Text: strings.Repeat("All pages are read. ", 5)}), message.User("Thanks."))
-	smallest := func(env middleware.Env) (least int, handles bool) {
-		env.Counter = tokens.Chars4
-		for window := 900; window > 0; window-- {
-			req, _, err := middleware.Apply(t.Context(), middleware.With(env, fit.New(fit.Options{})),
-				&middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-			if err != nil {
-				require.Equal(t, middleware.Irreducible, middleware.KindOf(err))
-				return window + 1, handles
-			}
-			for _, m := range req.Messages {
-				for _, p := range m.Parts {
-					if r, ok := p.(message.ToolResult); ok && len(archived.In(r.Text)) > 0 {
-						handles = true
-					}
-				}
-			}
-		}
-		return 0, handles
-	}
-	without, none := smallest(middleware.Env{})
-	with, some := smallest(middleware.Env{Archive: store.NewMemory(0)})
-	require.False(t, none)
-	require.True(t, some, "with room enough")
-	require.Equal(t, without, with, "handles make no request irreducible")
-}
-
 // A view that fills the window by an estimate is shortened: it may have more tokens than that. By a counter that the
 // caller has set, or with the usage of the prompt before, it is sent whole.
 func TestMargin(t *testing.T) {
