@@ -176,24 +176,3 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
-
-// What agents and SDKs leave on the disk is read as it is: sessions, which are several values, and requests.
-func TestReadOtherFormats(t *testing.T) {
-	t.Parallel()
-	for name, in := range map[string]string{
-		"Claude Code": `{"type":"user","sessionId":"s","message":{"role":"user","content":"x"}}
-{"type":"assistant","sessionId":"s","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}}
-{"type":"user","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"}]}}
-`,
-	} {
-		talks, err := Read("f", strings.NewReader(in))
-		require.NoError(t, err, name)
-		require.Len(t, talks, 1)
-		require.Equal(t, "f:1", talks[0].ID)
-		var roles []message.Role
-		for _, m := range talks[0].Messages {
-			roles = append(roles, m.Role)
-		}
-		require.Equal(t, []message.Role{message.RoleUser, message.RoleAssistant, message.RoleTool}, roles, name)
-	}
-}

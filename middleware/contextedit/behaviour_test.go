@@ -254,25 +254,3 @@ func TestDefaultTrigger(t *testing.T) {
 		require.Equal(t, "[contextedit: not met: "+want+"]", fmt.Sprint(events))
 	}
 }
-
-// A result that is too short to be cleared counts as one that is kept; that nothing is left to clear is told.
-func TestShortResultsAreKept(t *testing.T) {
-	t.Parallel()
-	history := []message.Message{message.User("q")}
-	for i, text := range []string{strings.Repeat("line\n", 400), "ok"} {
-		call := message.ToolCall{ID: fmt.Sprint("c", i), Name: "read", Arguments: "{}"}
-		history = append(history, message.Assistant(call), message.Result(call.ID, "read", text))
-	}
-	chain := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(50), Keep: 1})
-	req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history})
-	require.NoError(t, err)
-	for r := range req.Messages[2].Results() {
-		require.Less(t, len(r.Text), 100)
-	}
-	_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: append(history[:1:1], history[3:]...)})
-	require.NoError(t, err)
-	require.Empty(t, events, "the trigger is not met")
-	_, events, err = middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history[:3]})
-	require.NoError(t, err)
-	require.Contains(t, events[len(events)-1].Why, "there is nothing to clear besides what is kept")
-}
