@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/models"
@@ -187,40 +186,6 @@ func TestCostString(t *testing.T) {
 	for _, bad := range []string{`"$1"`, `1e-13`, `1e99999999`, `9223372.036854775808`, `1/3`, `true`, `0x1p-9`} {
 		require.Error(t, new(models.Cost).UnmarshalJSON([]byte(bad)), bad)
 	}
-}
-
-// TestCostLaws: a request costs no less when more of it is new, and no more
-// when more of it is read from the cache.
-func TestCostLaws(t *testing.T) {
-	t.Parallel()
-	var priced []models.Model
-	for m := range models.Default().All() {
-		if m.Price.Known() {
-			priced = append(priced, m)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.SampledFrom(priced).Draw(t, "model")
-		u := message.Usage{
-			Input:  rapid.IntRange(0, 3_000_000).Draw(t, "input"),
-			Output: rapid.IntRange(0, 500_000).Draw(t, "output"),
-		}
-		cost, ok := m.Price.Cost(u)
-		require.True(t, ok)
-		require.GreaterOrEqual(t, cost, models.Cost(0))
-
-		read := u
-		read.CacheRead = rapid.IntRange(0, u.Input).Draw(t, "read")
-		cheaper, ok := m.Price.Cost(read)
-		require.True(t, ok)
-		require.LessOrEqual(t, cheaper, cost, "%s: a read costs no more than new input", m.Name)
-
-		more := u
-		more.Input += rapid.IntRange(0, 1_000_000).Draw(t, "more")
-		dearer, ok := m.Price.Cost(more)
-		require.True(t, ok)
-		require.GreaterOrEqual(t, dearer, cost, "%s: a longer prompt costs no less", m.Name)
-	})
 }
 
 // TestOf: whose model it is, where its system messages may stand, and whether it continues an answer.

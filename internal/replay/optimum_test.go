@@ -164,7 +164,7 @@ func (h *hindsight) requireReplayed(t *testing.T, c Class, keep int, o Options) 
 }
 
 // TestOptimumOfRecorded compares the rent rule with the optimum of recorded conversations: some of those with 30 calls or
-// more. It prints the table of docs/economics.md:
+// more. It prints the figures of the table of docs/economics.md:
 //
 //	LACONIC_SOAK=1 go test ./internal/replay -run TestOptimumOfRecorded -v
 func TestOptimumOfRecorded(t *testing.T) {
@@ -220,22 +220,13 @@ func TestOptimumOfRecorded(t *testing.T) {
 			}
 		}
 	}
-	row := func(title string, of func(k int) any) {
-		line := "| " + title
-		for k := range classes {
-			line += fmt.Sprintf(" | %v", of(k))
+	for k, c := range classes {
+		line := fmt.Sprintf("%s: optimum, relative to never editing: %.3f, with %d edits", c.Name, best[k]/none[k], clears[k])
+		for f, factor := range factors {
+			line += fmt.Sprintf("; rent rule, factor %g: %.3f, relative to the optimum: %.3f", factor, online[f][k]/none[k], online[f][k]/best[k])
 		}
-		t.Log(line + " |")
-	}
-	row("class", func(k int) any { return classes[k].Name })
-	row("optimum, relative to never editing", func(k int) any { return fmt.Sprintf("%.3f", best[k]/none[k]) })
-	row("edits of the optimum", func(k int) any { return clears[k] })
-	for f, factor := range factors {
-		row(fmt.Sprintf("rent rule, factor %g, relative to never editing", factor), func(k int) any { return fmt.Sprintf("%.3f", online[f][k]/none[k]) })
-		row(fmt.Sprintf("rent rule, factor %g, relative to the optimum", factor), func(k int) any { return fmt.Sprintf("%.3f", online[f][k]/best[k]) })
-	}
-	for k := range classes {
-		require.Less(t, online[0][k], 1.5*best[k], classes[k].Name)
+		t.Log(line)
+		require.Less(t, online[0][k], 1.5*best[k], c.Name)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/calibrate"
@@ -57,33 +56,6 @@ func TestWindowsExpire(t *testing.T) {
 	require.Equal(t, 3000, w.Of("m"), "the smaller guess")
 	w.Accept("m", 3001)
 	require.Zero(t, w.Of("m"), "a longer prompt was accepted")
-}
-
-// The estimate is never below half or above four times the count, and equals a report for
-// the same prompt.
-func TestTokensEstimate(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		var c calibrate.Tokens
-		p := calibrate.Priors{Plain: 1, Wide: 1.15}
-		counted, at := 0, 0
-		for range rapid.IntRange(1, 20).Draw(t, "prompts") {
-			counted += rapid.IntRange(1, 5000).Draw(t, "added")
-			at++
-			charged := int(rapid.Float64Range(0.1, 6).Draw(t, "rate") * float64(counted))
-			c.Forget() // the rates and the count, not whether the server cuts
-			verdict := c.Learn(calibrate.Prompt{At: at, Charged: charged, Counted: counted}, p, calibrate.Source{})
-			believed := verdict == calibrate.Believed || verdict == calibrate.High
-			require.Equal(t, calibrate.Plausible(float64(charged), float64(counted)), believed)
-			n, _, rate := c.Estimate(counted, 0, p)
-			require.Positive(t, rate)
-			require.GreaterOrEqual(t, 2*n+1, counted)
-			require.LessOrEqual(t, n, 4*counted+1)
-			if believed {
-				require.Equal(t, charged, n, "the reported prompt itself")
-			}
-		}
-	})
 }
 
 // What is new is charged at the rate of what came before; ideographs have their own.
