@@ -164,11 +164,6 @@ func TestEdits(t *testing.T) {
 			parts: result("x"),
 			want:  "{\n  \"role\": \"tool\",\n  \"tool_call_id\": \"c1\",\n  \"content\": \"x\"\n}",
 		},
-		"a result in two": {
-			in:    `{"role":"tool","tool_call_id":"c1","content":"a"}`,
-			parts: result("a", "b"),
-			want:  `{"role":"tool","tool_call_id":"c1","content":"a\nb"}`,
-		},
 		"the arguments of a call": {
 			in: `{"role":"assistant","content":"so","tool_calls":[{"index":0,"id":"a","type":"function","function":{"arguments":"{\"p\":1}","name":"f"}},` +
 				`{"index":1,"id":"b","type":"function","function":{"arguments":"{\"p\":2}","name":"f"}}],"refusal":null}`,
@@ -190,11 +185,6 @@ func TestEdits(t *testing.T) {
 			in:    `{"role":"assistant","tool_calls":[{"id":"a","type":"custom","custom":{"name":"sh","input":"ls"}}]}`,
 			parts: []message.Part{message.ToolCall{ID: "a", Name: "sh", Arguments: `{"input":["ls"]}`}},
 			err:   `openai: message.tool_calls[0].custom.arguments is {"input":["ls"]}, want {"input": "…"} or {}`,
-		},
-		"thinking left out": {
-			in:    `{"role":"assistant", "reasoning_content":"hm", "content":"so"}`,
-			parts: []message.Part{message.Text{Text: "so"}},
-			want:  `{"role":"assistant", "content":"so"}`,
 		},
 		"text left out": {
 			in:    `{"role":"assistant","content":"so","reasoning_content":"hm"}`,
