@@ -31,6 +31,7 @@ func TestValidate(t *testing.T) {
 			Score: byAge, EfficiencyOnly: true, Note: "gone", Interval: time.Second, MinCalls: 1, Strict: true,
 		}, ""},
 		{"a low threshold brings the others down", trim.Options{Threshold: 0.1}, ""},
+		{"all of the room", trim.Options{Threshold: 1}, ""},
 		{"strategy", trim.Options{Strategy: "newest"}, `Strategy is "newest", want "hybrid", "middle" or "oldest"`},
 		{"warning", trim.Options{Warning: -1}, "Warning is -1 of the room, want more than 0 and at most 1"},
 		{"warning after the threshold", trim.Options{Warning: 0.95}, "Warning is 0.95 of the room and Threshold 0.9, want a warning no later than the threshold"},

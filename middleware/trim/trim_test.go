@@ -208,9 +208,11 @@ func TestByUse(t *testing.T) {
 		"a result that says it again does not count":  {[]message.Message{answer("There is cmd/main.go."), call("b", `{}`), message.Result("b", "ls", "cmd/main.go")}, []int{}},
 		"keys of JSON do not count":                   {[]message.Message{call("a", `{"file_path":"x"}`), message.Result("a", "ls", ""), call("b", `{"file_path":"y"}`)}, []int{}},
 		"ordinary words do not count":                 {[]message.Message{answer("It is well-known: the build fails at 10:30."), answer("It is well-known: the build fails at 10:30.")}, []int{}},
+		"the end of a sentence is no part of it":      {[]message.Message{answer("Is it in #main.go?"), answer("Yes, main.go.")}, []int{0}},
 		"Chinese around it":                           {[]message.Message{answer("订单号是A1234吗"), answer("是A1234")}, []int{0}},
 		"the system does not count":                   {[]message.Message{answer("Use AB-1234."), message.System("AB-1234 is secret.")}, []int{}},
 		"the beginning of a long text":                {[]message.Message{answer("AB-1234 " + long), answer("AB-1234")}, []int{0}},
+		"the end of it":                               {[]message.Message{answer(long + "AB-1234"), answer("AB-1234")}, []int{0}},
 		"not its middle":                              {[]message.Message{answer(long + "AB-1234" + long), answer("AB-1234")}, []int{}},
 		"other parts": {
 			[]message.Message{
