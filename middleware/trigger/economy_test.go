@@ -1,7 +1,6 @@
 package trigger_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/models"
@@ -190,21 +190,12 @@ func TestColdByClient(t *testing.T) {
 	changed := testkit.Clone(whole)
 	changed[3] = message.Result("c000", "read", "[masked]")
 	for name, second := range map[string][]message.Message{"unchanged": whole, "changed": changed} {
-		var edits []middleware.Event
-		watch := middleware.Observe(func(_ context.Context, e middleware.Event) {
-			if e.Kind == middleware.Edited {
-				edits = append(edits, e)
-			}
-		})
-		call := middleware.Chain(watch, middleware.With(env, contextedit.New(contextedit.Options{
-			Trigger: trigger.Cold(trigger.EconomyOptions{}), Keep: 2,
-		})))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-			return &middleware.Response{}, nil
-		})
+		call, heard := recorded(env, contextedit.New(contextedit.Options{Trigger: trigger.Cold(trigger.EconomyOptions{}), Keep: 2}))
 		for _, h := range [][]message.Message{whole[:len(whole)-2], second} {
 			_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
 			require.NoError(t, err)
 		}
+		edits := heard.Events(middleware.Edited)
 		if name == "unchanged" {
 			require.Empty(t, edits)
 			continue
@@ -215,25 +206,18 @@ func TestColdByClient(t *testing.T) {
 	}
 }
 
+// recorded is a model behind a middleware, and what is heard of its calls.
+func recorded(env middleware.Env, mw middleware.Middleware) (middleware.Model, *middlewaretest.Recorder) {
+	heard := new(middlewaretest.Recorder)
+	return middleware.Chain(heard.Middleware(), middleware.With(env, mw))(testkit.Give(middleware.Response{})), heard
+}
+
 func TestEconomics(t *testing.T) {
 	t.Parallel()
 	rates := models.Rates{Input: 10 * models.USD, CacheRead: models.USD, CacheWrite: 12.5 * models.USD, Output: models.USD}
 	env := middleware.Env{Models: model(t, rates, models.Cache{}), Counter: tokens.Chars4}
 	h := of(25, 1000, 1000, 40, 40)
-	mw := contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 2})
-	var made report.Call
-	var edited report.Economics
-	observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-		if e.Kind == middleware.Called {
-			made = *e.Call
-		}
-		if e.Kind == middleware.Edited {
-			edited = *e.Economics
-		}
-	})
-	call := middleware.Chain(observe, middleware.With(env, mw))(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return &middleware.Response{}, nil
-	})
+	call, heard := recorded(env, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(2000), Keep: 2}))
 	_, err := call(t.Context(), &middleware.Request{Messages: h, Model: "priced"}, nil)
 	require.NoError(t, err)
 	meter := tokens.Meter{Counter: tokens.Chars4, Framing: tokens.DefaultFraming()}
@@ -243,8 +227,8 @@ func TestEconomics(t *testing.T) {
 	require.Equal(t, report.Economics{
 		Freed: freed, Rewritten: again, BreakEven: 11.5 * float64(again) / float64(freed),
 		Cost: models.Cost(again) * 11_500_000, Saves: models.Cost(freed) * models.USD,
-	}, edited)
-	require.Equal(t, edited, made.Economics, "one edit is the sum of all")
+	}, *heard.Events(middleware.Edited)[0].Economics)
+	require.Equal(t, *heard.Events(middleware.Edited)[0].Economics, heard.Events(middleware.Called)[0].Call.Economics, "one edit is the sum of all")
 }
 
 func TestEconomyOptions(t *testing.T) {
