@@ -1,7 +1,6 @@
 package chainfile_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -283,19 +282,16 @@ func TestUnknownModel(t *testing.T) {
 		f, err := chainfile.Parse("f", []byte(file))
 		require.NoError(t, err)
 		var told []string
-		observe := func(_ context.Context, e middleware.Event) {
-			if e.By == "chainfile" {
-				require.Equal(t, middleware.Misconfigured, e.Kind)
-				told = append(told, e.Why)
-			}
-		}
-		model := middleware.Chain(middleware.Observe(observe), f.With(middleware.Env{}))(
-			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return &middleware.Response{Message: message.Assistant(message.Text{Text: "a"}), Stop: middleware.StopEnd}, nil
-			})
+		chain := f.With(middleware.Env{})
 		for range 2 {
-			_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("q")}}, nil)
+			_, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: []message.Message{message.User("q")}})
 			require.NoError(t, err)
+			for _, e := range events {
+				if e.By == "chainfile" {
+					require.Equal(t, middleware.Misconfigured, e.Kind)
+					told = append(told, e.Why)
+				}
+			}
 		}
 		if want == "" {
 			require.Empty(t, told, file)

@@ -1,7 +1,6 @@
 package chainfile_test
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -127,15 +126,11 @@ func TestConversation(t *testing.T) {
 	t.Parallel()
 	f, err := chainfile.Parse("c", []byte("conversation: session 7\nchain: [{use: contextedit}]"))
 	require.NoError(t, err)
-	var got string
-	model := f.With(middleware.Env{})(func(_ context.Context, req *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-		got = req.Conversation
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-	})
-	for _, own := range []string{"", "session 8"} {
-		_, err = model(t.Context(), &middleware.Request{Messages: []message.Message{message.User("Hi")}, Conversation: own}, nil)
+	for own, want := range map[string]string{"": "session 7", "session 8": "session 8"} {
+		req := &middleware.Request{Messages: []message.Message{message.User("Hi")}, Conversation: own}
+		sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), req)
 		require.NoError(t, err)
-		require.Equal(t, map[bool]string{true: "session 7", false: own}[own == ""], got)
+		require.Equal(t, want, sent.Conversation)
 	}
 }
 

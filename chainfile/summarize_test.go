@@ -1,7 +1,6 @@
 package chainfile
 
 import (
-	"context"
 	"os"
 	"reflect"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/native"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trim"
@@ -97,16 +97,10 @@ func TestSummarizer(t *testing.T) {
 		h = append(h, message.User("What does the log of the build say about its cache, and why does it say so?"),
 			message.Assistant(message.Text{Text: "It says that the cache is stale, since nobody has cleared it for a long time."}))
 	}
-	apply := func() ([]message.Message, []middleware.Event) {
-		sent, events, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Force: []string{"*"}})
-		require.NoError(t, err)
-		return sent.Messages, events
-	}
-	f.Summarizer = func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-		return &middleware.Response{Message: message.Assistant(message.Text{Text: "The cache is stale."}), Stop: middleware.StopEnd}, nil
-	}
-	view, _ := apply()
-	require.Contains(t, view[1].Text(), "The cache is stale.\n")
+	f.Summarizer = middlewaretest.Say("The cache is stale.")
+	sent, _, err := middleware.Apply(t.Context(), f.With(middleware.Env{}), &middleware.Request{Messages: h, Force: []string{"*"}})
+	require.NoError(t, err)
+	require.Contains(t, sent.Messages[1].Text(), "The cache is stale.\n")
 
 	f, err = Parse("c", []byte("chain: [{use: summarize, by: model, keep: 1}]"))
 	require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/report"
 )
@@ -92,9 +93,7 @@ func rounds(n int) []message.Message {
 	return h
 }
 
-func answer(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-	return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd}, nil
-}
+var answer = middlewaretest.Say("done")
 
 func clearing() middleware.Middleware {
 	return middleware.Chain(contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: 1, Digest: -1}))

@@ -22,6 +22,7 @@ import (
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/microcompact"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 )
@@ -207,19 +208,11 @@ func TestInDoubt(t *testing.T) {
 	t.Parallel()
 	list := listOf(t, codec.Chat, history(4))
 	for name, chain := range map[string]middleware.Middleware{
-		"an error": func(middleware.Model) middleware.Model {
-			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return nil, io.ErrUnexpectedEOF
-			}
-		},
+		"an error": func(middleware.Model) middleware.Model { return middlewaretest.Fail(io.ErrUnexpectedEOF) },
 		"a panic": func(middleware.Model) middleware.Model {
 			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) { panic("no") }
 		},
-		"an answer": func(middleware.Model) middleware.Model {
-			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return &middleware.Response{}, nil
-			}
-		},
+		"an answer": func(middleware.Model) middleware.Model { return middlewaretest.Say("done") },
 		"a torn list": func(next middleware.Model) middleware.Model {
 			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 				r := *req

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/laconic-go/laconic/internal/calls"
+	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
@@ -175,11 +176,7 @@ func TestRunErrors(t *testing.T) {
 	require.Equal(t, 7, results[0].Calls)
 
 	silent := Chain{Name: "silent", New: func(middleware.Env, middleware.Model) middleware.Middleware {
-		return func(middleware.Model) middleware.Model {
-			return func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				return &middleware.Response{}, nil
-			}
-		}
+		return func(middleware.Model) middleware.Model { return testkit.Give(middleware.Response{}) }
 	}}
 	_, err = Run(t.Context(), talks, []Chain{silent}, Options{})
 	require.ErrorIs(t, err, errUnsent)

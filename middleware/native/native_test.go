@@ -94,9 +94,7 @@ func rounds(n int) []message.Message {
 // run applies a chain to a history, and returns the view and the events.
 func run(t *testing.T, mw middleware.Middleware, history []message.Message, env middleware.Env) ([]message.Message, []middleware.Event) {
 	t.Helper()
-	var events []middleware.Event
-	watch := middleware.Observe(func(_ context.Context, e middleware.Event) { events = append(events, e) })
-	out, _, err := middleware.Apply(t.Context(), middleware.With(env, watch, mw), &middleware.Request{Messages: history, Model: "m"})
+	out, events, err := middleware.Apply(t.Context(), middleware.With(env, mw), &middleware.Request{Messages: history, Model: "m"})
 	require.NoError(t, err)
 	return out.Messages, events
 }
