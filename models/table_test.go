@@ -146,19 +146,16 @@ func TestCost(t *testing.T) {
 		"no int64":             {claude, message.Usage{Input: math.MaxInt, Output: math.MaxInt}, ""},
 		"negative price":       {models.Price{Rates: models.Rates{Input: 1, CacheRead: -1, Output: 1}}, message.Usage{Input: 1, CacheRead: 1}, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if c.usage.Input == math.MaxInt && strconv.IntSize == 32 {
-				t.Skip("each number of tokens has a price")
-			}
-			got, ok := c.price.Cost(c.usage)
-			require.Equal(t, c.want != "", ok)
-			if ok {
-				require.Equal(t, c.want, got.String())
-			} else {
-				require.Zero(t, got)
-			}
-		})
+		if c.usage.Input == math.MaxInt && strconv.IntSize == 32 {
+			continue // each number of tokens has a price
+		}
+		got, ok := c.price.Cost(c.usage)
+		require.Equal(t, c.want != "", ok, name)
+		if ok {
+			require.Equal(t, c.want, got.String(), name)
+		} else {
+			require.Zero(t, got, name)
+		}
 	}
 }
 

@@ -253,20 +253,12 @@ func TestMaxToolCalls(t *testing.T) {
 		"tool 1:a 1", "tool 2:a" + refused, "tool 3:a" + refused, "assistant done",
 	}, sayAll(tr.end.History[2:]))
 
-	t.Run("counted on the history", func(t *testing.T) {
-		t.Parallel()
-		a := a
-		a.Model = says(done)
-		again := follow(t, a.Run(t.Context(), tr.end.History[:7]...))
-		require.Equal(t, []string{"tool 2:a" + refused, "tool 3:a" + refused, "assistant done"}, sayAll(again.end.History[7:]))
-	})
-	t.Run("a user message starts anew", func(t *testing.T) {
-		t.Parallel()
-		a := a
-		a.Model = says(three, done)
-		again := follow(t, a.Run(t.Context(), append(slices.Clip(tr.end.History), message.User("more"))...))
-		require.NotContains(t, strings.Join(sayAll(again.end.History[len(tr.end.History):]), "\n"), "not run")
-	})
+	a.Model = says(done)
+	again := follow(t, a.Run(t.Context(), tr.end.History[:7]...))
+	require.Equal(t, []string{"tool 2:a" + refused, "tool 3:a" + refused, "assistant done"}, sayAll(again.end.History[7:]), "counted on the history")
+	a.Model = says(three, done)
+	again = follow(t, a.Run(t.Context(), append(slices.Clip(tr.end.History), message.User("more"))...))
+	require.NotContains(t, strings.Join(sayAll(again.end.History[len(tr.end.History):]), "\n"), "not run", "a user message starts anew")
 }
 
 // TestSummaries shows what a run with summaries costs: the calls of the run and
