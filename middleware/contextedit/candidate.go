@@ -105,7 +105,7 @@ func (o *editor) survey(ctx context.Context, v *middleware.View) *survey {
 		newest, s.keepsThinking = shorten.NewestTurn(v.History()), v.KeepsThinking()
 	}
 	for i, m := range s.messages {
-		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
 		switch m.Role {
@@ -183,7 +183,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, by mid
 		known = make(map[string]int, len(parts))
 	}
 	for i, p := range parts {
-		if (i+1)%shorten.AskEvery == 0 && ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
 		r, ok := p.(message.ToolResult)

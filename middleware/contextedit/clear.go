@@ -57,14 +57,13 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 	likely, by := o.likely(v.Env().Archive != nil), v.Meter().Counter
 	text, args := by.Count(likely.placeholder), by.Count(likely.arguments)
 	chosen := c.results[:0]
-	var find, calls, results shorten.Finder
-	for i, r := range c.results {
-		if i%shorten.AskEvery == 0 && ctx.Err() != nil {
+	for _, r := range c.results {
+		if ctx.Err() != nil {
 			break
 		}
-		r.left = o.replacementOf(ctx, v, &r, &calls, &results)
+		r.left = o.replacementOf(ctx, v, &r)
 		longer := by.Count(r.left.placeholder) - text
-		parts := find.Among(v.At(r.at).Parts, r.callID)
+		parts := v.At(r.at).Parts
 		for i := range shorten.Pieces(parts, r.callID) {
 			if !shorten.Joins(parts, i) {
 				r.freed -= longer
@@ -85,16 +84,15 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 // replacementOf archives a result and the input of its call as the tool and the model
 // wrote them, before any edit. Recalled results are in the archive already, under the
 // handle in the call.
-func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate, calls, results *shorten.Finder) *replacement {
+func (o *editor) replacementOf(ctx context.Context, v *middleware.View, c *candidate) *replacement {
 	var left replacement
 	var call message.ToolCall
 	if c.call >= 0 {
-		call = shorten.Call(calls.Among(v.Original(c.call).Parts, c.callID), c.callID)
+		call = shorten.Call(v.Original(c.call).Parts, c.callID)
 	}
 	h := archived.Asked(call)
 	if !shorten.Archived(ctx, v.Env().Archive, h) {
-		parts := results.Among(v.Original(c.at).Parts, c.callID)
-		h, left.result = v.Archive(c.at, shorten.Result(parts, c.callID)...)
+		h, left.result = v.Archive(c.at, shorten.Result(v.Original(c.at).Parts, c.callID)...)
 	}
 	left.placeholder = store.Placeholder(o.Placeholder, h)
 	if c.input > 0 {

@@ -19,8 +19,7 @@ import (
 func markSuperseded(ctx context.Context, v *middleware.View, results []candidate) {
 	later := make(repeats, len(results))
 	whole := map[string]bool{} // call IDs of such results in the current round
-	watch := shorten.NewWatch(ctx)
-	for i := v.Len() - 1; i >= 0 && len(results) > 0 && !watch.Done(); i-- {
+	for i := v.Len() - 1; i >= 0 && len(results) > 0 && ctx.Err() == nil; i-- {
 		switch v.At(i).Role {
 		case message.RoleTool:
 			addWhole(whole, v, i)

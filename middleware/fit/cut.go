@@ -101,7 +101,7 @@ func (d *draft) cutFixed() {
 		}
 		limit := shorten.Level(sizes, allowed) // the largest ones are cut to the same size
 		for i, p := range pieces {
-			if sum > allowed && sizes[i] > limit && !d.watch.Done() {
+			if sum > allowed && sizes[i] > limit && d.ctx.Err() == nil {
 				cut(p.at, p.k, limit)
 				sum += size(p) - sizes[i]
 			}
@@ -165,7 +165,7 @@ func (d *draft) keepLimits() []payload.Excess {
 	for {
 		broken := payload.Broken(d.limits, d.now, d.toolLoad)
 		left := slices.DeleteFunc(slices.Clone(broken), func(e payload.Excess) bool { return kept[e.Limit] })
-		if len(left) == 0 || d.watch.Done() {
+		if len(left) == 0 || d.ctx.Err() != nil {
 			return broken
 		}
 		limit := left[len(left)-1].Limit // those of single parts are last

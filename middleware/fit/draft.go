@@ -23,7 +23,7 @@ type draft struct {
 	may           attempt // what may be done
 	recalled      recalls
 	keepsThinking func(i int) bool
-	watch         shorten.Watch
+	ctx           context.Context //nolint:containedctx // it lives for one call
 
 	now    []message.Message // as they would be
 	state  []state
@@ -53,7 +53,7 @@ const (
 func (f *fitter) draft(ctx context.Context, j *judgement, a attempt, recalled recalls, missing int) *draft {
 	v, n := j.view, j.view.Len()
 	d := &draft{
-		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: v.KeepsThinking(), watch: shorten.NewWatch(ctx),
+		judgement: j, opts: f.opts, may: a, recalled: recalled, keepsThinking: v.KeepsThinking(), ctx: ctx,
 		now: slices.Clone(v.Messages()), state: make([]state, n), free: make([]bool, n), sizes: make([]int, n),
 		contents: map[store.Handle][]store.Named{},
 	}
@@ -109,7 +109,7 @@ func (d *draft) tokensFor(e payload.Excess) int {
 func (d *draft) shrink() bool {
 	for _, step := range steps {
 		d.stopAt = d.aim(d.fixed())
-		if d.fits() || d.watch.Done() {
+		if d.fits() || d.ctx.Err() != nil {
 			break
 		}
 		step(d)
@@ -120,7 +120,7 @@ func (d *draft) shrink() bool {
 func (d *draft) fits() bool { return d.total <= d.most }
 
 // done reports whether a step ends.
-func (d *draft) done() bool { return d.total <= d.stopAt || d.watch.Done() }
+func (d *draft) done() bool { return d.total <= d.stopAt || d.ctx.Err() != nil }
 
 // fixed returns the size of what cannot be left out, with a note.
 func (d *draft) fixed() int {

@@ -142,7 +142,6 @@ func (o *editor) shorten(ctx context.Context, v *middleware.View) (*middleware.P
 type survey struct {
 	*editor
 
-	watch   shorten.Watch
 	ctx     context.Context //nolint:containedctx // it lives for one plan
 	view    *middleware.View
 	archive store.Store
@@ -195,11 +194,11 @@ func (o *editor) survey(ctx context.Context, v *middleware.View, editing bool) *
 	}
 	s := &survey{
 		editor: o, ctx: ctx, view: v, archive: v.Env().Archive, editing: editing,
-		from: from, first: from, end: o.endOfOld(v, from), call: -1, watch: shorten.NewWatch(ctx),
+		from: from, first: from, end: o.endOfOld(v, from), call: -1,
 	}
 	begin, first := from, s.end // of the round; of the first round with something to do
 	for i := from; i < s.end; i++ {
-		if s.watch.Done() {
+		if s.ctx.Err() != nil {
 			return s
 		}
 		m := v.At(i)

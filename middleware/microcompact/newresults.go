@@ -26,9 +26,8 @@ func (o *editor) planNew(ctx context.Context, v *middleware.View) (*middleware.P
 	var edits []middleware.Edit
 	var done Report
 	large, call := largeMessages(v, limit)
-	watch := shorten.NewWatch(ctx)
 	for _, i := range large {
-		if watch.Done() {
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if e, n := o.shortenNew(v, i, call, limit); n > 0 {

@@ -34,7 +34,7 @@ func (s *survey) shortenAnswer(i int, parts []message.Part) {
 	from, before := len(s.arena), s.done
 	unchanged := contains(given)
 	for _, p := range parts {
-		if !s.watch.Done() && unchanged(p) {
+		if s.ctx.Err() == nil && unchanged(p) {
 			p = s.shortenPart(i, p)
 		}
 		s.arena = append(s.arena, p)
@@ -107,7 +107,7 @@ func (s *survey) shortenResults(i int, parts []message.Part) {
 	s.arena = append(s.arena, parts...)
 	short := map[string]string{} // placeholders of results
 	for id := range shorten.CallIDs(parts) {
-		if s.watch.Done() {
+		if s.ctx.Err() != nil {
 			break
 		}
 		was := shorten.Result(given, id)

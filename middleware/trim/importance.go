@@ -15,14 +15,14 @@ import (
 // case or another ASCII word with letters and digits. Keys of JSON objects do not count.
 // Of a text of more than 32 KiB only the beginning and the end are read.
 func ByUse(v *middleware.View) func(u message.Unit) float64 {
-	return byUse(v, new(shorten.NewWatch(context.Background())))
+	return byUse(context.Background(), v)
 }
 
-func byUse(v *middleware.View, watch *shorten.Watch) func(u message.Unit) float64 {
+func byUse(ctx context.Context, v *middleware.View) func(u message.Unit) float64 {
 	var known *uses
 	return func(u message.Unit) float64 {
 		if known == nil {
-			known = usesIn(v, watch)
+			known = usesIn(ctx, v)
 		}
 		if known.after(v, u) {
 			return 1
@@ -37,10 +37,10 @@ type uses struct {
 	filter [1 << 12]bool  // by hash: false if no identifier has this hash
 }
 
-func usesIn(v *middleware.View, watch *shorten.Watch) *uses {
+func usesIn(ctx context.Context, v *middleware.View) *uses {
 	s := &uses{last: make(map[string]int, 512)}
 	for i, m := range v.Messages() {
-		if watch.Done() {
+		if ctx.Err() != nil {
 			break
 		}
 		if m.Role != message.RoleAssistant && m.Role != message.RoleUser {

@@ -40,9 +40,8 @@ func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *s
 	}
 	s.units = make([]unit, len(s.runs))
 	sizes := make([]int, v.Len())
-	watch := shorten.NewWatch(ctx)
 	for k, u := range s.runs {
-		if watch.Done() {
+		if ctx.Err() != nil {
 			return s
 		}
 		s.units[k] = s.unit(u, sizes[u.First:u.Last+1])
@@ -56,11 +55,11 @@ func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *s
 	s.target = s.tokens - need - s.added
 	scoreOf, known := t.Score, map[int]float64{}
 	if scoreOf == nil {
-		scoreOf = func(v *middleware.View) func(message.Unit) float64 { return byUse(v, &watch) }
+		scoreOf = func(v *middleware.View) func(message.Unit) float64 { return byUse(ctx, v) }
 	}
 	score, recalledLast := scoreOf(v), s.recalledLast()
 	s.score = func(i int) float64 { // computed once
-		if _, ok := known[i]; !ok && !watch.Done() {
+		if _, ok := known[i]; !ok && ctx.Err() == nil {
 			known[i] = score(s.runs[i])
 			if recalledLast && s.isRecall(i) {
 				known[i] = math.Inf(1)

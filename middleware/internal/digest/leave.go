@@ -28,16 +28,15 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 		now[e.At] = e.Parts
 	}
 	cleared := make([]Cleared, len(results))
-	var find, before shorten.Finder
 	for i, r := range results {
-		cleared[i] = clearedBy(v, r, &find, &before)
+		cleared[i] = clearedBy(v, r)
 	}
 	counter := v.Meter().Counter
 	kept, uncleared := keptBy(v, now)
 	lines := Lines(cleared, kept, Options{Tokens: most, Counter: counter, Results: uncleared})
 	added := make([]int, len(results))
 	for i, r := range results {
-		parts := find.Among(now[r.At], r.CallID)
+		parts := now[r.At]
 		for k, piece := range shorten.Pieces(parts, r.CallID) {
 			text := Placeholder(piece.Text, lines[i])
 			if more := counter.Count(text) - counter.Count(piece.Text); more < r.Frees {
@@ -52,13 +51,13 @@ func Leave(v *middleware.View, edits []middleware.Edit, results []Result, most i
 
 // clearedBy returns the text of a result that is cleared. If a middleware replaced it before, a fact must be in the text
 // that the model has seen and in what the tool returned.
-func clearedBy(v *middleware.View, r Result, find, before *shorten.Finder) Cleared {
-	c := Cleared{Text: textOf(find.Among(v.At(r.At).Parts, r.CallID), r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
+func clearedBy(v *middleware.View, r Result) Cleared {
+	c := Cleared{Text: textOf(v.At(r.At).Parts, r.CallID), Tokens: r.Frees - Most(v.Meter().Counter, 0)}
 	if c.Tokens == 0 {
 		c.Tokens = -1
 	}
 	if s := v.Span(r.At); s.Edit != nil && s.Edit.Kind == journal.Rewrite {
-		c.Of = textOf(before.Among(v.History()[s.First].Parts, r.CallID), r.CallID)
+		c.Of = textOf(v.History()[s.First].Parts, r.CallID)
 	}
 	return c
 }

@@ -71,50 +71,6 @@ func Result(parts []message.Part, callID string) []message.Part {
 	return found
 }
 
-// Finder narrows the search for results and calls in a message with many, so that to find each of them takes linear time. It is not
-// safe for concurrent use.
-type Finder struct {
-	parts []message.Part         // of the message that was searched last
-	at    map[string]message.Run // from the first part with an ID to the last one
-}
-
-// Among returns neighbouring parts of a message that have all pieces of the result, or the call, with an ID.
-func (f *Finder) Among(parts []message.Part, id string) []message.Part {
-	const few = 16
-	if len(parts) <= few {
-		return parts
-	}
-	if len(f.parts) != len(parts) || &f.parts[0] != &parts[0] {
-		f.parts = parts
-		f.at = make(map[string]message.Run, len(parts))
-		for i, p := range parts {
-			r, known := f.at[idOf(p)]
-			if !known {
-				r.First = i
-			}
-			r.Last = i
-			f.at[idOf(p)] = r
-		}
-	}
-	r, ok := f.at[id]
-	if !ok {
-		return nil
-	}
-	return parts[r.First : r.Last+1]
-}
-
-// idOf returns the call ID of a result or a call.
-func idOf(p message.Part) string {
-	switch p := p.(type) {
-	case message.ToolCall:
-		return p.ID
-	case message.ToolResult:
-		return p.CallID
-	case message.Text, message.Thinking, message.Media, message.Opaque:
-	}
-	return ""
-}
-
 // Failed reports whether one of the pieces of a result is an error.
 func Failed(parts []message.Part, callID string) bool {
 	for _, r := range Pieces(parts, callID) {

@@ -9,7 +9,6 @@
 package shorten
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -150,26 +149,3 @@ func AtMost(share float64, room int) int {
 
 // rounding is what floating point may add to a whole product, such as 0.55 of 100, or take from it.
 const rounding = 1e-12
-
-// AskEvery is after how many steps a loop over a history asks whether its context is done.
-const AskEvery = 64
-
-// Watch asks a context now and then whether it is done, so that a loop over a long
-// history can ask in each step. It is not safe for concurrent use.
-type Watch struct {
-	ctx   context.Context //nolint:containedctx // it lives for one loop
-	steps uint
-	done  bool
-}
-
-// NewWatch returns a watch of a context.
-func NewWatch(ctx context.Context) Watch { return Watch{ctx: ctx} }
-
-// Done reports whether the context was done when it was last asked: in the first step, and then after each [AskEvery] steps.
-func (w *Watch) Done() bool {
-	if w.steps%AskEvery == 0 {
-		w.done = w.done || w.ctx.Err() != nil
-	}
-	w.steps++
-	return w.done
-}
