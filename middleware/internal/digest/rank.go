@@ -28,18 +28,6 @@ type fact struct {
 // kind is the kind of a fact, mostly by its shape.
 type kind = lex.Shape
 
-const (
-	none   = lex.ShapeNone
-	number = lex.ShapeNumber
-	link   = lex.ShapeLink
-	path   = lex.ShapePath
-	id     = lex.ShapeID
-	symbol = lex.ShapeSymbol
-	code   = lex.ShapeCode
-	amount = lex.ShapeMoney
-	date   = lex.ShapeDate
-)
-
 // The kinds that are no shapes.
 const (
 	text   = lex.Shapes + iota // all of a value
@@ -51,7 +39,8 @@ const (
 // worths is how likely a fact of a kind is needed later, relative to 100. They are round numbers: twice or half of one of
 // them hardly changes what is kept of recorded conversations.
 var worths = [kinds]int{
-	number: 10, link: 150, path: 300, id: 300, symbol: 60, code: 20, amount: 300, date: 300, text: 15, fault: 1000, failed: 100_000,
+	lex.ShapeNumber: 10, lex.ShapeLink: 150, lex.ShapePath: 300, lex.ShapeID: 300, lex.ShapeSymbol: 60, lex.ShapeCode: 20,
+	lex.ShapeMoney: 300, lex.ShapeDate: 300, text: 15, fault: 1000, failed: 100_000,
 }
 
 //go:embed words.txt
@@ -79,9 +68,9 @@ func worthOf(w string, k kind, keyed int) int {
 	const long = 6 // digits
 	own := worths[k]
 	switch {
-	case k == symbol, k == text:
+	case k == lex.ShapeSymbol, k == text:
 		keyed /= 2
-	case k == number && len(w) >= long && !strings.ContainsAny(w, ".:"):
+	case k == lex.ShapeNumber && len(w) >= long && !strings.ContainsAny(w, ".:"):
 		own *= 5
 	}
 	return max(own, keyed)
@@ -90,7 +79,8 @@ func worthOf(w string, k kind, keyed int) int {
 // needsKey reports whether a fact has little meaning without a key.
 func needsKey(w string, k kind) bool {
 	const short = 3 // letters: credit_card_7815826 has its kind in front
-	return k == number || k >= code && k <= text || k == id && len(w)-len(strings.TrimLeft(w, "abcdefghijklmnopqrstuvwxyz")) < short
+	letters := len(w) - len(strings.TrimLeft(w, "abcdefghijklmnopqrstuvwxyz"))
+	return k == lex.ShapeNumber || k >= lex.ShapeCode && k <= text || k == lex.ShapeID && letters < short
 }
 
 // pool holds the facts of several texts.
@@ -125,7 +115,7 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 		scan(legible(c.Of), func(w string, _ kind, _ string, _ int) { of[w] = true })
 	}
 	take := func(w string, k kind, key string, keyed int) {
-		if k == none || c.Of != "" && !of[w] {
+		if k == lex.ShapeNone || c.Of != "" && !of[w] {
 			return
 		}
 		m := p.marks[w]
@@ -136,10 +126,10 @@ func (p *pool) factsOf(c Cleared, i int) (facts []fact) {
 			return
 		}
 		m.at = i
-		if k == id && key != "" {
+		if k == lex.ShapeID && key != "" {
 			isID[key] = true
-		} else if k == code && isID[key] {
-			k = id
+		} else if k == lex.ShapeCode && isID[key] {
+			k = lex.ShapeID
 		}
 		if !needsKey(w, k) {
 			key = ""

@@ -72,7 +72,7 @@ func (s *scanner) line(from int) {
 	if from < s.end && strings.IndexByte("d-+@", s.text[from]) >= 0 {
 		from += len(inDiff.FindString(s.text[from:s.end]))
 	}
-	from = lex.Skip(s.text[:s.end], from, " \t-*#>")
+	from = s.end - len(strings.TrimLeft(s.text[from:s.end], " \t-*#>"))
 	s.list = s.list && !lex.InName(s.text[:s.end], from)
 	if !s.list {
 		s.key = ""
@@ -145,13 +145,14 @@ func (s *scanner) word(i, to int) (next int) {
 	}
 	s.takeFault(end)
 	k := lex.ShapeOf(w)
-	if colon := strings.IndexByte(w, ':'); colon > 0 && (k == path || k == symbol) && strings.Trim(w[colon:], ":"+digits) == "" { // b.go:12
-		if of := lex.ShapeOf(w[:colon]); of == path || of == symbol {
-			w, k = w[:colon], of
+	isFile := k == lex.ShapePath || k == lex.ShapeSymbol
+	if file, rest, _ := strings.Cut(w, ":"); isFile && file != "" && strings.Trim(rest, ":"+digits) == "" { // b.go:12
+		if of := lex.ShapeOf(file); of == lex.ShapePath || of == lex.ShapeSymbol {
+			w, k = file, of
 		}
 	}
-	if k != number && end+1 < to && line[end] == '=' && line[end+1] > ' ' && line[end+1] != '=' { // name=value
-		if !lex.IsFlag(line[end+1 : lex.RunEnd(line, end+1)]) {
+	if k != lex.ShapeNumber && end+1 < to && line[end] == '=' && line[end+1] > ' ' && line[end+1] != '=' { // name=value
+		if first, last, _ := lex.NameAt(line, end+1); !lex.IsFlag(line[first:last]) {
 			s.take(w, k)
 		}
 		s.key, s.fresh = w, true
@@ -194,12 +195,12 @@ func (s *scanner) quoted(i, to int) (next int) {
 		s.fresh = false
 		return from + max(n, 0)
 	}
-	w, after := s.text[from:from+n], lex.Skip(s.text[:to], from+n+1, " ")
+	w, after := s.text[from:from+n], to-len(strings.TrimLeft(s.text[from+n+1:to], " "))
 	switch {
 	case after < to && s.text[after] == ':':
 		s.fresh = false
 		if strings.ContainsFunc(w, func(r rune) bool { return r < 'A' && r != ' ' }) { // not only letters and underscores
-			if k := kindOf(w); k != symbol && k != code && k != text {
+			if k := kindOf(w); k != lex.ShapeSymbol && k != lex.ShapeCode && k != text {
 				s.take(w, k) // {"1656367028": {…}}
 			}
 		}
@@ -233,25 +234,25 @@ var phone = regexp.MustCompile(`^\+\d(?:[ ()-]{0,2}\d){6,}`)
 // phrase returns the length of the amount, date or phone number of several words that begins a text, or 0. The first word has a length.
 func phrase(text string, word int) (n int, k kind) {
 	if word > 0 && text[0] == '+' {
-		return len(phone.FindString(text)), id
+		return len(phone.FindString(text)), lex.ShapeID
 	}
 	n, isDate := lex.MoneyOrDate(text, word)
 	if isDate {
-		return n, date
+		return n, lex.ShapeDate
 	}
-	return n, amount
+	return n, lex.ShapeMoney
 }
 
 // take takes a fact, unless it has no meaning of its own. It has the current key if it is a value of it.
 func (s *scanner) take(w string, k kind) {
 	const longest = 32 // bytes of a key
 	key, keyed := "", 0
-	if k != none && s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
+	if k != lex.ShapeNone && s.fresh && s.key != "" && len(s.key) <= longest && isPrintable(s.key) {
 		key = s.key
 		keyed = int(cmp.Or(keys[lastWord(key)], ids[lastWord(key)]))
 	}
 	s.fresh = false
-	isBare := k == number && keyed == 0
+	isBare := k == lex.ShapeNumber && keyed == 0
 	if isBare {
 		s.numbers++
 	}
@@ -259,10 +260,10 @@ func (s *scanner) take(w string, k kind) {
 	if isShort || len(w) > longestFact || k == text && keyed == 0 || isBare && s.numbers > mostNumbers {
 		return
 	}
-	if k < amount || isPrintable(w) {
+	if k < lex.ShapeMoney || isPrintable(w) {
 		s.found(w, k, key, keyed)
 	}
-	if (k == path || k == link) && strings.Count(w, "-") >= 4 {
+	if (k == lex.ShapePath || k == lex.ShapeLink) && strings.Count(w, "-") >= 4 {
 		if id := uuid.FindString(w); id != "" { // it fits where all of the path does not
 			s.found(id, lex.ShapeID, "", 0)
 		}

@@ -4,6 +4,7 @@ import (
 	_ "embed" // for words.txt
 	"iter"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -70,6 +71,11 @@ func (l *List) Has(word string) bool {
 
 // Of returns what a word means, or "" if it is not in the list.
 func (l *List) Of(word string) string { return l.means[word] }
+
+// Begins reports whether a text begins with a word of the list, as a whole word.
+func (l *List) Begins(text string) bool {
+	return slices.ContainsFunc(l.Words, func(w string) bool { return strings.HasPrefix(text, w) && !SplitsWord(text, len(w)) })
+}
 
 // Numbers returns what the words mean, as numbers. It panics if a word means none.
 func (l *List) Numbers() map[string]float64 {

@@ -348,18 +348,6 @@ func wideAt(text string) (c Class, size int) {
 	return classOf(r), size
 }
 
-// RunEnd returns the end of the letters, digits and underscores at a position of a text.
-func RunEnd(text string, i int) int {
-	for i < len(text) {
-		c, size := ClassAt(text, i)
-		if !c.InWord() && text[i] != '_' {
-			break
-		}
-		i += size
-	}
-	return i
-}
-
 // InName reports whether a text has a letter, digit or underscore of ASCII at a position.
 func InName(text string, i int) bool {
 	return i >= 0 && i < len(text) && (isDigit(text[i]) || text[i] < utf8.RuneSelf && isLetter(rune(text[i])))
@@ -372,12 +360,4 @@ func SplitsWord(text string, i int) bool {
 	}
 	after, _ := ClassAt(text, i)
 	return after.InWord() && (InName(text, i-1) || text[i-1] >= utf8.RuneSelf)
-}
-
-// Skip returns the first position from i on that has none of some characters of ASCII.
-func Skip(text string, i int, characters string) int {
-	for i < len(text) && strings.IndexByte(characters, text[i]) >= 0 {
-		i++
-	}
-	return i
 }
