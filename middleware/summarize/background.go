@@ -72,7 +72,12 @@ func (e *editor) advise(ctx context.Context, v *middleware.View) (*middleware.Pl
 func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 	e.advising.Lock()
 	defer e.advising.Unlock()
-	now := &advice{length: len(v.History()), fold: newestFold(v)}
+	now := &advice{length: len(v.History())}
+	for i := range v.Len() {
+		if r := ownFold(v, i); r != nil {
+			now.fold = r.ID
+		}
+	}
 	if before := e.adviceOf(v); before != nil {
 		if before.fold == now.fold && before.length <= now.length || !before.ended.Load() {
 			return nil
@@ -81,16 +86,6 @@ func (e *editor) remind(ctx context.Context, v *middleware.View) *advice {
 	}
 	v.Store(adviceKey{e}, now)
 	return now
-}
-
-// newestFold returns the ID of the newest fold of this middleware, or the zero one.
-func newestFold(v *middleware.View) (id message.ID) {
-	for i := range v.Len() {
-		if r := ownFold(v, i); r != nil {
-			id = r.ID
-		}
-	}
-	return id
 }
 
 // prepare starts the summary of what would be folded now. If it returns false, nothing is prepared.
@@ -133,11 +128,12 @@ func (e *editor) preparedOf(o *origins, all []piece) *task {
 	if len(pieces) == 0 {
 		return nil
 	}
-	m := e.gather(o, block{pieces: pieces})
-	if m.key != a.job.key || !m.fits(a.result) { // its last line has the handle of what was folded then
+	t := e.gather(o, block{pieces: pieces})
+	if t.key != a.job.key || !t.fits(a.result) { // its last line has the handle of what was folded then
 		return nil
 	}
-	return &task{material: *m, estimate: m.size(a.result), ready: a.result}
+	t.estimate, t.ready = t.size(a.result), a.result
+	return t
 }
 
 // planPrepared returns the plan that uses a prepared summary as it is, or nil if the trigger would still be met.
@@ -167,19 +163,10 @@ func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *task) 
 // key identifies a summary by the messages that it covers, and so by all before them.
 type key struct {
 	scope  string
-	last   message.ID // of the newest message
-	covers string
+	last   message.ID   // of the newest message
+	covers string       // positions, without the leading system messages, whose number may change
 	handle store.Handle // in the archive
 	asked  Decision     // of Options.Before
-}
-
-func keyOf(v *middleware.View, ids []message.ID, covers []covered, handle store.Handle) key {
-	lead := message.Leading(v.History()) // the number of leading system messages may change
-	at := make([]int, len(covers))
-	for i, c := range covers {
-		at[i] = c.at - lead
-	}
-	return key{scope: v.Env().Scope, last: ids[covers[len(covers)-1].at], covers: fmt.Sprint(at), handle: handle}
 }
 
 // cache holds up to 64 summaries, and makes equal concurrent ones once. It serves

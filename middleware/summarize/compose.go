@@ -8,7 +8,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/facts"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
@@ -37,25 +36,23 @@ type Fold struct {
 // compose returns the message of a summary: the header, what the user said, words, facts, and the tally line with the handle of the
 // archive, in one text. Header of the options replaces the given one. In a system message all but the tally line is in a frame,
 // since models do what a system message contains.
-func (m *material) compose(header string, s text.Sections, counts text.Tally) message.Message {
-	headings := m.language.Headings()
+func (t *task) compose(header string, s text.Sections, counts text.Tally) message.Message {
+	headings := t.language.Headings()
 	s.Words = text.Defused(s.Words)
-	lines := []string{cmp.Or(m.Header, header)}
+	lines := []string{cmp.Or(t.Header, header), s.Quotes, headings.Words, s.Words, s.Facts}
 	switch {
-	case m.Layout == inTopics:
-		lines = append(lines, s.Words, s.Quotes, s.Facts)
-	case s.Words != "" && s.Quotes != "":
-		lines = append(lines, s.Quotes, headings.Words, s.Words, s.Facts)
-	default:
-		lines = append(lines, s.Quotes, s.Words, s.Facts)
+	case t.Layout == inTopics:
+		lines = []string{lines[0], s.Words, s.Quotes, s.Facts}
+	case s.Words == "" || s.Quotes == "":
+		lines[2] = "" // one of them needs no heading
 	}
-	if m.Role == message.RoleSystem {
+	if t.Role == message.RoleSystem {
 		lines[0] = headings.Frame + " " + lines[0]
 		lines = append(lines, headings.End)
 	}
-	lines = append(lines, store.Placeholder(counts.Line(m.language), m.key.handle))
+	lines = append(lines, store.Placeholder(counts.Line(t.language), t.key.handle))
 	lines = slices.DeleteFunc(lines, func(l string) bool { return l == "" })
-	return message.Message{Role: m.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
+	return message.Message{Role: t.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
 }
 
 // framed returns the messages of a custom strategy. A system message becomes part of the
@@ -74,48 +71,48 @@ func framed(msgs []message.Message, l text.Language) []message.Message {
 			}
 			parts = append(parts, p)
 		}
-		parts = append(parts, message.Text{Text: headings.End})
-		out[i].Parts = parts
+		out[i].Parts = append(parts, message.Text{Text: headings.End})
 	}
 	return out
 }
 
 // sectionsOf returns the user's words, and the facts, of at most the given number of tokens. If the context is done, they are not complete.
-func (m *material) sectionsOf(ctx context.Context, room int) (s text.Sections) {
+func (t *task) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 	if room <= 0 {
 		return s
 	}
-	v := m.fold.View
+	v := t.fold.View
 	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: v.Env().Asking, Planned: keepsPlan(v)}
-	watch := shorten.NewWatch(ctx)
-	for i, c := range m.covers {
-		if watch.Done() {
+	for i, c := range t.covers {
+		if ctx.Err() != nil {
 			return s
 		}
-		if c.summary != nil {
-			if m.quoteTokens() > 0 {
-				said.Resume(c.summary.Quotes)
-			}
-			said.Correct(c.corrections...)
-			found.Resume(c.summary.Facts)
-			continue
-		}
-		msg := &m.fold.Originals[i]
-		for _, p := range msg.Parts {
-			if t, ok := p.(message.Text); ok && msg.Role == message.RoleUser && m.quoteTokens() > 0 {
-				said.Add(t.Text)
+		msg := &t.fold.Originals[i]
+		switch {
+		case t.QuoteTokens < 0:
+		case c.summary != nil:
+			said.Resume(c.summary.Quotes)
+		case msg.Role == message.RoleUser:
+			for _, p := range msg.Parts {
+				if words, ok := p.(message.Text); ok {
+					said.Add(words.Text)
+				}
 			}
 		}
 		said.Correct(c.corrections...)
-		found.Add(m.fold.Originals[i : i+1])
+		if c.summary != nil {
+			found.Resume(c.summary.Facts)
+		} else {
+			found.Add(t.fold.Originals[i : i+1])
+		}
 	}
 	counter, quoted := v.Meter().Counter, room
 	if found.Shows() {
-		quoted -= min(m.FactTokens, room/4) // words about an image need the line that says which
+		quoted -= min(t.FactTokens, room/4) // words about an image need the line that says which
 	}
-	s.Quotes = said.Text(quotes.Options{Tokens: min(m.quoteRoom(), quoted), Counter: counter, Language: m.language})
-	room = min(m.FactTokens, room-counter.Count(s.Quotes))
-	s.Facts = found.Text(facts.Options{Tokens: room, Counter: counter, Language: m.language})
+	s.Quotes = said.Text(text.Options{Tokens: min(t.quoteRoom(), quoted), Counter: counter, Language: t.language})
+	room = min(t.FactTokens, room-counter.Count(s.Quotes))
+	s.Facts = found.Text(text.Options{Tokens: room, Counter: counter, Language: t.language})
 	return s
 }
 
@@ -129,23 +126,17 @@ func keepsPlan(v *middleware.View) bool {
 	return false
 }
 
-// quoteTokens returns the most tokens of what the user said.
-func (m *material) quoteTokens() int { return max(0, cmp.Or(m.QuoteTokens, m.usualRoom())) }
-
 // quoteRoom returns the most tokens of what the user said and of corrections by a person, which stay if nothing else does.
-func (m *material) quoteRoom() int {
-	if m.QuoteTokens < 0 && len(m.fold.Corrections) > 0 {
-		return m.usualRoom()
-	}
-	return m.quoteTokens()
-}
-
-func (m *material) usualRoom() int {
+func (t *task) quoteRoom() int {
 	const least, percent, tenth = 3000, 3, 10
-	if b, known := m.fold.View.Budget(); known {
-		return min(max(least, b.Window*percent/100), b.Window/tenth)
+	usual := least
+	if b, known := t.fold.View.Budget(); known {
+		usual = min(max(least, b.Window*percent/100), b.Window/tenth)
 	}
-	return least
+	if t.QuoteTokens < 0 && len(t.fold.Corrections) > 0 {
+		return usual
+	}
+	return max(0, cmp.Or(t.QuoteTokens, usual))
 }
 
 // markers returns all headings, which only the program writes.
@@ -156,21 +147,9 @@ func (e *editor) markers() []string {
 	return slices.Concat([]string{e.Header}, text.Marks)
 }
 
-// written is what a summary of this package has.
-type written struct {
-	text.Sections
-
-	tally text.Tally
-}
-
-// begins reports whether a text begins as a summary does.
-func (e *editor) begins(said string) bool {
-	return text.IsRecord(said) || e.Header != "" && strings.HasPrefix(said, e.Header)
-}
-
 // read returns what an earlier fold has written: that of a piece, or that of a message of the history, if the caller passes a view as the
 // history. It returns nil for any other piece, for the messages of a custom strategy, and for a summary that the caller has changed.
-func (e *editor) read(p piece, v *middleware.View) *written {
+func (e *editor) read(p piece, v *middleware.View) *text.Sections {
 	msgs := v.Messages()[p.First : p.Last+1]
 	if p.isSummary() {
 		msgs = p.earlier.Messages
@@ -179,13 +158,13 @@ func (e *editor) read(p piece, v *middleware.View) *written {
 		return nil
 	}
 	said := msgs[0].Text()
-	if !p.isSummary() && (msgs[0].Role != e.Role || !e.begins(said)) {
+	begins := text.IsRecord(said) || e.Header != "" && strings.HasPrefix(said, e.Header)
+	if !p.isSummary() && (msgs[0].Role != e.Role || !begins) {
 		return nil
 	}
-	sections, last := text.SectionsOf(strings.TrimPrefix(said, e.Header))
-	w := &written{sections, text.TallyOf(last)}
-	if w.tally[0] == 0 {
+	s := text.SectionsOf(strings.TrimPrefix(said, e.Header))
+	if s.Tally[0] == 0 {
 		return nil
 	}
-	return w
+	return &s
 }

@@ -19,7 +19,8 @@ const (
 // flushes are the messages for which Options.Flush was called, so that it is called once
 // for each, and the folds of dry runs for which it is called if they are committed.
 type flushes struct {
-	mu        sync.Mutex
+	sync.Mutex
+
 	new, old  map[place]bool // old are those before the newest maxFlushed
 	postponed map[place][]placed
 }
@@ -39,8 +40,8 @@ type placed struct {
 
 // claim claims the messages of a fold that are not claimed yet, and returns them.
 func (f *flushes) claim(all []placed) (mine []placed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Lock()
+	defer f.Unlock()
 	for _, p := range all {
 		if f.new[p.place] || f.old[p.place] {
 			continue
@@ -55,34 +56,16 @@ func (f *flushes) claim(all []placed) (mine []placed) {
 }
 
 func (f *flushes) release(all []placed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.Lock()
+	defer f.Unlock()
 	for _, p := range all {
 		delete(f.new, p.place)
 		delete(f.old, p.place)
 	}
 }
 
-// postpone remembers the fold of a dry run by its newest message; with maxPending of them, it forgets those before.
-func (f *flushes) postpone(last place, all []placed) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.postponed) >= maxPending || f.postponed == nil {
-		f.postponed = map[place][]placed{}
-	}
-	f.postponed[last] = all
-}
-
-// takePostponed removes and returns the fold of a dry run by its newest message, or nil.
-func (f *flushes) takePostponed(last place) []placed {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	all := f.postponed[last]
-	delete(f.postponed, last)
-	return all
-}
-
-// flush flushes the messages that are folded now and were not before. A dry run only remembers them.
+// flush flushes the messages that are folded now and were not before. A dry run only remembers them, by the newest; with
+// maxPending of these folds, it forgets those before.
 func (t *task) flush(ctx context.Context) {
 	if t.Flush == nil {
 		return
@@ -92,11 +75,17 @@ func (t *task) flush(ctx context.Context) {
 	for _, c := range t.newlyCovered() {
 		all = append(all, placed{place{t.key.scope, t.ids[c.at]}, v.History()[c.at]})
 	}
-	if v.Request().Dry() {
-		t.flushes.postpone(place{t.key.scope, t.key.last}, all)
+	f := t.flushes
+	if !v.Request().Dry() {
+		t.flushNow(ctx, v, all)
 		return
 	}
-	t.flushNow(ctx, v, all)
+	f.Lock()
+	defer f.Unlock()
+	if len(f.postponed) >= maxPending || f.postponed == nil {
+		f.postponed = map[place][]placed{}
+	}
+	f.postponed[place{t.key.scope, t.key.last}] = all
 }
 
 // flushNow flushes the messages of a fold that are not flushed yet.
@@ -123,7 +112,12 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed)
 func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i := range v.Len() {
 		if r := ownFold(v, i); r != nil && !v.Request().Dry() {
-			e.flushNow(ctx, v, e.flushes.takePostponed(place{v.Env().Scope, r.ID}))
+			last := place{v.Env().Scope, r.ID}
+			e.flushes.Lock()
+			all := e.flushes.postponed[last]
+			delete(e.flushes.postponed, last)
+			e.flushes.Unlock()
+			e.flushNow(ctx, v, all)
 		}
 	}
 	return nil, nil

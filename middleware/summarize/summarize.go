@@ -1,6 +1,7 @@
 package summarize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,15 +46,15 @@ func New(w Writer, opts Options) middleware.Middleware {
 //
 //   - Choose: [editor.pieces] returns what may be folded of a view, in whole units, and [Strategy.divide] divides it into
 //     blocks, of which each becomes one summary.
-//   - Gather: [editor.gather] returns the [material] of a block: which messages of the history it covers, what becomes of each
+//   - Gather: [editor.gather] returns the [task] of a block: which messages of the history it covers, what becomes of each
 //     of them, and the words of earlier summaries.
-//   - Limit: [material.task] adds the user's words and the facts, which code writes, and how long the other words may be.
+//   - Limit: [task.limit] adds the user's words and the facts, which code writes, and how long the other words may be.
 //   - Propose: [editor.tasks] keeps the tasks that make the view shorter, and [editor.planOf] returns a plan with an edit for
 //     each. The core asks for its messages if it accepts the plan.
 //   - Write: [job.make] makes them, once for equal calls, by [job.write]. The caller's strategy makes a summary alone.
 //     Otherwise the words are those that [job.ask] gets from the [Writer],
 //     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.
-//     [material.compose] puts the header, the user's words, the words, the facts and the last line into one message.
+//     [task.compose] puts the header, the user's words, the words, the facts and the last line into one message.
 //
 // A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared].
 type editor struct {
@@ -91,11 +92,9 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return nil, ctx.Err()
 	case err != nil:
 		return nil, err
-	case len(tasks) == 0 && vetoes != "":
-		return &middleware.Plan{Why: "nothing is folded: " + vetoes}, nil
 	case len(tasks) == 0:
-		return &middleware.Plan{Why: fmt.Sprintf("nothing is folded: a summary of what may be folded, %s, would hardly be shorter",
-			count(len(all), "unit"))}, nil
+		why := cmp.Or(vetoes, "a summary of what may be folded, "+count(len(all), "unit")+", would hardly be shorter")
+		return &middleware.Plan{Why: "nothing is folded: " + why}, nil
 	}
 	plan := e.planOf(tasks)
 	if vetoes != "" {
@@ -111,7 +110,8 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block) []*task 
 		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
 			continue
 		}
-		t := e.gather(o, b).task(ctx)
+		t := e.gather(o, b)
+		t.limit(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}

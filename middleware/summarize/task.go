@@ -2,6 +2,7 @@ package summarize
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/laconic-go/laconic/message"
@@ -15,9 +16,9 @@ import (
 
 // covered is a message of the history that a summary covers.
 type covered struct {
-	at      int      // its position
-	fate    fate     // what becomes of it
-	summary *written // what it says, if it is an earlier summary itself, since the caller passes a view as the history
+	at      int            // its position
+	fate    fate           // what becomes of it
+	summary *text.Sections // what it says, if it is an earlier summary itself, since the caller passes a view as the history
 
 	corrections []string // what a person wrote into an edit of messages up to this one
 }
@@ -31,11 +32,11 @@ const (
 	known               // the words update those of an earlier summary, which covers it
 )
 
-// material is what the summary of a block is made of.
-type material struct {
+// task is a summary of a block that is to be made: of what, and how long it may become.
+type task struct {
 	*editor
 
-	fold     Fold // what a writer is given, without Tokens
+	fold     Fold // what a writer is given; [task.limit] adds Tokens
 	language text.Language
 	block    block
 	ids      []message.ID // of the history
@@ -45,13 +46,17 @@ type material struct {
 	earlier  int          // tokens of the user's words and the facts in earlier summaries
 	key      key
 	archive  []store.Named // what is put into the archive, under the handle of the key
+
+	byCode   text.Sections // the user's words and the facts
+	estimate int           // tokens of the summary
+	ready    *product      // the summary, if it was prepared; otherwise nil
 }
 
-// gather returns the material of a block.
-func (e *editor) gather(o *origins, b block) *material {
+// gather returns the task of a block, without limits.
+func (e *editor) gather(o *origins, b block) *task {
 	v, h := o.view, o.view.History()
-	m := &material{editor: e, block: b, ids: o.ids, fold: Fold{View: v}, language: text.Language(e.Language)}
-	f := &m.fold
+	t := &task{editor: e, block: b, ids: o.ids, fold: Fold{View: v}, language: text.Language(e.Language)}
+	f := &t.fold
 	f.First, f.Question = requests(h)
 	all := make([]covered, len(h)) // what no piece has is dropped
 	for i, p := range b.pieces {
@@ -63,8 +68,8 @@ func (e *editor) gather(o *origins, b block) *material {
 			c.fate = dropped
 		}
 		if earlier != nil {
-			f.Dropped += earlier.tally[3]
-			m.earlier += m.count(earlier.Quotes + earlier.Facts)
+			f.Dropped += earlier.Tally[3]
+			t.earlier += t.count(earlier.Quotes + earlier.Facts)
 			if len(at) == 1 && h[at[0]].Equal(v.At(p.First)) {
 				c.fate, c.summary = known, earlier
 			}
@@ -83,35 +88,36 @@ func (e *editor) gather(o *origins, b block) *material {
 			all[at[len(at)-1]].corrections = lines
 			f.Corrections = append(f.Corrections, lines...)
 		}
-		m.before += p.tokens
+		t.before += p.tokens
 	}
 	at := o.covered(b.pieces)
-	m.covers, f.Originals = make([]covered, len(at)), make([]message.Message, len(at))
+	places := make([]int, len(at))
+	t.covers, f.Originals = make([]covered, len(at)), make([]message.Message, len(at))
 	for i, k := range at {
 		c := all[k]
-		c.at = k
-		m.covers[i], f.Originals[i] = c, h[k]
+		c.at, places[i] = k, k-o.lead
+		t.covers[i], f.Originals[i] = c, h[k]
 		switch {
 		case c.summary != nil:
-			m.counts = m.counts.Plus(c.summary.tally)
+			t.counts = t.counts.Plus(c.summary.Tally)
 			continue
 		case c.fate == dropped:
 			f.Dropped++
 		}
-		m.counts = m.counts.With(h[k].Role)
+		t.counts = t.counts.With(h[k].Role)
 	}
-	m.counts[3] = f.Dropped
-	if m.language == "" {
-		m.language = text.LanguageOf(h)
+	t.counts[3] = f.Dropped
+	if t.language == "" {
+		t.language = text.LanguageOf(h)
 	}
-	f.Language = string(m.language)
-	handle, archive := v.ArchiveRuns(neighbours(b.pieces))
-	m.key, m.archive = keyOf(v, o.ids, m.covers, handle), archive
-	return m
+	f.Language = string(t.language)
+	t.key = key{scope: v.Env().Scope, last: o.ids[at[len(at)-1]], covers: fmt.Sprint(places)}
+	t.key.handle, t.archive = v.ArchiveRuns(neighbours(b.pieces))
+	return t
 }
 
 // corrections returns what a person wrote into the edits that made the messages of a piece, and into summaries before.
-func corrections(v *middleware.View, p piece, earlier *written) (lines []string) {
+func corrections(v *middleware.View, p piece, earlier *text.Sections) (lines []string) {
 	if earlier != nil {
 		lines = quotes.Corrections(earlier.Quotes)
 	}
@@ -139,9 +145,9 @@ func requests(h []message.Message) (first, newest string) {
 }
 
 // newlyCovered returns the messages that no earlier summary covers: fresh and dropped ones.
-func (m *material) newlyCovered() []covered {
-	out := make([]covered, 0, len(m.covers))
-	for _, c := range m.covers {
+func (t *task) newlyCovered() []covered {
+	out := make([]covered, 0, len(t.covers))
+	for _, c := range t.covers {
 		if c.fate != known {
 			out = append(out, c)
 		}
@@ -150,65 +156,52 @@ func (m *material) newlyCovered() []covered {
 }
 
 // originals returns what rules read: all messages but those that are dropped.
-func (m *material) originals() (out []message.Message) {
-	for i, c := range m.covers {
+func (t *task) originals() (out []message.Message) {
+	for i, c := range t.covers {
 		switch {
 		case c.summary != nil:
 			out = append(out, message.Assistant(message.Text{Text: c.summary.Words}))
 		case c.fate != dropped:
-			out = append(out, m.fold.Originals[i])
+			out = append(out, t.fold.Originals[i])
 		}
 	}
 	return out
 }
 
-func (m *material) count(s string) int { return m.fold.View.Meter().Part(message.Text{Text: s}) }
+func (t *task) count(s string) int { return t.fold.View.Meter().Part(message.Text{Text: s}) }
 
-// task is a summary that is to be made: its material, and how long it may become.
-type task struct {
-	material
-
-	room     int           // tokens of the user's words and the facts, at most
-	byCode   text.Sections // the user's words and the facts
-	estimate int           // tokens of the summary
-	ready    *product      // the summary, if it was prepared; otherwise nil
-}
-
-// task returns the task of a material. The words get at most SummaryTokens, at most half of the messages that they are about, and no more
-// than what makes the summary a quarter shorter than what it replaces; but the words of earlier summaries keep their length. If little is
-// replaced, the user's words and the facts get their room first. If the context is done, the task is not complete.
-func (m *material) task(ctx context.Context) *task {
+// limit writes what code writes, and limits the words. These get at most SummaryTokens, at most half of the messages that they are about,
+// and no more than what makes the summary a quarter shorter than what it replaces; but the words of earlier summaries keep their length.
+// If little is replaced, the user's words and the facts get their room first. If the context is done, the task is not complete.
+func (t *task) limit(ctx context.Context) {
 	const half, quarter = 2, 4
-	t := &task{material: *m}
 	f := &t.fold
 	earlier, newTokens := 0, 0
 	for _, w := range f.Earlier {
-		earlier += m.count(w)
+		earlier += t.count(w)
 	}
-	watch := shorten.NewWatch(ctx)
 	for _, msg := range f.Messages {
-		if watch.Done() {
-			return t
+		if ctx.Err() != nil {
+			return
 		}
 		newTokens += f.View.Meter().Message(msg)
 	}
 	for _, line := range f.Corrections {
-		m.earlier += m.count(quotes.Correction + line)
+		t.earlier += t.count(quotes.Correction + line)
 	}
-	t.room = m.quoteRoom() + m.FactTokens
-	if m.before/quarter < t.room {
-		t.room = min(t.room, max(m.before/half, m.earlier+newTokens/half))
+	room := t.quoteRoom() + t.FactTokens // of the user's words and the facts
+	if t.before/quarter < room {
+		room = min(room, max(t.before/half, t.earlier+newTokens/half))
 	}
-	if m.Strategy.Custom == nil {
-		t.byCode = m.sectionsOf(ctx, t.room)
+	if t.Strategy.Custom == nil {
+		t.byCode = t.sectionsOf(ctx, room)
 	}
 	shortest := t.byCode
 	shortest.Words = "…"
-	frame := f.View.Meter().Message(m.compose(m.language.Headings().Model, shortest, m.counts))
-	words := min(newTokens/half, m.before-m.before/quarter-frame)
-	f.Tokens = min(m.SummaryTokens, max(earlier, words))
+	frame := f.View.Meter().Message(t.compose(t.language.Headings().Model, shortest, t.counts))
+	words := min(newTokens/half, t.before-t.before/quarter-frame)
+	f.Tokens = min(t.SummaryTokens, max(earlier, words))
 	t.estimate = frame + f.Tokens
-	return t
 }
 
 // worthwhile reports whether there is room for words, if some are to be written, and the summary is shorter than what it replaces.

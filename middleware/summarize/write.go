@@ -28,22 +28,20 @@ type job struct {
 
 // product is a summary. It does not change once [job.make] has returned it.
 type product struct {
-	text.Sections // none by a custom strategy
-
 	messages []message.Message
 	how      string // in the event
 	refused  error  // why the text of the writer is not used, or nil
 	log      *eventLog
 }
 
-func (m *material) size(p *product) (n int) {
+func (t *task) size(p *product) (n int) {
 	for _, msg := range p.messages {
-		n += m.fold.View.Meter().Message(msg)
+		n += t.fold.View.Meter().Message(msg)
 	}
 	return n
 }
 
-func (m *material) fits(p *product) bool { return m.size(p) < m.before }
+func (t *task) fits(p *product) bool { return t.size(p) < t.before }
 
 // make returns the product, which is made once for equal concurrent jobs.
 func (j job) make(ctx context.Context) (*product, error) {
@@ -126,7 +124,7 @@ func (j job) write(ctx context.Context) (*product, error) {
 
 // byRules makes the summary by rules, or a note without words.
 func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
-	o := rulewriter.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
+	o := text.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
 	headings := t.language.Headings()
 	heading, write := headings.Model, rulewriter.State
 	if t.Layout == inTopics {
@@ -150,7 +148,7 @@ func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
 func (t *task) correctionsAlone() text.Sections {
 	said, room := &quotes.Set{}, t.before
 	said.Correct(t.fold.Corrections...)
-	return text.Sections{Quotes: said.Text(quotes.Options{Tokens: room, Counter: t.fold.View.Meter().Counter, Language: t.language})}
+	return text.Sections{Quotes: said.Text(text.Options{Tokens: room, Counter: t.fold.View.Meter().Counter, Language: t.language})}
 }
 
 // custom makes the summary by the caller's strategy.
@@ -178,7 +176,7 @@ func (t *task) custom(ctx context.Context) (*product, error) {
 
 // shorter composes a summary. It returns an error if that is not shorter than what it replaces.
 func (t *task) shorter(header string, s text.Sections, counts text.Tally, how string) (*product, error) {
-	p := &product{Sections: s, messages: []message.Message{t.compose(header, s, counts)}, how: how}
+	p := &product{messages: []message.Message{t.compose(header, s, counts)}, how: how}
 	if n := t.size(p); n >= t.before {
 		return nil, fmt.Errorf("the summary has %d tokens, no fewer than the %d of what it replaces", n, t.before)
 	}

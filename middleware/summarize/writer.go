@@ -162,7 +162,6 @@ func (j job) request(ctx context.Context) modelwriter.Request {
 	v := j.fold.View
 	return modelwriter.Request{
 		Folded: j.fold.Messages, MaxTokens: j.fold.Tokens, Language: j.language, Markers: j.markers(),
-		Params:   v.Request().Params,
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
 		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
@@ -177,7 +176,7 @@ func (j job) inLive(r modelwriter.Request) modelwriter.Request {
 	w, v := j.writer, j.fold.View
 	live := v.Request()
 	r.First, r.Focus = j.fold.First, j.fold.Question
-	r.Constraints, r.Files = j.quoteTokens() == 0, j.FactTokens == 0
+	r.Constraints, r.Files = j.QuoteTokens < 0, j.FactTokens == 0
 	r.Seed, r.Structured = j.Layout == inTopics, j.Strategy.Structured
 	r.Writer = j.author(w.model)
 	if !w.live {
@@ -199,7 +198,10 @@ func (j job) author(a *author) modelwriter.Author {
 	const fewTokens = 200 // headings would leave no room for words
 	out := modelwriter.Author{
 		Model: a.model, Name: a.Model, Known: j.fold.View.Env().Models.Of(a.Model),
-		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params, PassOptions: a.PassParams,
+		Task: a.Task, Sections: a.Sections, Retries: a.Retries, Params: a.Params,
+	}
+	if a.PassParams {
+		out.Params = func(int) any { return j.fold.View.Request().Params }
 	}
 	switch {
 	case j.Strategy.Structured:

@@ -150,7 +150,8 @@ func (s *Source) supports(c *lex.Item) bool {
 	case c.Kind == lex.Path, c.Kind == lex.Code && len(c.Words) > 1 && strings.ContainsAny(c.Text, `/\`) && !strings.Contains(c.Text, " "):
 		return s.hasPath(c)
 	case c.Kind == lex.Code && len(c.Words) > 1:
-		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && !slices.ContainsFunc(c.Words, s.lacks)
+		lacks := func(word string) bool { return !s.has([]string{word}) }
+		return (strings.Contains(c.Text, " ") || !isFile(c.Words)) && !slices.ContainsFunc(c.Words, lacks)
 	case len(c.Words) > 1:
 		return false
 	case len(c.Words[0]) >= shortHash && strings.Trim(c.Words[0], "0123456789abcdef") == "":
@@ -184,8 +185,6 @@ func (s *Source) hasPath(c *lex.Item) bool {
 // has reports whether words are next to each other in the source.
 func (s *Source) has(words []string) bool { return len(words) == 0 || s.hasPart(pattern(words)) }
 
-func (s *Source) lacks(word string) bool { return !s.has([]string{word}) }
-
 func pattern(words []string) string { return "\x00" + strings.Join(words, "\x00") + "\x00" }
 
 // hasPart reports whether a text is in the words, as refund in RefundTotal.
@@ -204,15 +203,15 @@ func (s *Source) hasValue(v *lex.Value) bool {
 	d := v.Date
 	switch {
 	case v.Clock != "":
-		return s.clocks[v.Clock]
+		return s.values[v.Clock]
 	case d != lex.Day{}:
-		return s.dates[d]
+		return s.values[d]
 	case !v.Has:
-		return s.digits[plainDigits(v.Literal)]
+		return s.values[plainDigits(v.Literal)]
 	}
 	m := v.Precision()
 	if v.Units == nil {
-		return s.digits[plainDigits(v.Literal)] || s.hasAmount(asWritten, v.Value, m)
+		return s.values[plainDigits(v.Literal)] || s.hasAmount(asWritten, v.Value, m)
 	}
 	for _, u := range v.Units {
 		n, m := v.Value*u.Size, m*u.Size

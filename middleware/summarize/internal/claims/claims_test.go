@@ -159,7 +159,7 @@ func TestRecorded(t *testing.T) {
 			var c recorded.Conversation
 			require.NoError(t, json.Unmarshal(line, &c), "%s is JSON", name)
 			h := c.History()
-			summary := rulewriter.Summary(h, rulewriter.Options{Tokens: 2000, Counter: tokens.Estimate{}, Language: text.LanguageOf(h)})
+			summary := rulewriter.Summary(h, text.Options{Tokens: 2000, Counter: tokens.Estimate{}, Language: text.LanguageOf(h)})
 			if summary == "" {
 				continue
 			}

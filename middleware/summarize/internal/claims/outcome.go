@@ -41,15 +41,10 @@ func (s *Source) addRun(r facts.Run) {
 	}
 	s.tested = s.tested || r.Tested ||
 		slices.ContainsFunc(sen.Tokens, func(t lex.Token) bool { return subjects.Of(t.Text) == "test" || lists["runner"].Has(t.Text) })
-	c.newest = ""
+	c.newest = map[bool]string{r.Passed: good, r.Failed: bad}[true]
 	c.at = s.runs
 	c.passed = c.passed || r.Passed
 	c.failed = c.failed || r.Failed
-	if r.Passed {
-		c.newest = good
-	} else if r.Failed {
-		c.newest = bad
-	}
 }
 
 // embedded matches the beginning of a text or a program in a command.
@@ -107,11 +102,6 @@ type clause struct {
 	state string // good, bad, or "" if it states no outcome
 }
 
-func (c clause) last() *lex.Token { return &c.Tokens[len(c.Tokens)-1] }
-
-// String returns the clause without the mark at its end.
-func (c clause) String() string { return strings.TrimSpace(strings.TrimRight(c.Folded, ".!。！")) }
-
 // contradicted returns the parts of a sentence that state an outcome against the record.
 func (s *Source) contradicted(sen sentence) (items []string) {
 	if sen.hasAny("open") || strings.HasSuffix(strings.TrimSpace(sen.Folded), "?") {
@@ -123,28 +113,26 @@ func (s *Source) contradicted(sen sentence) (items []string) {
 		if found := s.about(c); found != nil {
 			about = found
 		}
-		agrees := func(cmd *command) bool { return cmd.agrees(c.state, story, c.hasAny("present")) }
+		// What failed may have passed since, unless it still does; in a story, any outcome counts.
+		agrees := func(cmd *command) bool {
+			isOld := c.state == bad && cmd.failed && !c.hasAny("present") || c.state == good && cmd.passed && story
+			return isOld || cmd.newest == "" || cmd.newest == c.state
+		}
 		if c.state == good && !story && len(about) > 0 { // the newest of them counts
 			about = []*command{slices.MaxFunc(about, func(a, b *command) int { return cmp.Compare(a.at, b.at) })}
 		}
 		never := c.state != "" && !s.tested && len(sen.Spans) == 0 && c.subjects()["test"] // in a quotation, it may be anything
 		if never || c.state != "" && len(about) > 0 && !slices.ContainsFunc(about, agrees) {
-			items = append(items, c.String())
+			items = append(items, strings.TrimSpace(strings.TrimRight(c.Folded, ".!。！")))
 		}
 	}
 	return items
 }
 
-// agrees reports whether a command may have had an outcome: its newest, or in a story any. That it failed may be a story in
-// any case, unless it still does.
-func (c *command) agrees(claimed string, story, now bool) bool {
-	return c.newest == "" || c.newest == claimed || claimed == bad && !now && c.failed || claimed == good && story && c.passed
-}
-
 // about returns the commands that a clause is about: those that it quotes, otherwise those with most of its words.
 func (s *Source) about(c clause) (found []*command) {
 	for _, sp := range c.of.Spans {
-		if c.Tokens[0].From > sp.From || sp.To > c.last().To() {
+		if c.Tokens[0].From > sp.From || sp.To > c.Tokens[len(c.Tokens)-1].To() {
 			continue
 		}
 		words := pattern(c.WordsIn(sp.From, sp.To))

@@ -17,8 +17,7 @@ const (
 	quoted             // what the writer was asked with, and words of the user in earlier summaries
 	said               // by the user
 	told               // by the assistant
-	called             // arguments of a call
-	shown              // results
+	shown              // results, and arguments of calls
 )
 
 // statement is a clause of the user or of the assistant, or what the user agreed to.
@@ -96,11 +95,8 @@ func alternatives(name string) string {
 
 // unapproved returns what a sentence says that the user has approved although the user has not.
 func (s *Source) unapproved(sen sentence) (items []string) {
-	if s.users == 0 {
-		return nil
-	}
 	m := approves.FindStringSubmatch(sen.Folded)
-	if m == nil {
+	if m == nil || s.users == 0 {
 		return nil
 	}
 	rest := m[1] + m[2] // what was approved, up to the next clause

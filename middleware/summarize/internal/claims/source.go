@@ -17,11 +17,9 @@ type Source struct {
 	stream []byte // the normalised tokens, each between two zero bytes
 	words  *suffixarray.Index
 
-	digits  map[string]bool      // digits of all numbers, also in names
+	values  map[any]bool         // digits of all numbers, also in names; times; dates, also without year or day
 	amounts map[string][]float64 // by dimension, sorted; those without a unit under bare, and each as it is written under any
-	dates   map[lex.Day]bool     // also without year or day; weekdays have a negative day
-	clocks  map[string]bool
-	sums    [][]float64 // amounts of one text each
+	sums    [][]float64          // amounts of one text each
 
 	commands   map[string]*command
 	tested     bool // a text, not of the assistant, reports how tests ended
@@ -44,8 +42,8 @@ const (
 // what else the writer was shown. The outcomes of commands are those that package facts records.
 func SourceOf(covered, view []message.Message, earlier []string, others ...string) *Source {
 	s := &Source{
-		digits: map[string]bool{}, amounts: map[string][]float64{}, dates: map[lex.Day]bool{},
-		clocks: map[string]bool{}, sums: [][]float64{nil}, commands: map[string]*command{}, with: map[string][]int{},
+		values: map[any]bool{}, amounts: map[string][]float64{}, sums: [][]float64{nil}, commands: map[string]*command{},
+		with: map[string][]int{},
 	}
 	answers := s.addRuns(covered, view)
 	texts := map[string]bool{}
@@ -89,7 +87,7 @@ func textsOf(r message.Role, p message.Part) (texts []string, by role) {
 		}
 		return []string{p.Text}, by
 	case message.ToolCall:
-		return []string{p.Arguments, p.Name}, called
+		return []string{p.Arguments, p.Name}, shown
 	case message.Thinking:
 		return []string{p.Text}, shown
 	case message.ToolResult:
@@ -122,8 +120,8 @@ func (s *Source) addRuns(covered, view []message.Message) (answers map[string]fa
 // addText adds a text. JSON is read with and without its escapes. The facts in a summary are no statements.
 func (s *Source) addText(t string, by role) {
 	if by == other {
-		if sections, last := text.SectionsOf(t); sections.Quotes+sections.Facts != "" {
-			t = sections.Words + "\n" + last
+		if sections := text.SectionsOf(t); sections.Quotes+sections.Facts != "" {
+			t = sections.Words + "\n" + sections.Tally.Line(text.English)
 			s.addText(sections.Quotes, quoted)
 			s.addText(sections.Facts, shown)
 		}
@@ -132,13 +130,11 @@ func (s *Source) addText(t string, by role) {
 		return
 	}
 	s.sums = append(s.sums, nil)
-	switch by {
-	case said, told, other, quoted:
-		if by == said {
-			s.users++
-		}
+	if by == said {
+		s.users++
+	}
+	if by != shown {
 		s.note(t, by)
-	case called, shown:
 	}
 	all := []string{t}
 	if plain := strings.ReplaceAll(lex.Unescape(t), `\\`, `\`); plain != t {
@@ -158,8 +154,9 @@ func (s *Source) add(toks []lex.Token, by role) {
 		if t.Counts() {
 			s.stream = append(append(s.stream, t.Text...), 0)
 		}
-		if strings.ContainsAny(t.Text, "0123456789") {
-			s.addDigits(t.Text)
+		isNoDigit := func(r rune) bool { return (r < '0' || r > '9') && r != '.' }
+		for run := range strings.FieldsFuncSeq(t.Text, isNoDigit) { // in a word, too
+			s.values[plainDigits(strings.Trim(run, "."))] = true
 		}
 	}
 	s.tested = s.tested || by != told && tellsOfTests(toks)
@@ -182,13 +179,6 @@ func tellsOfTests(toks []lex.Token) bool {
 	return false
 }
 
-// addDigits adds the digits in a word.
-func (s *Source) addDigits(word string) {
-	for run := range strings.FieldsFuncSeq(word, func(r rune) bool { return (r < '0' || r > '9') && r != '.' }) {
-		s.digits[plainDigits(strings.Trim(run, "."))] = true
-	}
-}
-
 // plainDigits removes zeros at the beginning.
 func plainDigits(d string) string {
 	d = strings.TrimLeft(d, "0")
@@ -201,20 +191,23 @@ func plainDigits(d string) string {
 func (s *Source) addValue(v *lex.Value, by role) {
 	switch {
 	case v.Clock != "":
-		s.clocks[v.Clock], s.clocks[v.Clock[:len("00:00")]] = true, true
+		s.values[v.Clock], s.values[v.Clock[:len("00:00")]] = true, true
 		return
 	case v.Date != lex.Day{}:
 		d := v.Date
-		s.dates[d], s.dates[lex.Day{Day: d.Weekday()}] = true, true
-		s.dates[lex.Day{Year: d.Year, Month: d.Month}], s.dates[lex.Day{Month: d.Month, Day: d.Day}] = true, true
+		s.values[d], s.values[lex.Day{Day: d.Weekday()}] = true, true
+		s.values[lex.Day{Year: d.Year, Month: d.Month}], s.values[lex.Day{Month: d.Month, Day: d.Day}] = true, true
 		return
 	case !v.Has:
 		return
 	}
-	s.put(asWritten, v, lex.Unit{Size: 1})
+	put := func(dimension string, size float64) {
+		s.amounts[dimension] = append(s.amounts[dimension], v.Value*size)
+	}
+	put(asWritten, 1)
 	size := 1.0
 	for _, u := range slices.Backward(v.Units) {
-		s.put(u.Dimension, v, u)
+		put(u.Dimension, u.Size)
 		size = u.Size // of the first
 	}
 	last := len(s.sums) - 1
@@ -223,10 +216,6 @@ func (s *Source) addValue(v *lex.Value, by role) {
 		s.sums[0] = append(s.sums[0], v.Value*size)
 	}
 	if v.Units == nil {
-		s.put(bare, v, lex.Unit{Size: 1})
+		put(bare, 1)
 	}
-}
-
-func (s *Source) put(dimension string, v *lex.Value, u lex.Unit) {
-	s.amounts[dimension] = append(s.amounts[dimension], v.Value*u.Size)
 }

@@ -17,7 +17,6 @@ type command struct {
 	acts     bool   // a program does more than read or print
 	hidden   bool   // exit code 0 does not show that all of them ended well
 	filtered bool   // the exit code is that of a program that only reads, as grep
-	pipefail bool
 }
 
 var heredoc = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?([^\n]*)\n`)
@@ -30,7 +29,7 @@ func readCommand(line string) command {
 	if strings.ContainsAny(rest, `'"`) && hasAny(rest, lists["before a script"].Words) {
 		rest = patterns["script"][0].ReplaceAllString(rest, "$1 ")
 	}
-	silent := true
+	silent, pipefail := true, false
 	for by := "start"; by != "" && rest != ""; {
 		var simple string
 		simple, by, rest = nextCommand(rest)
@@ -38,24 +37,19 @@ func readCommand(line string) command {
 		if program == "" {
 			continue
 		}
-		if silent && !lists["silent"].Has(program) {
-			silent, c.prints = false, printsOthers(program, simple)
-		}
 		c.filtered = lists["reader"].Has(program) || hasAny(simple, lists["printing"].Words)
+		if silent && !lists["silent"].Has(program) {
+			silent, c.prints = false, c.filtered || lists["fetcher"].Has(program)
+		}
 		c.acts = c.acts || !c.filtered
 		last := by == "" || by != "&" && strings.TrimSpace(rest) == ""
-		c.pipefail = c.pipefail || strings.Contains(simple, "pipefail")
+		pipefail = pipefail || strings.Contains(simple, "pipefail")
 		turned := strings.HasPrefix(strings.TrimLeft(simple, " \n({"), "! ")
-		hides := !last && by != "&&" && (by != "|" || !c.pipefail) || turned || lists["hiding"].Has(program)
+		hides := !last && by != "&&" && (by != "|" || !pipefail) || turned || lists["hiding"].Has(program)
 		c.hidden = c.hidden || !c.filtered && (hides || hasAny(simple, lists["hiding option"].Words))
 	}
 	c.reads = !c.acts && !strings.Contains(c.bare, ">") && !strings.Contains(c.bare, "sed -i") && !strings.Contains(c.bare, "tee ")
 	return c
-}
-
-// printsOthers reports whether a simple command prints what others may have written.
-func printsOthers(program, simple string) bool {
-	return lists["reader"].Has(program) || lists["fetcher"].Has(program) || hasAny(simple, lists["printing"].Words)
 }
 
 // normal returns a command without a time limit, filters after it and redirections to nowhere, and the folder that it changes to first.

@@ -60,17 +60,9 @@ func (c *call) asksUser(asking []string) bool {
 
 // may reports whether a refusal in the result of a call may be one of the user.
 func (c *call) may(isError bool) bool {
-	switch c.kind {
-	case runs:
-		return !c.prints
-	case writes:
-		return true
-	case acts:
-		does := func(w string) bool { return lists["access"].Of(w) == "write" || lists["acting"].Has(w) }
-		return isError || slices.ContainsFunc(words(c.Name), does)
-	default:
-		return false
-	}
+	does := func(w string) bool { return lists["access"].Of(w) == "write" || lists["acting"].Has(w) }
+	mayAct := c.kind == acts && (isError || slices.ContainsFunc(words(c.Name), does))
+	return mayAct || c.kind == writes || c.kind == runs && !c.prints
 }
 
 // wordsIn returns the words of the user in a refusal or an approval: in an element or a value of JSON, or after a colon in the

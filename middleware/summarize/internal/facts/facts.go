@@ -3,7 +3,7 @@
 //
 //	s := &facts.Set{}
 //	s.Add(folded)
-//	section := s.Text(facts.Options{Tokens: 600, Counter: counter})
+//	section := s.Text(text.Options{Tokens: 600, Counter: counter})
 //
 // When room is short, the kinds of facts are kept in the order in which [Set.Text] writes them, of each the newest. No file name
 // and no message can start a line of its own. System messages are not read, since they remain in the view, nor are texts of the
@@ -88,8 +88,7 @@ func (s *Set) Shows() bool { return len(s.lists[shownByUser]) > 0 }
 // journal does not have, only what its section of facts has is added: the rest is not the user's.
 func (s *Set) addText(said string) {
 	if text.IsRecord(said) {
-		sections, _ := text.SectionsOf(said)
-		s.Resume(sections.Facts)
+		s.Resume(text.SectionsOf(said).Facts)
 		return
 	}
 	s.spoken = append(s.spoken, said)

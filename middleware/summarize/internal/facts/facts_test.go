@@ -36,13 +36,13 @@ func join(parts ...[]message.Message) (h []message.Message) {
 func user(s string) []message.Message { return []message.Message{message.User(s)} }
 
 // usual are options as package summarize has them.
-var usual = facts.Options{Tokens: 600, Counter: tokens.Estimate{}}
+var usual = text.Options{Tokens: 600, Counter: tokens.Estimate{}}
 
 // section returns all facts.
 func section(h []message.Message) string { return everything(collect(h)) }
 
 func everything(s *facts.Set) string {
-	return s.Text(facts.Options{Tokens: 1 << 20, Counter: tokens.Estimate{}})
+	return s.Text(text.Options{Tokens: 1 << 20, Counter: tokens.Estimate{}})
 }
 
 // under returns the entries of a section under a title.
@@ -101,7 +101,7 @@ func TestText(t *testing.T) {
 
 	chinese := collect(join(
 		user("不要动发票!请用中文回答。"), call("bash", `{"cmd":"make"}`, "错误: 没有规则\n退出码: 2"), call("write_file", `{"path":"甲.go"}`, "ok"),
-	)).Text(facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: text.Chinese})
+	)).Text(text.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: text.Chinese})
 	require.Equal(t, lines(
 		"[以下是由程序记录的事实]", "命令:", "- make → 失败 (退出码 2)", "写入的文件:", "- 甲.go", "错误:", "- bash: 错误: 没有规则",
 	), chinese)
@@ -329,7 +329,7 @@ func TestDecided(t *testing.T) {
 			"- ExitPlanMode → 用户同意", "- bash: git push → 用户拒绝", "计划:", "- b(进行中); c; 已完成 2 项", "写入的文件:", "- b.go",
 		),
 	} {
-		o := facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
+		o := text.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
 		got := collect(h).Text(o)
 		require.Equal(t, want, got)
 		again := &facts.Set{}
@@ -343,7 +343,7 @@ func TestDecided(t *testing.T) {
 func TestSummaryPassedBack(t *testing.T) {
 	t.Parallel()
 	for _, l := range []text.Language{text.English, text.Chinese} {
-		o := facts.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
+		o := text.Options{Tokens: 600, Counter: tokens.Estimate{}, Language: l}
 		s := &facts.Set{}
 		s.Add([]message.Message{
 			message.User("Never push to main."),

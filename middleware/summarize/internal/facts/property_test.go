@@ -65,7 +65,7 @@ func messages(t *rapid.T) []message.Message {
 }
 
 // sound fails unless a text is a section as it should be.
-func sound(t require.TestingT, s string, o facts.Options) {
+func sound(t require.TestingT, s string, o text.Options) {
 	if s == "" {
 		return
 	}
@@ -89,7 +89,7 @@ func TestLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		h := messages(t)
-		o := facts.Options{
+		o := text.Options{
 			Tokens: rapid.SampledFrom([]int{0, 1, 20, 60, 150, 600, 5000}).Draw(t, "tokens"), Counter: rapid.SampledFrom(counters).Draw(t, "counter"),
 			Language: rapid.SampledFrom([]text.Language{"", text.English, text.Chinese}).Draw(t, "language"),
 		}
@@ -118,7 +118,7 @@ func FuzzCollect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, said, tool, arguments, result string, most uint16) {
 		h := join(user(said), call(tool, arguments, result))
-		o := facts.Options{Tokens: int(most), Counter: tokens.Estimate{}}
+		o := text.Options{Tokens: int(most), Counter: tokens.Estimate{}}
 		s := collect(h).Text(o)
 		sound(t, s, o)
 		require.Equal(t, s, collect(h).Text(o), "it is deterministic")

@@ -6,15 +6,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/tokens"
 )
-
-// Options define how a section is written.
-type Options struct {
-	Tokens   int            // at most, by Counter; 0 or less: there are none
-	Counter  tokens.Counter // is asked for one line at a time
-	Language text.Language  // of the titles; "": English
-}
 
 type wording struct {
 	titles   [sections]string
@@ -47,7 +39,7 @@ var chinese = wording{
 //
 // When there is no room for all facts, the last kinds lose entries first, the oldest ones first. But each kind keeps an equal share
 // of the room, if it needs it, so that none removes all others.
-func (s *Set) Text(o Options) string {
+func (s *Set) Text(o text.Options) string {
 	w := text.Pick(o.Language, &english, &chinese)
 	var lines [sections][]string
 	for i := range lines {
@@ -67,7 +59,7 @@ func (s *Set) Text(o Options) string {
 	case lines[planned] != nil:
 		lines[planned] = []string{s.planLine(w)}
 	}
-	return o.write(o.Language.Headings().Facts, w, lines)
+	return w.write(o, lines)
 }
 
 // line returns the line of an entry, with what came of it.
@@ -86,9 +78,10 @@ func (w *wording) line(e *entry) string {
 	return line + " → " + how
 }
 
-// write returns a heading with the newest lines of sections that fit, or "" if none does. Each section leaves to those after
+// write returns the heading with the newest lines of sections that fit, or "" if none does. Each section leaves to those after
 // it what they keep: an equal share of the room, if they need it.
-func (o Options) write(heading string, w *wording, all [sections][]string) string {
+func (w *wording) write(o text.Options, all [sections][]string) string {
+	heading := o.Language.Headings().Facts
 	cost := func(line string) int { return max(o.Counter.Count(line), 1) + 1 } // a counter may round down, or join neighbours
 	room := o.Tokens - cost(heading)
 	var kept [sections]int

@@ -44,9 +44,9 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	const opening = 80 // bytes
 	flagged := strings.Contains(r.Text, "isError=True")
 	output := c.outputOf(r.Text)
-	several, lines := false, outerLines(output)
+	lines := outerLines(output)
 	if c.line != "" {
-		o.code, several = exitCode(lines)
+		o.code = exitCode(lines)
 	}
 	broken := r.Error || flagged || (o.code != "0" || c.acts) && matches("broken", shorten.Head(output, opening))
 	if o.code == "" && (c.line != "" || c.kind == writes || r.Error) {
@@ -64,7 +64,7 @@ func resultOf(r message.ToolResult, c *call) (o result) {
 	}
 	switch {
 	case o.state != unknown:
-	case broken, line != "", hint != "" && !certain, o.code != "" && o.code != "0" && (several || !c.acts || !c.filtered):
+	case broken, line != "", hint != "" && !certain, o.code != "" && o.code != "0" && (!c.acts || !c.filtered):
 		o.state = failed
 	case certain && hint == "":
 		o.state = passed
@@ -86,9 +86,7 @@ func (c *call) outputOf(output string) string {
 	if hasAny(output, lists["escape"].Words) {
 		output = without("escape", output)
 	}
-	if head, tail := text.Ends(output); tail != "" {
-		output = head + "\n" + tail
-	}
+	output = text.Ends(output)
 	if c.line != "" {
 		return output
 	}
@@ -172,8 +170,8 @@ func stopIn(lines []string, isError bool) state {
 	return unknown
 }
 
-// exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none, and whether there was a 0 before it.
-func exitCode(lines []string) (code string, several bool) {
+// exitCode returns the first exit code in lines that is not 0, "0" if all are, or "" if there is none.
+func exitCode(lines []string) (code string) {
 	const early = 32
 	for _, line := range lines {
 		if !hasAny(line, lists["exit stem"].Words) {
@@ -185,12 +183,12 @@ func exitCode(lines []string) (code string, several bool) {
 			}
 			at := slices.DeleteFunc(slices.Clone(m[2:]), func(i int) bool { return i < 0 })
 			if found := line[at[0]:at[1]]; found != "0" {
-				return found, code != ""
+				return found
 			}
 			code = "0"
 		}
 	}
-	return code, false
+	return code
 }
 
 func hasAny(said string, parts []string) bool {

@@ -27,7 +27,7 @@ const (
 	CutOff    Reason = "cut off"       // it reached its limit, or the provider stopped it
 	ToolCalls Reason = "tool call"     // it calls a tool, also if only in its text
 	NoSummary Reason = "no summary"    // it refuses, is an error text, or only confirms that something was understood
-	Copied    Reason = "copied"        // it contains entries of the record, or a summary, or repeats itself
+	Copied    Reason = "copied"        // it contains entries of the record, or a summary
 	Malformed Reason = "malformed"     // it is not the JSON or the lines asked for, no UTF-8, or not each section once
 	TooLong   Reason = "too long"      // it has more tokens than allowed, or no fewer than what it replaces
 	Invented  Reason = "invented"      // it has items that the record does not have
@@ -92,7 +92,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 // [*RejectedError] if the text is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a marker, or for its
 // inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
-	t := limits{session: &session{Request: of, cutter: cutter{of.Meter}}, last: last, most: of.MaxTokens}
+	t := limits{session: &session{Request: of}, last: last, most: of.MaxTokens}
 	words, items, r := t.accept(text)
 	if r != nil {
 		return "", items, r
@@ -139,14 +139,10 @@ func rejectNonProse(text string) *RejectedError {
 	return nil
 }
 
-// rejectCopies rejects a text of a model that contains entries of the record or repeats itself.
+// rejectCopies rejects a text of a model that contains entries of the record.
 func (t limits) rejectCopies(text string) *RejectedError {
-	switch {
-	case !t.asked:
-	case heads.MatchString(text), t.fence != "" && strings.Contains(text, "</"+t.fence+">"):
+	if t.asked && (heads.MatchString(text) || t.fence != "" && strings.Contains(text, "</"+t.fence+">")) {
 		return reject(Copied, "it contains entries of the record")
-	case repeats(text):
-		return reject(Copied, "it repeats itself")
 	}
 	return nil
 }
@@ -184,7 +180,7 @@ func (t limits) rejectForm(answer string) *RejectedError {
 			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
 				marked[s]++
 			}
-			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), isMark)
+			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 		}
 		content = content || !slices.Contains(nothings, rest)
 	}
@@ -200,10 +196,10 @@ func (t limits) rejectForm(answer string) *RejectedError {
 }
 
 func (t limits) rejectLength(text string) *RejectedError {
-	if n := t.cutter.count(text); t.most > 0 && n > t.most {
+	if n := t.count(text); t.most > 0 && n > t.most {
 		return reject(TooLong, "%d tokens, and want at most %d", n, t.most)
 	}
-	if n := t.cutter.meter.Message(message.User(text)); t.below > 0 && n >= t.below {
+	if n := t.Meter.Message(message.User(text)); t.below > 0 && n >= t.below {
 		return reject(TooLong, "it is not shorter: %d tokens in place of %d", n, t.below)
 	}
 	return nil
@@ -244,20 +240,6 @@ var heads = regexp.MustCompile(`(?s)(^|\n)` + head + `.*\n` + head)
 
 const head = `\[\d+ (system|user|assistant|tool|result of|error of)\b`
 
-// repeats reports whether most of a long text consists of repeated sequences of 12 characters.
-func repeats(text string) bool {
-	const long, gram = 400, 12
-	runes := []rune(text)
-	if len(runes) < long {
-		return false
-	}
-	seen := make(map[[gram]rune]struct{}, len(runes))
-	for i := range len(runes) - gram + 1 {
-		seen[[gram]rune(runes[i:i+gram])] = struct{}{}
-	}
-	return len(seen)*10 < 3*(len(runes)-gram+1)
-}
-
 // heading returns the words of a heading without numbers and markup, in lower case: that of "## 2. Key **findings**:" is "key findings".
 func heading(line string) string {
 	line = strings.ReplaceAll(strings.ReplaceAll(line, "**", ""), "__", "")
@@ -271,8 +253,6 @@ func isHeading(line, want string) bool {
 	name, _, _ := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
 	return heading(line) == want || heading(name) == want
 }
-
-func isMark(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // nothings are the texts of an empty section.
 var nothings = []string{"", "none", "nothing", "n/a", "无"}
@@ -288,12 +268,9 @@ const (
 	short   = 400 // a refusal or an error text has fewer code points
 )
 
-// tags matches HTML tags at the beginning of a text.
-var tags = regexp.MustCompile(`^(<[a-z][^<>]{0,80}>\s*)+`)
-
 // refusalPhrase returns the phrase by which a sentence at the beginning of a short text refuses, or "".
 func refusalPhrase(text string) string {
-	folded := []rune(strings.ReplaceAll(tags.ReplaceAllString(fold(text), ""), "can not ", "cannot "))
+	folded := []rune(strings.ReplaceAll(fold(text), "can not ", "cannot "))
 	if len(folded) >= short {
 		return ""
 	}
@@ -312,11 +289,10 @@ var clauses = regexp.MustCompile(`^|[.!?,;。！？，；…][*_)\]]*\s*|\n[*_# 
 // errorPhrase returns the phrase by which a text begins as an error message, or "".
 func errorPhrase(text string) string {
 	folded := fold(text)
-	if len([]rune(folded)) >= short && !strings.HasPrefix(folded, "<") && !strings.HasPrefix(folded, "{") {
-		return ""
-	}
 	if strings.HasPrefix(folded, "{") {
 		folded = strings.Join(strings.Fields(folded), "")
+	} else if utf8.RuneCountInString(folded) >= short && !strings.HasPrefix(folded, "<") {
+		return ""
 	}
 	return prefixOf(strings.TrimLeft(folded, markup), "error")
 }
@@ -325,15 +301,11 @@ func errorPhrase(text string) string {
 // neither a value nor a colon before what it tells.
 func (t limits) rejectAcknowledgement(text string) *RejectedError {
 	folded := fold(text)
-	if utf8.RuneCountInString(folded) >= short || len(t.sections) > 0 {
+	isLong := utf8.RuneCountInString(folded) >= short || len(t.sections) > 0
+	if isLong || strings.ContainsAny(folded, ":0123456789_/`“「") || hump.MatchString(text) {
 		return nil
 	}
-	if strings.ContainsAny(folded, ":0123456789_/`“「") || hump.MatchString(text) {
-		return nil
-	}
-	folded = strings.TrimLeft(folded, markup)
-	confirms := func(p string) bool { return strings.HasPrefix(folded, p) && !lex.SplitsWord(folded, len(p)) }
-	if slices.ContainsFunc(phrases["confirming"].Words, confirms) {
+	if phrases["confirming"].Begins(strings.TrimLeft(folded, markup)) {
 		return reject(NoSummary, "it is an acknowledgement: it says nothing of what it would replace")
 	}
 	return nil
@@ -358,7 +330,7 @@ const markup = "#*_>-+` \t\n\"'“”「『【["
 // but for blank ones.
 func fold(s string) string {
 	var lines []string
-	for line := range strings.Lines(strings.ToLower(lex.Fold(apostrophes.Replace(s)))) {
+	for line := range strings.Lines(strings.ToLower(lex.Fold(s))) {
 		line = oneSpace(line)
 		if line != "" {
 			lines = append(lines, line)
@@ -366,8 +338,6 @@ func fold(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-var apostrophes = strings.NewReplacer("‘", "'", "‛", "'", "´", "'", "′", "'")
 
 // Inventions are what a text must not contain: items that its source does not have. The zero value checks nothing.
 type Inventions struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -167,7 +168,7 @@ func (s *session) lists() (all []list) {
 // parse turns {"facts": {keyword: [text, …], …}}, or the JSON of a structured summary, into a section for each list that is not empty.
 func (s *session) parse(answer string) (string, *RejectedError) {
 	all := map[string]json.RawMessage{}
-	err := json.Unmarshal([]byte(withoutFence(answer)), &all)
+	err := json.Unmarshal([]byte(fenced.ReplaceAllString(answer, "$1")), &all)
 	if facts := all["facts"]; err == nil && len(s.Concepts) > 0 {
 		if len(all) != 1 || facts == nil {
 			return "", reject(Malformed, "it is no JSON object with facts alone")
@@ -220,17 +221,7 @@ func (l list) read(raw json.RawMessage) (items []string, r *RejectedError) {
 	return items, nil
 }
 
-// withoutFence removes a fence around the whole text.
-func withoutFence(answer string) string {
-	inner, ok := strings.CutPrefix(strings.TrimSpace(answer), "```")
-	if !ok {
-		return answer
-	}
-	inner, ok = strings.CutSuffix(inner, "```")
-	if _, rest, lines := strings.Cut(inner, "\n"); ok && lines {
-		return strings.TrimSpace(rest)
-	}
-	return answer
-}
+// fenced matches JSON with a fence around it.
+var fenced = regexp.MustCompile("(?s)^\\s*```[^\n]*\n(.*)```\\s*$")
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

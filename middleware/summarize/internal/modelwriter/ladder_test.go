@@ -33,13 +33,10 @@ func TestLadder(t *testing.T) {
 		kind     middleware.ErrorKind
 		accepted bool
 	}{
-		"at once":                {[]middleware.Model{say(good)}, 0, []modelwriter.Reason{""}, middleware.Unknown, true},
 		"at last":                {[]middleware.Model{no, bad, say(good)}, 0, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.Failed, ""}, middleware.Unknown, true},
 		"never":                  {[]middleware.Model{no, no, no}, 0, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary}, middleware.Unknown, false},
 		"one attempt":            {[]middleware.Model{no}, -1, []modelwriter.Reason{modelwriter.NoSummary}, middleware.Unknown, false},
-		"more attempts":          {[]middleware.Model{no, no, no, no, say(good)}, 4, []modelwriter.Reason{modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary, modelwriter.NoSummary, ""}, middleware.Unknown, true},
 		"down":                   {[]middleware.Model{bad, bad, bad}, 0, []modelwriter.Reason{modelwriter.Failed, modelwriter.Failed, modelwriter.Failed}, middleware.Unavailable, false},
-		"limited":                {[]middleware.Model{fails(middleware.RateLimited, "wait"), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
 		"an error of no kind":    {[]middleware.Model{middlewaretest.Fail(errors.New("odd")), say(good)}, 0, []modelwriter.Reason{modelwriter.Failed, ""}, middleware.Unknown, true},
 		"denied":                 {[]middleware.Model{fails(middleware.Denied, "no key")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Denied, false},
 		"invalid":                {[]middleware.Model{fails(middleware.Invalid, "bad option")}, 0, []modelwriter.Reason{modelwriter.Failed}, middleware.Invalid, false},

@@ -37,7 +37,6 @@ type Request struct {
 	Folded  []message.Message   // what the summary replaces: whole units, oldest first, without the earlier summary
 	Earlier string              // an earlier summary that is updated, and replaced too; or ""
 	Live    *middleware.Request // what Writer is sent in the live conversation, with Folded and Earlier in it; nil: it is given a record
-	Params  any                 // the call options of the live conversation
 
 	// The first and the newest message of the user, which stay in the conversation, or "". They are added to a
 	// record, long ones without their middle.
@@ -83,11 +82,8 @@ type Author struct {
 	Sections []string // required headings; nil: the built-in ones if Task is ""; empty: none
 	Retries  int      // failed attempts before the last one, for each part of the record; 0: 2, negative: none
 
-	Params      func(limit int) any // the call options for an answer of at most limit tokens; nil: none
-	PassOptions bool                // passes on [Request].Params instead
+	Params func(limit int) any // the call options for an answer of at most limit tokens; nil: none
 }
-
-func (a Author) window() int { return cmp.Or(a.Window, a.Known.Window) }
 
 // Mode is how a model is asked.
 type Mode string
@@ -109,8 +105,7 @@ type session struct {
 	Request
 
 	capacity capacity // of Writer
-	cutter   cutter
-	replaced int // tokens of what the summary replaces
+	replaced int      // tokens of what the summary replaces
 
 	mu   sync.Mutex
 	sent atomic.Int64 // requests
@@ -129,15 +124,16 @@ func newSession(r Request) *session {
 	case a.Sections == nil && a.Task == "" && !r.Structured:
 		a.Sections = wordingOf(r.Language).sections(r.Seed, r.Constraints, r.Files)
 	}
+	a.Window = cmp.Or(a.Window, a.Known.Window)
 	a.Retries = max(0, cmp.Or(a.Retries, 2))
-	s := &session{Request: r, cutter: cutter{r.Meter}}
+	s := &session{Request: r}
 	s.capacity = s.capacityOf()
 	s.room.Store(int64(s.capacity.record))
 	for _, m := range r.Folded {
 		s.replaced += r.Meter.Message(m)
 	}
 	if r.Earlier != "" {
-		s.replaced += s.cutter.count(r.Earlier) + r.Meter.Message(message.Message{Role: message.RoleUser})
+		s.replaced += s.count(r.Earlier) + r.Meter.Message(message.Message{Role: message.RoleUser})
 	}
 	return s
 }
@@ -159,7 +155,7 @@ func (s *session) write(ctx context.Context) (string, error) {
 	if s.roomNow() < leastRoom {
 		return "", &middleware.Error{Kind: middleware.Invalid, Op: "summarize", Err: fmt.Errorf(
 			"a window of %d tokens leaves room for %d tokens of the record, want %d at least: choose another model, or lower SummaryTokens",
-			s.Writer.window(), max(0, s.roomNow()), leastRoom)}
+			s.Writer.Window, max(0, s.roomNow()), leastRoom)}
 	}
 	units, earlier := record(s.Folded), unit(nil)
 	if s.Earlier != "" {
@@ -171,14 +167,14 @@ func (s *session) write(ctx context.Context) (string, error) {
 // summarise asks for the summary of a record: by one request if the record fits, otherwise of notes on its parts, which are a record again.
 func (s *session) summarise(ctx context.Context, t task, units []unit, earlier unit) (string, error) {
 	for {
-		if s.cutter.size(earlier) > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else
+		if s.size(earlier) > s.roomNow()/3 || len(units) == 0 { // too long to repeat for each part, or there is nothing else
 			units, earlier = append([]unit{earlier}, units...), nil
 		}
 		answer, pieces, err := s.attempt(ctx, &t, units, earlier)
 		if err != nil || len(pieces) == 0 {
 			return answer, err
 		}
-		notes, err := s.readAll(ctx, task{notes: true, failures: t.failures, after: t.after}, pieces)
+		notes, err := s.readAll(ctx, task{notes: true, failures: t.failures, after: t.after}, pieces, s.Parallel)
 		if err != nil {
 			return "", err
 		}
@@ -192,9 +188,9 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 // attempt asks about a part of the record until an answer is accepted. It returns smaller pieces instead if the part is too
 // long for one request.
 func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier unit) (answer string, smaller []piece, err error) {
-	reserved := s.cutter.size(earlier)
+	reserved := s.size(earlier)
 	for {
-		pieces := s.cutter.pieces(units, s.roomNow()-reserved)
+		pieces := s.pieces(units, s.roomNow()-reserved)
 		if len(pieces) > 1 {
 			return "", pieces, nil
 		}
@@ -209,40 +205,28 @@ func (s *session) attempt(ctx context.Context, t *task, units []unit, earlier un
 	}
 }
 
-// readAll asks about every piece, and returns the answers in order. The first piece is
-// shown alone: its answer may reveal that pieces are too long.
-func (s *session) readAll(ctx context.Context, t task, pieces []piece) ([]string, error) {
+// readAll asks about every piece, or about parts of it, at most so many at a time, and returns the answers in order. The first
+// piece is shown alone: its answer may reveal that pieces are too long.
+func (s *session) readAll(ctx context.Context, t task, pieces []piece, most int) ([]string, error) {
 	if left := s.Requests - int(s.sent.Load()); len(pieces) > left {
 		return nil, fmt.Errorf("summarize: the record has %d parts, and %d of %d requests are left", len(pieces), left, s.Requests)
 	}
 	answers := make([][]string, len(pieces))
-	read := func(ctx context.Context, i int) (err error) {
-		answers[i], err = s.read(ctx, t, pieces, i)
+	read := func(ctx context.Context, i int) error {
+		t := t
+		t.part, t.parts = i+1, len(pieces)
+		answer, smaller, err := s.attempt(ctx, &t, pieces[i].units, nil)
+		answers[i] = []string{answer}
+		if len(smaller) > 0 {
+			answers[i], err = s.readAll(ctx, t, smaller, 1)
+		}
 		return err
 	}
 	if err := read(ctx, 0); err != nil {
 		return nil, err
 	}
-	err := Parallel(ctx, len(pieces)-1, s.Parallel, func(ctx context.Context, i int) error { return read(ctx, i+1) })
+	err := Parallel(ctx, len(pieces)-1, most, func(ctx context.Context, i int) error { return read(ctx, i+1) })
 	return slices.Concat(answers...), err
-}
-
-// read asks about one piece, or about parts of it.
-func (s *session) read(ctx context.Context, t task, pieces []piece, i int) ([]string, error) {
-	t.part, t.parts = i+1, len(pieces)
-	answer, smaller, err := s.attempt(ctx, &t, pieces[i].units, nil)
-	if err != nil || len(smaller) == 0 {
-		return []string{answer}, err
-	}
-	var all []string
-	for n := range smaller {
-		answers, err := s.read(ctx, t, smaller, n)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, answers...)
-	}
-	return all, nil
 }
 
 // Parallel runs n tasks, at most the given number at a time. The first error, or panic,

@@ -56,7 +56,7 @@ type capacity struct {
 // capacityOf returns the capacity of the writer. Counts are estimates, so a tenth of the
 // input is not used. Models that reason need more room than the accepted answer.
 func (s *session) capacityOf() capacity {
-	a, window := s.Writer, s.Writer.window()
+	a, window := s.Writer, s.Writer.Window
 	c := capacity{accepted: atMost(s.MaxTokens, a.Known.Output), record: math.MaxInt / 4}
 	if window > 0 {
 		c.accepted = min(c.accepted, window/5)
@@ -107,13 +107,10 @@ func (s *session) limitsOf(t task, shown int) limits {
 func (s *session) request() *middleware.Request {
 	a, c := s.Writer, s.capacity
 	req := &middleware.Request{Model: a.Name}
-	if w := a.window(); w > 0 {
+	if w := a.Window; w > 0 {
 		req.Budget = &middleware.Budget{Window: w, Reserve: min(c.answer, w-1)}
 	}
-	switch {
-	case a.PassOptions:
-		req.Params = s.Params
-	case a.Params != nil:
+	if a.Params != nil {
 		req.Params = a.Params(c.answer)
 	}
 	return req
@@ -160,7 +157,7 @@ func (s *session) suffix() *prompt {
 	p.Messages = withQuestion(s.Live.Messages, wordingOf(s.Language)["suffix"]+"\n\n"+s.instruction(p.task))
 	p.Model, p.Tools = cmp.Or(p.Model, s.Live.Model), s.Live.Tools
 	all := s.Meter.Request(p.Messages, p.Tools)
-	w := s.Writer.window()
+	w := s.Writer.Window
 	if p.Messages == nil || w > 0 && all > w-s.capacity.answer-w/20 || atMost(all, s.Writer.Known.Input) < all {
 		return nil
 	}
@@ -242,7 +239,7 @@ func (s *session) kept(introduction, element, said string) []string {
 	}
 	const least, most, part = 1000, 8000, 16 // bytes, and the part of the window, which has more tokens
 	size := most
-	if w := s.Writer.window(); w > 0 {
+	if w := s.Writer.Window; w > 0 {
 		size = min(max(least, w/part), most)
 	}
 	name := fence(element, said)
@@ -300,25 +297,16 @@ func (w wording) sections(seed, constraints, files bool) (headings []string) {
 	return headings
 }
 
-// content returns what a built-in section has, or "".
-func (w wording) content(heading string) string {
-	for line := range strings.SplitSeq(w["seed sections"]+"\n"+w["sections"], "\n") {
-		if fields := strings.Split(line, " | "); fields[0] == heading {
-			return fields[1]
-		}
-	}
-	return ""
-}
-
 // sectionLines returns the required headings, the built-in ones with their content.
 func (w wording) sectionLines(sections []string) string {
+	contents := map[string]string{}
+	for line := range strings.SplitSeq(w["sections"]+"\n"+w["seed sections"], "\n") {
+		fields := strings.Split(line, " | ")
+		contents[fields[0]] = "\n(" + fields[1] + ")"
+	}
 	var lines []string
 	for _, s := range sections {
-		line := "## " + strings.TrimSpace(strings.TrimLeft(s, "# "))
-		if content := w.content(s); content != "" {
-			line += "\n(" + content + ")"
-		}
-		lines = append(lines, line)
+		lines = append(lines, "## "+strings.TrimSpace(strings.TrimLeft(s, "# "))+contents[s])
 	}
 	return strings.Join(lines, "\n")
 }

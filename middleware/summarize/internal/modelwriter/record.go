@@ -12,7 +12,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // entry is one part of a message in a record:
@@ -147,21 +146,12 @@ type piece struct {
 // leastRoom is the least number of tokens of a record that a request must have room for. The longest head has fewer.
 const leastRoom = 512
 
-// cutter divides a record into pieces.
-type cutter struct{ meter tokens.Meter }
+func (s *session) count(text string) int { return s.Meter.Part(message.Text{Text: text}) }
 
-func (c cutter) count(s string) int { return c.meter.Part(message.Text{Text: s}) }
-
-func (c cutter) size(u unit) int {
-	n := 0
-	for _, e := range u {
-		n += c.count(e.text())
-	}
-	return n
-}
+func (s *session) size(u unit) int { return s.count(textOf([]unit{u})) }
 
 // pieces divides units into pieces of at most room tokens. Units that fit are not divided.
-func (c cutter) pieces(units []unit, room int) (out []piece) {
+func (s *session) pieces(units []unit, room int) (out []piece) {
 	add := func(u unit, n int) {
 		if last := len(out) - 1; last >= 0 && out[last].tokens+n <= room {
 			out[last].units, out[last].tokens = append(out[last].units, u), out[last].tokens+n
@@ -170,13 +160,13 @@ func (c cutter) pieces(units []unit, room int) (out []piece) {
 		out = append(out, piece{[]unit{u}, n})
 	}
 	for _, u := range units {
-		if n := c.size(u); n <= room {
+		if n := s.size(u); n <= room {
 			add(u, n)
 			continue
 		}
 		for _, e := range u {
-			for _, part := range c.split(e, room) {
-				add(unit{part}, c.count(part.text()))
+			for _, part := range s.split(e, room) {
+				add(unit{part}, s.count(part.text()))
 			}
 		}
 	}
@@ -184,8 +174,8 @@ func (c cutter) pieces(units []unit, room int) (out []piece) {
 }
 
 // split divides an entry that has more tokens than room. The head of each part has its number.
-func (c cutter) split(e entry, room int) []entry {
-	n := c.count(e.text())
+func (s *session) split(e entry, room int) []entry {
+	n := s.count(e.text())
 	if n <= room {
 		return []entry{e}
 	}
@@ -195,7 +185,7 @@ func (c cutter) split(e entry, room int) []entry {
 	for rest := e.body; rest != ""; {
 		size := max(utf8.UTFMax, len(e.body)*room/n)
 		at := border(rest, size)
-		for size > utf8.UTFMax && c.count(entry{e.head, rest[:at]}.text()) > room {
+		for size > utf8.UTFMax && s.count(entry{e.head, rest[:at]}.text()) > room {
 			size = size * 3 / 4
 			at = border(rest, size)
 		}

@@ -7,15 +7,7 @@ import (
 	"strings"
 
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/tokens"
 )
-
-// Options define how much is kept.
-type Options struct {
-	Tokens   int            // of the section, at most, by Counter
-	Counter  tokens.Counter // is asked for one passage at a time, and for the section
-	Language text.Language  // of the heading; "": English
-}
 
 // Limits, in tokens.
 const (
@@ -43,7 +35,7 @@ var indented = strings.NewReplacer("\n\n", "\n\n"+indent, "\n", "\n"+indent)
 
 // Text returns the section with its heading, without a line break at its end, or "" if there is
 // nothing to keep or no room. The same set gives the same text.
-func (s *Set) Text(o Options) string {
+func (s *Set) Text(o text.Options) string {
 	p := picker{Set: s, all: slices.Clone(s.all), count: o.Counter.Count}
 	for _, m := range p.said {
 		if !m.repeated {
@@ -86,7 +78,9 @@ func (p *picker) want(m message) {
 		s := &all[i]
 		s.cost = p.count(s.text)
 		size += s.cost
-		s.cost += p.markCost(m.from + i)
+		if i == 0 || s.mark != "" {
+			s.cost += p.count(bullet + s.mark)
+		}
 	}
 	isLong := !m.resumed && size > whole
 	for i := range all {
@@ -112,12 +106,10 @@ func (p *picker) choose(room int) (missing bool) {
 			cost += p.all[i].cost
 		}
 	}
-	for i := range p.all {
-		if cost > room && p.all[i].rank == unknown {
+	if cost > room {
+		for i := range p.all {
 			p.judge(i)
 		}
-	}
-	if cost > room {
 		p.dropRepeated()
 		if room >= least {
 			room -= p.takeShort(room / half)
@@ -166,14 +158,6 @@ func (p *picker) takeShort(room int) (cost int) {
 		}
 	}
 	return cost
-}
-
-// markCost returns the tokens of the beginning of the line that a passage begins, or 0.
-func (p *picker) markCost(i int) int {
-	if s := &p.all[i]; i == p.said[s.of].from || s.mark != "" {
-		return p.count(bullet + s.mark)
-	}
-	return 0
 }
 
 // take takes a passage with those that it refers to, and returns their cost. It returns 0 if there is no room.

@@ -2,7 +2,7 @@
 //
 //	s := &quotes.Set{}
 //	s.Add("Budget cap is $500 total. Never exceed it without approval. Thanks!")
-//	section := s.Text(quotes.Options{Tokens: 3000, Counter: counter})
+//	section := s.Text(text.Options{Tokens: 3000, Counter: counter})
 //
 // Every message of at most 150 tokens is kept as it is. Of a longer one the first and the last 75 tokens are kept, and from
 // its middle at most 300 tokens of the passages most of whose words occur nowhere else in it. If all this does not fit,
@@ -59,8 +59,7 @@ type passage struct {
 // back, the section of the user's words is added.
 func (s *Set) Add(said string) {
 	if text.IsRecord(said) {
-		sections, _ := text.SectionsOf(said)
-		s.Resume(sections.Quotes)
+		s.Resume(text.SectionsOf(said).Quotes)
 		return
 	}
 	s.add(said, false)
@@ -69,16 +68,24 @@ func (s *Set) Add(said string) {
 // Correct adds lines that a person wrote into a summary. They come before all else, and are marked; none is shortened.
 func (s *Set) Correct(lines ...string) {
 	for _, line := range lines {
-		line = strings.TrimPrefix(oneLine(line), Correction)
-		if i, ok := s.newest[Correction+line]; ok {
-			s.said[i].repeated = true
-		} else if s.newest == nil {
-			s.newest = map[string]int{}
-		}
-		s.newest[Correction+line] = len(s.said)
-		s.said = append(s.said, message{from: len(s.all), to: len(s.all) + 1, resumed: true})
-		s.all = append(s.all, passage{text: line, of: len(s.said) - 1, mark: Correction})
+		line = strings.TrimPrefix(text.Line(line, len(line)+1), Correction)
+		s.put(Correction+line, message{resumed: true}, passage{text: line, mark: Correction})
 	}
+}
+
+// put adds a message as the newest, in place of that with the same words.
+func (s *Set) put(words string, m message, all ...passage) {
+	if i, ok := s.newest[words]; ok {
+		s.said[i].repeated = true
+	} else if s.newest == nil {
+		s.newest = map[string]int{}
+	}
+	s.newest[words] = len(s.said)
+	for i := range all {
+		all[i].of = len(s.said)
+	}
+	m.from, m.to = len(s.all), len(s.all)+len(all)
+	s.said, s.all = append(s.said, m), append(s.all, all...)
 }
 
 // Corrections returns what a person wrote into summaries before, as the lines of a summary have it.
@@ -116,9 +123,6 @@ func linesOf(section string) []string {
 	return lines
 }
 
-// oneLine returns a text as one line.
-func oneLine(s string) string { return text.Line(s, len(s)+1) }
-
 //go:embed harness.txt
 var written string
 
@@ -133,44 +137,30 @@ var (
 // add adds a message.
 func (s *Set) add(whole string, resumed bool) {
 	const start = 100 // bytes in which a text of a program is recognised
-	head, tail := text.Ends(whole)
-	whole = head + "\n" + tail
-	if !resumed && opening.MatchString(shorten.Head(whole, start)) {
-		return
-	}
-	if !resumed && strings.Contains(whole, "</") {
-		whole = elements.ReplaceAllString(whole, "")
-	}
+	whole = text.Ends(whole)
 	if !resumed {
-		whole = text.WithoutRanks(whole)
+		if opening.MatchString(shorten.Head(whole, start)) {
+			return
+		}
+		whole = text.WithoutRanks(elements.ReplaceAllString(whole, ""))
 	}
 	whole = strings.TrimSpace(text.Clean(whole))
-	if whole == "" {
-		return
+	if whole != "" {
+		s.put(whole, message{resumed: resumed}, divide(whole)...)
 	}
-	if i, ok := s.newest[whole]; ok {
-		s.said[i].repeated = true
-	} else if s.newest == nil {
-		s.newest = map[string]int{}
-	}
-	s.newest[whole] = len(s.said)
-	m := message{from: len(s.all), resumed: resumed}
-	s.divide(whole)
-	m.to = len(s.all)
-	s.said = append(s.said, m)
 }
 
-// divide appends the passages of a message.
-func (s *Set) divide(whole string) {
-	from, fenced := len(s.all), false
+// divide returns the passages of a message.
+func divide(whole string) (all []passage) {
+	fenced := false
 	for part := range text.Pieces(whole) {
 		line := strings.TrimSpace(part)
 		fence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 		fenced = fenced != fence
-		p := passage{of: len(s.said), list: text.MarkOf(line) > 0}
-		if last := len(s.all) - 1; last >= from && (line == "" || !fence && !fenced && s.all[last].goesOn(line, len(part))) {
-			s.all[last].text += part
-			s.all[last].list = s.all[last].list || p.list
+		p := passage{list: text.MarkOf(line) > 0}
+		if last := len(all) - 1; last >= 0 && (line == "" || !fence && !fenced && all[last].goesOn(line, len(part))) {
+			all[last].text += part
+			all[last].list = all[last].list || p.list
 			continue
 		}
 		indented := part[0] == '\t' || strings.HasPrefix(part, "  ")
@@ -178,9 +168,10 @@ func (s *Set) divide(whole string) {
 		for part != "" {
 			p.text = shorten.Head(part, longest)
 			part = part[len(p.text):]
-			s.all = append(s.all, p)
+			all = append(all, p)
 		}
 	}
+	return all
 }
 
 // goesOn reports whether a line is an item of the list that a passage is, or of the one that it announces.

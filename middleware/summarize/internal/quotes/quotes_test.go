@@ -31,7 +31,7 @@ func in(section string) (lines []string) {
 
 // kept returns what is kept of messages, as lines.
 func kept(said ...string) []string {
-	return in(of(said...).Text(quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}}))
+	return in(of(said...).Text(text.Options{Tokens: 3000, Counter: tokens.Estimate{}}))
 }
 
 func of(said ...string) *quotes.Set {
@@ -101,7 +101,7 @@ func TestRoom(t *testing.T) {
 		"The folder has old reports. Never delete it.", "Could you look at build 4711?", "Always answer in French.", "My name is Ann.",
 	}
 	pick := func(room int) []string {
-		return in(of(said...).Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}}))
+		return in(of(said...).Text(text.Options{Tokens: room, Counter: tokens.Estimate{}}))
 	}
 	require.Equal(t, said, pick(3000))
 	require.Equal(t, []string{"(there is more, for which there is no room)", "The folder has old reports. Never delete it.", "Always answer in French."}, pick(50),
@@ -166,7 +166,7 @@ func TestProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		said := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(pieces), rapid.String()), 0, 12).Draw(t, "said")
-		o := quotes.Options{
+		o := text.Options{
 			Tokens:  rapid.IntRange(-1, 900).Draw(t, "tokens"),
 			Counter: rapid.SampledFrom([]tokens.Counter{tokens.Estimate{}, tokens.Chars4, tokens.Cautious}).Draw(t, "counter"),
 		}
@@ -184,7 +184,7 @@ func TestProperties(t *testing.T) {
 // TestFolds: five folds, each of which only reads the section before, keep what one fold keeps, as long as it fits.
 func TestFolds(t *testing.T) {
 	t.Parallel()
-	o := quotes.Options{Tokens: 3000, Counter: tokens.Estimate{}}
+	o := text.Options{Tokens: 3000, Counter: tokens.Estimate{}}
 	shapes := []string{
 		"Never push %d.", "Please (%d):\n- use tabs here\n- no spaces there\n\nThanks.", "第%d条：不要删库。必须备份。", "Why %d?", "Look (%d):\n```\n\tif x {\n```\n  - sub",
 		"Log %d:\n" + strings.Repeat("10:14:07 INFO worker finished\n", 40) + "Never retry it.\n" + strings.Repeat("10:14:08 INFO worker finished\n", 40) + "Thanks.",
@@ -209,7 +209,7 @@ func TestFolds(t *testing.T) {
 	for i := range 90 {
 		s.Add(fmt.Sprintf("Never touch the folder a%d, which has 4711 files.", i))
 	}
-	full := s.Text(quotes.Options{Tokens: 200, Counter: tokens.Estimate{}})
+	full := s.Text(text.Options{Tokens: 200, Counter: tokens.Estimate{}})
 	require.Contains(t, full, "there is more")
 	s = &quotes.Set{}
 	s.Resume(full)
@@ -221,7 +221,7 @@ func FuzzSet(f *testing.F) {
 		f.Add(p, pieces[(i+5)%len(pieces)], uint16(i*30))
 	}
 	f.Fuzz(func(t *testing.T, first, second string, most uint16) {
-		section := of(first, second).Text(quotes.Options{Tokens: int(most), Counter: tokens.Estimate{}})
+		section := of(first, second).Text(text.Options{Tokens: int(most), Counter: tokens.Estimate{}})
 		require.True(t, utf8.ValidString(section))
 	})
 }
@@ -240,9 +240,9 @@ func TestPoliteQuestions(t *testing.T) {
 	for _, want := range lasting {
 		for _, newer := range once {
 			count := tokens.Estimate{}.Count
-			both := of(want, newer).Text(quotes.Options{Tokens: 1000, Counter: tokens.Estimate{}})
+			both := of(want, newer).Text(text.Options{Tokens: 1000, Counter: tokens.Estimate{}})
 			room := count(both) + count("\n- (there is more, for which there is no room)") - 5
-			got := in(of(want, newer).Text(quotes.Options{Tokens: room, Counter: tokens.Estimate{}}))
+			got := in(of(want, newer).Text(text.Options{Tokens: room, Counter: tokens.Estimate{}}))
 			require.Contains(t, got, want, "beside %q", newer)
 			require.NotContains(t, got, newer)
 		}

@@ -90,7 +90,7 @@ func judge(piece string) rank {
 	s := read(said)
 	isQuestion := endsIn(said, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 	switch {
-	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || s.isCourtesy():
+	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || IsCourtesy(said):
 		return chat
 	case logs.MatchString(piece):
 		return other
@@ -158,17 +158,15 @@ func (s sentence) begins(list string) bool {
 }
 
 // IsCourtesy reports whether a sentence has only courtesies, such as "ok, thanks".
-func IsCourtesy(said string) bool { return read(said).isCourtesy() }
-
-func (s sentence) isCourtesy() bool {
+func IsCourtesy(said string) bool {
 	const longest = 80 // bytes
-	left := string(s)
+	s := string(read(said))
 	for _, item := range lists["courtesy"] {
-		if len(s) <= longest {
-			left = strings.ReplaceAll(left, item, " ")
+		if len(said) <= longest {
+			s = strings.ReplaceAll(s, item, " ")
 		}
 	}
-	return strings.TrimSpace(left) == ""
+	return strings.TrimSpace(s) == ""
 }
 
 func endsIn(s string, marks ...string) bool {

@@ -10,6 +10,7 @@
 package rulewriter
 
 import (
+	"cmp"
 	_ "embed" // for words.txt
 	"regexp"
 	"slices"
@@ -18,37 +19,25 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/lex"
+	"github.com/laconic-go/laconic/middleware/internal/shorten"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/quotes"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
-	"github.com/laconic-go/laconic/tokens"
 )
-
-// Options define how words are written.
-type Options struct {
-	Tokens   int // at most, by Counter; 0 or less: the result is empty
-	Counter  tokens.Counter
-	Language text.Language // of the titles; "": English
-}
-
-func (o Options) fits(words string) bool { return o.Counter.Count(words) <= o.Tokens }
-
-func (o Options) wording() *wording { return text.Pick(o.Language, &english, &chinese) }
 
 type wording struct {
 	topics, conclusions, technical, fence string
 
-	state, before, question, asked, call string // of the state of the work
+	state, before string // of the state of the work
 }
 
 var english = wording{
 	topics: "Topics: ", conclusions: "Key conclusions:", technical: "Technical context: ", fence: "Code (",
 	state: "The assistant said last:", before: "The assistant said before:",
-	question: "Open question of the assistant: ", asked: "Question that the user has answered: ", call: "Call without a result: ",
 }
 
 var chinese = wording{
 	topics: "讨论主题: ", conclusions: "关键结论:", technical: "技术上下文: ", fence: "代码片段 (",
-	state: "助手最近所说:", before: "助手此前所说:", question: "助手的未决问题: ", asked: "用户已回答的问题: ", call: "尚无结果的调用: ",
+	state: "助手最近所说:", before: "助手此前所说:",
 }
 
 // Limits of a summary. Lengths are in code points.
@@ -56,13 +45,13 @@ const (
 	mostLines         = 8 // topics, conclusions and languages
 	longestTopic      = 60
 	longestConclusion = 120
-	longestLine       = 160 // of a call, and of a short text in the state
+	longestLine       = 160 // of a short text in the state
 )
 
 // Summary returns the words of a summary of messages, oldest first. If it is too long,
 // the technical context is removed, then the oldest conclusions, then the oldest topics.
-func Summary(msgs []message.Message, o Options) string {
-	w := o.wording()
+func Summary(msgs []message.Message, o text.Options) string {
+	w := text.Pick(o.Language, &english, &chinese)
 	topics, conclusions, languages := read(msgs)
 	for {
 		words := ""
@@ -77,7 +66,7 @@ func Summary(msgs []message.Message, o Options) string {
 		}
 		words = strings.TrimSuffix(words, "\n")
 		switch {
-		case o.fits(words):
+		case o.Counter.Count(words) <= o.Tokens:
 			return words
 		case len(languages) > 0:
 			languages = languages[:len(languages)-1]
@@ -98,8 +87,7 @@ func read(msgs []message.Message) (topics, conclusions, languages []string) {
 		if m.Role != message.RoleUser && m.Role != message.RoleAssistant {
 			continue
 		}
-		head, tail := text.Ends(m.Text())
-		said := head + "\n\n" + tail
+		said := text.Ends(m.Text())
 		for _, block := range fenced.FindAllStringSubmatch(said, -1) {
 			languages = append(languages, strings.ToLower(block[1]))
 		}
@@ -146,7 +134,7 @@ func with(lines, newer []string) (out []string) {
 // isTopic reports whether a sentence of the user is neither a courtesy nor a note of the user's client.
 func isTopic(said string) bool {
 	return strings.ContainsFunc(said, unicode.IsLetter) && !strings.HasPrefix(said, "[") && !quotes.IsCourtesy(said) &&
-		!begins("thanks", normal(said))
+		!lists["thanks"].Begins(normal(said))
 }
 
 // bare returns a sentence as one line, without emphasis and final punctuation, except for a question mark.
@@ -173,137 +161,54 @@ var words string
 
 var lists = lex.Lists(words, " | ")
 
-// begins reports whether a text begins with a word of a list.
-func begins(list, s string) bool {
-	return slices.ContainsFunc(lists[list].Words, func(w string) bool { return strings.HasPrefix(s, w) && !lex.SplitsWord(s, len(w)) })
-}
-
 // has reports whether a text has a word of a list.
 func has(list, s string) bool {
 	for i := range s {
-		if !lex.SplitsWord(s, i) && begins(list, s[i:]) {
+		if !lex.SplitsWord(s, i) && lists[list].Begins(s[i:]) {
 			return true
 		}
 	}
 	return false
 }
 
-// State returns the newest long text of the assistant, word for word, in at most 300 tokens, and what came after it: its
-// newest text, if that is a short one, and the newest call if it has no result. It returns "" if there is neither, or no room.
-func State(msgs []message.Message, o Options) string {
-	const most = 300 // tokens
-	w := o.wording()
-	long, short, open := newest(msgs)
-	if open != "" {
-		open = "\n" + w.call + open
+// State returns the newest long text of the assistant, or both ends of it, in at most 300 tokens, and its newest text, if that is
+// a short one after it. It returns "" if there is neither, or no room.
+func State(msgs []message.Message, o text.Options) string {
+	const most, least = 300, 40 // tokens; bytes of a text that is cut
+	w := text.Pick(o.Language, &english, &chinese)
+	long, short := newest(msgs)
+	heading, after := w.state, ""
+	if short != long {
+		heading, after = w.before, w.state+" "+text.Line(short, longestLine)
 	}
-	if short.text != long.text {
-		open = "\n" + w.label(short) + text.Line(short.text, longestLine) + open
+	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+"\n"+after))
+	cut, ok := shorten.Within(long, room, least, o.Counter.Count, func(string) string { return "[…]" })
+	if ok && cut != "" {
+		return strings.TrimSpace(heading + "\n" + cut + "\n" + after)
 	}
-	heading := w.before
-	if short == long && !long.answered {
-		heading = w.state
-	}
-	room := min(most, o.Tokens-o.Counter.Count("\n"+heading+open))
-	if cut := ends(long.text, room, o); cut != "" {
-		return heading + "\n" + cut + open
-	}
-	open = strings.TrimPrefix(open, "\n")
-	if o.fits(open) {
-		return open
+	if o.Counter.Count(after) <= o.Tokens {
+		return after
 	}
 	return ""
 }
 
-// utterance is a text of the assistant.
-type utterance struct {
-	text     string
-	question bool // its last line has one
-	answered bool // so it has, and the user has written since, or the work went on
-}
-
-// label returns what is before a short text.
-func (w *wording) label(u utterance) string {
-	switch {
-	case u.answered:
-		return w.asked
-	case u.question:
-		return w.question
-	}
-	return w.state + " "
-}
-
-// newest returns the newest long text of the assistant, or its newest text if none is long; the newest text; and the newest
-// call, if it has no result.
-func newest(msgs []message.Message) (long, short utterance, open string) {
+// newest returns the newest long text of the assistant, or its newest text if none is long, and its newest text, each without
+// the heading that it has in an earlier summary.
+func newest(msgs []message.Message) (long, short string) {
 	const least = 200 // bytes of a long text
-	replied := false
 	for _, m := range slices.Backward(msgs) {
-		if len(long.text) >= least {
-			break
+		raw := m.Text()
+		if m.Role != message.RoleAssistant || short != "" && len(raw) < least {
+			continue
 		}
-		if raw := m.Text(); m.Role == message.RoleAssistant && (short.text == "" || len(raw) >= least) {
-			long = utteranceOf(raw, replied)
-			if short.text == "" {
-				short = long
-			}
+		said := strings.TrimSpace(text.Clean(raw))
+		for _, w := range []wording{english, chinese} {
+			said = strings.TrimPrefix(strings.TrimPrefix(said, w.before+"\n"), w.state+"\n")
 		}
-		replied = replied || m.Role == message.RoleUser || m.Role == message.RoleTool
-	}
-	if len(long.text) < least {
-		long = short
-	}
-	return long, short, openCall(msgs)
-}
-
-// utteranceOf returns a text of the assistant, without the heading that it has in an earlier summary.
-func utteranceOf(raw string, replied bool) utterance {
-	said := strings.TrimSpace(text.Clean(raw))
-	for _, w := range []wording{english, chinese} {
-		said = strings.TrimPrefix(strings.TrimPrefix(said, w.before+"\n"), w.state+"\n")
-	}
-	question := strings.ContainsAny(said[strings.LastIndexByte(said, '\n')+1:], "?？")
-	return utterance{said, question, question && replied}
-}
-
-// openCall returns a call at the end of the messages that has no result, or "".
-func openCall(msgs []message.Message) (open string) {
-	results := map[string]bool{}
-	for _, m := range slices.Backward(msgs) {
-		for r := range m.Results() {
-			results[r.CallID] = true
-		}
-		for c := range m.Calls() {
-			if !results[c.ID] {
-				open = text.Line(c.Name+" "+c.Arguments, longestLine)
-			}
-		}
-		if m.Role != message.RoleTool {
-			break
+		short = cmp.Or(short, said)
+		if len(said) >= least {
+			return said, short
 		}
 	}
-	return open
-}
-
-// ends returns a text, or as many sentences of its beginning and of its end as have room, in equal parts.
-func ends(said string, room int, o Options) string {
-	const gap = "[…]"
-	if said == "" || o.Counter.Count(said) <= room {
-		return said
-	}
-	pieces := slices.Collect(text.Pieces(said))
-	left := room - o.Counter.Count("\n"+gap+"\n")
-	head, tail := 0, len(pieces)
-	for tail > 0 && o.Counter.Count(strings.Join(pieces[tail-1:], "")) <= left/2 { // the end has what is next
-		tail--
-	}
-	left -= o.Counter.Count(strings.Join(pieces[tail:], ""))
-	for head < tail && o.Counter.Count(strings.Join(pieces[:head+1], "")) <= left {
-		head++
-	}
-	if head == 0 && tail == len(pieces) {
-		return ""
-	}
-	first, last := strings.Join(pieces[:head], ""), strings.Join(pieces[tail:], "")
-	return strings.TrimSpace(strings.TrimSpace(first) + "\n" + gap + "\n" + strings.TrimSpace(last))
+	return short, short
 }

@@ -41,10 +41,10 @@ func files(t *testing.T, name string) map[string]string {
 }
 
 // english writes in English without a limit.
-var english = rulewriter.Options{Tokens: math.MaxInt, Counter: tokens.Estimate{}, Language: text.English}
+var english = text.Options{Tokens: math.MaxInt, Counter: tokens.Estimate{}, Language: text.English}
 
 // chinese writes in Chinese within 800 tokens.
-var chinese = rulewriter.Options{Tokens: 800, Counter: tokens.Estimate{}, Language: text.Chinese}
+var chinese = text.Options{Tokens: 800, Counter: tokens.Estimate{}, Language: text.Chinese}
 
 // framed puts words between the heading and the count line, as package summarize does.
 func framed(words string, messages, users, assistants int) string {
@@ -165,7 +165,6 @@ func TestState(t *testing.T) {
 	t.Parallel()
 	say := func(s string) message.Message { return message.Assistant(message.Text{Text: s}) }
 	long := strings.TrimSpace(strings.Repeat("The name of the file has a hyphen. ", 10))
-	call := message.Assistant(message.ToolCall{ID: "c", Name: "rename", Arguments: `{"to":"my_extension.py"}`})
 	for name, c := range map[string]struct {
 		msgs []message.Message
 		want string
@@ -174,13 +173,8 @@ func TestState(t *testing.T) {
 		"a long text":            {[]message.Message{say(long)}, "The assistant said last:\n" + long},
 		"a short text":           {[]message.Message{say("Done.")}, "The assistant said last:\nDone."},
 		"a short text later":     {[]message.Message{say(long), say("Draft PR created: 189")}, "The assistant said before:\n" + long + "\nThe assistant said last: Draft PR created: 189"},
-		"a question later":       {[]message.Message{say(long), say("Shall I?")}, "The assistant said before:\n" + long + "\nOpen question of the assistant: Shall I?"},
-		"an answered question":   {[]message.Message{say(long), say("Shall I?"), message.User("yes")}, "The assistant said before:\n" + long + "\nQuestion that the user has answered: Shall I?"},
-		"an answered long text":  {[]message.Message{say(long + " Shall I?"), message.User("yes"), call, message.Result("c", "rename", "ok")}, "The assistant said before:\n" + long + " Shall I?"},
-		"a call later":           {[]message.Message{say(long), call}, "The assistant said last:\n" + long + "\nCall without a result: rename {\"to\":\"my_extension.py\"}"},
-		"an answered call":       {[]message.Message{say(long), call, message.Result("c", "rename", "ok")}, "The assistant said last:\n" + long},
+		"a question later":       {[]message.Message{say(long), say("Shall I?")}, "The assistant said before:\n" + long + "\nThe assistant said last: Shall I?"},
 		"a text of a summary":    {[]message.Message{say("The assistant said before:\n" + long)}, "The assistant said last:\n" + long},
-		"two texts and a call":   {[]message.Message{say(long), say("Let me rename it."), call}, "The assistant said before:\n" + long + "\nThe assistant said last: Let me rename it.\nCall without a result: rename {\"to\":\"my_extension.py\"}"},
 		"nothing but white room": {[]message.Message{say(" \n")}, ""},
 	} {
 		require.Equal(t, c.want, rulewriter.State(c.msgs, english), name)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/tokens"
 )
 
 // Language is one in which summaries are written. "" is not known.
@@ -20,6 +22,13 @@ const (
 	English Language = "en"
 	Chinese Language = "zh"
 )
+
+// Options define how a section of a summary is written.
+type Options struct {
+	Tokens   int            // at most, by Counter; 0 or less: there is no section
+	Counter  tokens.Counter // is asked for one line or passage at a time
+	Language Language       // of headings and titles; "": English
+}
 
 // Headings are the first lines of what replaces folded messages. They state that the
 // program wrote it, so that a model does not take it for a request of the user.
@@ -80,36 +89,33 @@ func IsRecord(text string) bool {
 }
 
 // Sections are what a summary has below its first line. Each but the words begins with its heading.
-type Sections struct{ Quotes, Words, Facts string }
+type Sections struct {
+	Quotes, Words, Facts string
 
-// SectionsOf returns the sections of a summary, and its last line.
-func SectionsOf(summary string) (s Sections, last string) {
-	into, found := &s.Words, map[*string][]string{}
+	Tally Tally // zero: there is no last line
+}
+
+// SectionsOf returns the sections of a summary.
+func SectionsOf(summary string) (s Sections) {
+	into, found, titles := &s.Words, map[*string][]string{}, map[string]*string{}
+	for _, h := range [...]*Headings{&english, &chinese} {
+		titles[h.Quotes], titles[h.Words], titles[h.Facts], titles[h.End] = &s.Quotes, &s.Words, &s.Facts, new(string)
+	}
 	for i, line := range strings.Split(summary, "\n") {
-		for _, h := range [...]*Headings{&english, &chinese} {
-			switch line {
-			case h.Quotes:
-				into = &s.Quotes
-			case h.Words:
-				into = &s.Words
-			case h.Facts:
-				into = &s.Facts
-			case h.End:
-				into = new(string)
-			}
-		}
-		if TallyOf(line) != (Tally{}) {
-			last = line
+		title := titles[line]
+		into = cmp.Or(title, into)
+		s.Tally = TallyOf(line)
+		if s.Tally != (Tally{}) {
 			break
 		}
-		if line != english.Words && line != chinese.Words && (i > 0 || into != &s.Words) {
+		if title != &s.Words && (i > 0 || into != &s.Words) {
 			found[into] = append(found[into], line)
 		}
 	}
 	for _, part := range [...]*string{&s.Quotes, &s.Words, &s.Facts} {
 		*part = strings.Join(found[part], "\n")
 	}
-	return s, last
+	return s
 }
 
 // Tally has the numbers in the last line of a summary: its messages, those of the user, those of the assistant, those that

@@ -12,7 +12,6 @@ import (
 	"encoding/base64"
 	"iter"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -31,18 +30,17 @@ func Line(text string, most int) string {
 	const perRune = 4 * utf8.UTFMax // bytes that are read for each code point, with room for white space
 	most = max(most, 1)
 	read := shorten.Head(text, perRune*most)
-	line := WithoutMarks(oneLine(read))
-	if len(read) == len(text) && utf8.RuneCountInString(line) <= most {
-		return line
-	}
-	for n := range line {
-		if most == 1 {
-			line = line[:n]
-			break
+	seen := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || isVisible(r) {
+			return r // an invalid byte is U+FFFD here
 		}
-		most--
+		return -1
+	}, read)
+	line := []rune(WithoutMarks(strings.Join(strings.Fields(seen), " ")))
+	if len(read) == len(text) && len(line) <= most {
+		return string(line)
 	}
-	return strings.TrimRight(line, " ") + "…"
+	return strings.TrimRight(string(line[:min(len(line), most-1)]), " ") + "…"
 }
 
 // WithoutMarks returns a text whose [Marks], in any case, have round brackets.
@@ -50,19 +48,13 @@ func WithoutMarks(text string) string {
 	if !strings.ContainsAny(text, "[【") {
 		return text
 	}
-	return marks.ReplaceAllStringFunc(text, func(found string) string {
-		i := slices.IndexFunc(Marks, func(mark string) bool { return strings.EqualFold(mark, found) })
-		return roundBrackets.Replace(Marks[i])
-	})
+	return marks.ReplaceAllStringFunc(text, roundBrackets.Replace)
 }
 
-// Ends returns what is read of a message: the first and the last 16 KiB, or all of it and "" if it is not longer.
-func Ends(said string) (head, tail string) {
+// Ends returns what is read of a message: the first and the last 16 KiB.
+func Ends(said string) string {
 	const most = 16 << 10
-	if len(said) <= 2*most {
-		return said, ""
-	}
-	return shorten.Head(said, most), shorten.Tail(said, most)
+	return shorten.Ends(said, most, most, func(string) string { return "" })
 }
 
 // marks matches [Marks] in any case.
@@ -75,16 +67,6 @@ var marks = func() *regexp.Regexp {
 }()
 
 var roundBrackets = strings.NewReplacer("[", "(", "]", ")", "【", "(", "】", ")")
-
-// oneLine removes what is not visible and writes white space as single spaces.
-func oneLine(text string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || isVisible(r) {
-			return r // an invalid byte is U+FFFD here
-		}
-		return -1
-	}, text)), " ")
-}
 
 // isVisible reports whether a character is shown. Joining marks, as of emoji and of
 // Indic scripts, are not; without them a word is still readable.
@@ -142,24 +124,18 @@ const (
 	turns = `Human|User|Assistant|System|Developer|Tool|HUMAN|USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL`
 )
 
-// replaced is what is replaced besides, if a text has one of the words: marks of sides in the forms of logs and prompt
-// templates, our notes on what is in the archive, and our title of the user's words.
+// replaced is what is replaced besides: marks of sides in the forms of logs and prompt templates, our notes on what is in the
+// archive, and our title of the user's words.
 var replaced = []struct {
-	words []string
-	of    *regexp.Regexp
-	by    string
+	of *regexp.Regexp
+	by string
 }{
-	{[]string{":", "："}, regexp.MustCompile(`(?m)^([\s>*#_\d.-]*)(` + turns + `)([*_]*)[ \t]*[:：]`), "$1($2)$3:"},
-	{[]string{"["}, regexp.MustCompile(`(^|[^\w\])])\[\s*(/?\s*` + sides + `(?i:\s+(?:message|prompt))?)\s*\]`), "$1($2)"},
-	{[]string{"{{"}, regexp.MustCompile(`\{\{([~#/\s]*` + sides + `\b[^{}\n]{0,60})\}\}`), "(($1))"},
+	{regexp.MustCompile(`(?m)^([\s>*#_\d.-]*)(` + turns + `)([*_]*)[ \t]*[:：]`), "$1($2)$3:"},
+	{regexp.MustCompile(`(^|[^\w\])])\[\s*(/?\s*` + sides + `(?i:\s+(?:message|prompt))?)\s*\]`), "$1($2)"},
+	{regexp.MustCompile(`\{\{([~#/\s]*` + sides + `\b[^{}\n]{0,60})\}\}`), "(($1))"},
+	{regexp.MustCompile(store.RecallTool + ` ([a-z]{12}|hash=[0-9a-f]{24})\b`), store.RecallTool + ` "$1"`},
+	{regexp.MustCompile(`\((\d+ messages compacted|已压缩 \d+ 条消息)`), `("$1"`},
 	{
-		[]string{store.RecallTool + " "},
-		regexp.MustCompile(store.RecallTool + ` ([a-z]{12}|hash=[0-9a-f]{24})\b`),
-		store.RecallTool + ` "$1"`,
-	},
-	{[]string{"compacted", "已压缩"}, regexp.MustCompile(`\((\d+ messages compacted|已压缩 \d+ 条消息)`), `("$1"`},
-	{
-		[]string{"ord for word", "ORD FOR WORD", "原话"},
 		regexp.MustCompile(`(?mi)^([\s>*#-]*)(What the user said, word for word|用户的原话)(\s*[(:：（])`), `$1"$2"$3`,
 	},
 }
@@ -181,36 +157,28 @@ func WithoutTemplate(s string) string {
 // mark of a chat template, a tag of a program, or the beginning of a turn: it may come from a tool
 // result, and stands next to what the user said. Invisible characters hide no mark: they go from a text with one.
 func Defused(s string) string {
-	if visible := strings.Map(asRead, s); visible != s {
-		if d := defused(visible); d != visible {
-			return d
+	visible := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			return -1
+		case unicode.Is(unicode.Zs, r):
+			return ' '
 		}
+		return r
+	}, s)
+	if d := defused(visible); visible == s || d != visible {
+		return d
 	}
 	return defused(s)
 }
 
-// asRead returns a space for each space of Unicode, and -1 for characters that are not seen.
-func asRead(r rune) rune {
-	switch {
-	case unicode.Is(unicode.Cf, r):
-		return -1
-	case unicode.Is(unicode.Zs, r):
-		return ' '
-	}
-	return r
-}
-
 func defused(s string) string {
 	s = WithoutRanks(WithoutMarks(WithoutTemplate(s)))
-	if strings.ContainsAny(s, "<＜") {
-		s = tags.ReplaceAllStringFunc(s, func(found string) string {
-			return "(" + strings.TrimSpace(tags.FindStringSubmatch(found)[1]) + ")"
-		})
-	}
+	s = tags.ReplaceAllStringFunc(s, func(found string) string {
+		return "(" + strings.TrimSpace(tags.FindStringSubmatch(found)[1]) + ")"
+	})
 	for _, m := range replaced {
-		if slices.ContainsFunc(m.words, func(word string) bool { return strings.Contains(s, word) }) {
-			s = m.of.ReplaceAllString(s, m.by)
-		}
+		s = m.of.ReplaceAllString(s, m.by)
 	}
 	return s
 }
