@@ -162,29 +162,6 @@ func TestTroubles(t *testing.T) {
 	})
 }
 
-// TestSilentCut lets a provider cut each prompt without a word: it is told, once as usage that cannot be and once as a
-// server that cuts.
-func TestSilentCut(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		var heard middlewaretest.Recorder
-		p := &provider{fault: reports(func(n int) int { return min(n, 500) })}
-		model := middleware.Chain(heard.Middleware(), func(next middleware.Model) middleware.Model {
-			return middleware.With(middleware.Env{Counter: tokens.Chars4}, chain.New(rules)...)(next)
-		})(p.model)
-		h := history()
-		for n := len(h) - 6; n <= len(h); n += 2 {
-			o := ask(t.Context(), model, &middleware.Request{Messages: h[:n], Tools: tools(), Budget: budget()}, false)
-			require.NoError(t, o.err)
-		}
-		told := slices.DeleteFunc(heard.Events(middleware.Truncated, middleware.Notice), func(e middleware.Event) bool {
-			return !strings.Contains(e.Why, "cuts long prompts") && !strings.Contains(e.Why, "cut long prompts")
-		})
-		require.NotEmpty(t, told, "%s: %s", chain.Name, &heard)
-		require.LessOrEqual(t, len(told), 2, "%s: %s", chain.Name, &heard)
-	})
-}
-
 // requireEnd fails unless a trouble ended as it may.
 func requireEnd(t *testing.T, tr trouble, o outcome, who string) {
 	t.Helper()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -98,48 +97,6 @@ func requireKeptUnderHandles(t *testing.T, s store.Store, sent []message.Message
 	}
 }
 
-// TestSlowArchive lets an archive take its time: it is waited for, but no longer
-// than the caller waits.
-func TestSlowArchive(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		for took, patience := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
-				slow := slow{Memory: store.NewMemory(0), takes: took}
-				p := &provider{}
-				o := ask(ctx, put(chain, middleware.Env{Archive: slow}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
-				if took < patience {
-					require.NoError(t, o.err, "an archive that takes %v", took)
-					require.Equal(t, 1, p.calls)
-					return
-				}
-				require.ErrorIs(t, o.err, context.DeadlineExceeded)
-				require.Equal(t, middleware.Canceled, middleware.KindOf(o.err), "an archive that takes %v, and a caller who waits %v: %v", took, patience, o.err)
-				require.Nil(t, o.resp)
-				require.Zero(t, p.calls, "nobody is asked when the caller has gone")
-			})
-		}
-	})
-}
-
-// slow is an archive that takes some time for each content.
-type slow struct {
-	*store.Memory
-
-	takes time.Duration
-}
-
-func (s slow) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
-	select {
-	case <-time.After(s.takes):
-		return s.Memory.Put(ctx, conversation, contents)
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // badJournal is a journal that does something wrong on the way to one that works.
 type badJournal struct {
 	journal.Journal
@@ -215,38 +172,6 @@ func TestJournals(t *testing.T) {
 	each(t, func(t *testing.T, chain lineup.Chain) {
 		for name, journal := range badStores() {
 			goOn(t, chain, middleware.Env{Journal: journal()}, "a journal that "+name, func([]message.Message, string) {})
-		}
-	})
-}
-
-// TestSlowJournal lets a journal take its time: it is waited for, but no longer
-// than the caller waits.
-func TestSlowJournal(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, chain lineup.Chain) {
-		for took, patience := range map[time.Duration]time.Duration{time.Second: time.Hour, time.Hour: time.Minute} {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), patience)
-				defer cancel()
-				slow := &badJournal{Journal: journal.NewMemory(0), write: func(ctx context.Context, _ journal.Entry) (bool, error) {
-					select {
-					case <-time.After(took):
-						return true, nil
-					case <-ctx.Done():
-						return false, ctx.Err()
-					}
-				}}
-				p := &provider{}
-				o := ask(ctx, put(chain, middleware.Env{Journal: slow}, p), &middleware.Request{Messages: history(), Tools: tools(), Budget: budget()}, false)
-				if took < patience {
-					require.NoError(t, o.err, "a journal that takes %v", took)
-					require.Equal(t, 1, p.calls)
-					return
-				}
-				require.Equal(t, middleware.Canceled, middleware.KindOf(o.err), "a journal that takes %v, and a caller who waits %v: %v", took, patience, o.err)
-				require.Nil(t, o.resp)
-				require.Zero(t, p.calls, "nobody is asked when the caller has gone")
-			})
 		}
 	})
 }

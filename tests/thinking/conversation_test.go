@@ -1,8 +1,7 @@
 // Package thinking leads recorded conversations through chains, with a provider that refuses void thinking, and counts
-// what it refuses, what the model still reads of its thinking, and what the prompts cost.
+// what it refuses and what the model still reads of its thinking.
 //
-// A run takes a few recordings. All of them in each chain, and in all variants every sixth, which takes a quarter of an hour
-// on one core; with -every 1, all of them in the variants as well, which takes more than an hour:
+// A run takes a few recordings, and with LACONIC_SOAK all of them in each chain:
 //
 //	LACONIC_SOAK=1 go test ./tests/thinking -run Soak -v -timeout 60m
 package thinking
@@ -120,44 +119,20 @@ func invented() []*conversation {
 	return all
 }
 
-// form is how the thinking of an answer looks.
-type form struct {
-	blocks  int  // in each answer; 0: 1. The second one is directly before the first call, or at the end of the text
-	omitted bool // the text is empty and the signature is long
-	plain   bool // the thinking is not signed, as in the format of OpenAI
-}
-
-// with returns a recorded answer with thinking. It depends on the form, the conversation and the position alone.
-func (f form) with(answer message.Message, id string, at int) message.Message {
+// withThinking returns a recorded answer with thinking of 184 to 346 tokens, which is not signed if it is plain, as in the format of
+// OpenAI. It depends on the conversation and the position alone.
+func withThinking(answer message.Message, id string, at int, plain bool) message.Message {
 	random := rand.New(rand.NewPCG(uint64(len(id)), uint64(at)))
 	for _, r := range id {
 		random = rand.New(rand.NewPCG(random.Uint64(), uint64(r)))
 	}
-	parts := []message.Part{f.block(random)}
-	parts = append(parts, answer.Parts...)
-	if f.blocks == 2 {
-		call := slices.IndexFunc(parts, func(p message.Part) bool { _, ok := p.(message.ToolCall); return ok })
-		if call < 0 {
-			call = 1
-		}
-		parts = slices.Insert(parts, call, f.block(random))
-	}
-	answer.Parts = parts
-	return answer
-}
-
-// block returns thinking of 184 to 346 tokens.
-func (f form) block(random *rand.Rand) message.Part {
 	const least, most = 184, 346
-	size := 4 * (least + random.IntN(most-least+1))
-	text := words(random, size)
-	switch {
-	case f.omitted:
-		return message.Thinking{Signature: strings.ReplaceAll(text, " ", "+")}
-	case f.plain:
-		return message.Thinking{Text: text}
+	thinking := message.Thinking{Text: words(random, 4*(least+random.IntN(most-least+1))), Signature: "Er"}
+	if plain {
+		thinking.Signature = ""
 	}
-	return message.Thinking{Text: text, Signature: "Er"}
+	answer.Parts = append([]message.Part{thinking}, answer.Parts...)
+	return answer
 }
 
 var vocabulary = strings.Fields("the a result of that call says which file has to change first so I look for its name then test it again " +

@@ -161,14 +161,14 @@ func TestLeakyKeepsTheContract(t *testing.T) {
 var others = []struct {
 	model  string
 	demand string
-	form   form
+	plain  bool // see withThinking
 }{
-	{"deepseek-v4", "deepseek", form{plain: true}},
-	{"deepseek-v4-pro", "deepseek", form{plain: true}},
-	{"kimi-k2.5", "kimi", form{plain: true}},
-	{"kimi-k2-thinking", "kimi", form{plain: true}},
-	{"claude-sonnet-4-5", "manual", form{}},
-	{"gemini-3-pro-preview", "gemini", form{}},
+	{"deepseek-v4", "deepseek", true},
+	{"deepseek-v4-pro", "deepseek", true},
+	{"kimi-k2.5", "kimi", true},
+	{"kimi-k2-thinking", "kimi", true},
+	{"claude-sonnet-4-5", "manual", false},
+	{"gemini-3-pro-preview", "gemini", false},
 }
 
 // TestCallsKeepTheirReasoning leads three turns with nine calls through a window of 1,500 tokens, and through
@@ -187,7 +187,7 @@ func TestCallsKeepTheirReasoning(t *testing.T) {
 			t.Run(ch.name+"/"+o.model, func(t *testing.T) {
 				t.Parallel()
 				bare := 0
-				v := variant{model: o.model, demand: o.demand, form: o.form}
+				v := variant{model: o.model, demand: o.demand, plain: o.plain}
 				if o.demand == "deepseek" || o.demand == "kimi" {
 					v.look = func(sent *middleware.Request) { bare = max(bare, callsWithoutThinking(sent.Messages)) }
 				}

@@ -340,7 +340,11 @@ func (w *world) drawAnswer() message.Message {
 	}
 	for k := range w.n("blocks", 0, 2) {
 		at := w.n("at", 0, len(m.Parts))
-		m.Parts = slices.Insert(m.Parts, at, message.Part(message.Thinking{Text: fmt.Sprintf("I think of %d.%d. %s", w.made, k, strings.Repeat("hm ", 30)), Signature: "s"}))
+		text := fmt.Sprintf("I think of %d.%d. %s", w.made, k, strings.Repeat("hm ", 30))
+		if w.chance("omitted", 4) {
+			text = ""
+		}
+		m.Parts = slices.Insert(m.Parts, at, message.Part(message.Thinking{Text: text, Signature: "s"}))
 	}
 	if shape == 4 { // thinking alone
 		m.Parts = slices.DeleteFunc(m.Parts, func(p message.Part) bool { _, is := p.(message.Thinking); return !is })
