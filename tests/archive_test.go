@@ -6,10 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -26,7 +23,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/summarize"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tests/lineup"
@@ -321,93 +317,4 @@ func (l *lost) recalled(h store.Handle) store.Content {
 // isPlain reports whether a text has nothing that has to be shown otherwise.
 func isPlain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
-}
-
-// failingArchive is an archive with a fault, while it has one.
-type failingArchive struct {
-	*store.Memory
-
-	calls atomic.Int32
-	fault func() error
-}
-
-func (a *failingArchive) step() error {
-	a.calls.Add(1)
-	if a.fault == nil {
-		return nil
-	}
-	return a.fault()
-}
-
-func (a *failingArchive) Put(ctx context.Context, conversation message.ID, contents []store.Named) error {
-	if err := a.step(); err != nil {
-		return err
-	}
-	return a.Memory.Put(ctx, conversation, contents)
-}
-
-func (a *failingArchive) Get(ctx context.Context, h store.Handle) (store.Content, error) {
-	if err := a.step(); err != nil {
-		return store.Content{}, err
-	}
-	return a.Memory.Get(ctx, h)
-}
-
-// archiveFaults are the faults of an engine, and what is said of them.
-var archiveFaults = map[string]struct {
-	fault func() error
-	want  string
-}{
-	"slow":   {func() error { <-time.After(time.Hour); return nil }, "no answer within 1s"},
-	"down":   {func() error { return errors.New("connection refused") }, "connection refused"},
-	"panics": {func() error { panic("no connection") }, "panicked: no connection"},
-}
-
-// An archive that fails holds no call up for longer than its guard allows, what it would have to
-// keep stays in the view, and it is used again when it works again.
-func TestGuardedArchive(t *testing.T) {
-	t.Parallel()
-	for name, fault := range archiveFaults {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				engine := &failingArchive{Memory: store.NewMemory(0), fault: fault.fault}
-				mw := middleware.With(middleware.Env{Archive: store.Guard(engine, store.Limits{})},
-					contextedit.New(contextedit.Options{Keep: 1, Trigger: trigger.Tokens(100)}))
-				h := middlewaretest.ReAct{Rounds: 12}.Messages()
-				start := time.Now()
-				for call := range 6 {
-					sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-					require.NoError(t, err, "call %d", call)
-					require.NoError(t, testkit.Same(h, sent.Messages), "what cannot be kept stays")
-					require.NotEmpty(t, events)
-					require.Equal(t, middleware.Failed, events[0].Kind)
-					require.Contains(t, events[0].Why, fault.want)
-					require.NotContains(t, events[0].Why, "goroutine ", "an event has no stack in its text")
-					h = append(h, message.Assistant(message.Text{Text: "I do not know."}), message.User("And now?"))
-				}
-				require.LessOrEqual(t, time.Since(start), 3*time.Second)
-				require.Equal(t, int32(3), engine.calls.Load(), "after three failures the archive is left alone")
-
-				<-time.After(2 * time.Hour)
-				engine.fault = nil
-				sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-				require.NoError(t, err)
-				require.Len(t, events, 1)
-				require.Equal(t, middleware.Edited, events[0].Kind)
-				cleared := 0
-				for i, m := range sent.Messages {
-					for r := range m.Results() {
-						for _, handle := range archived.In(r.Text) {
-							c, err := engine.Get(t.Context(), handle)
-							require.NoError(t, err)
-							require.Equal(t, h[i].Parts[0].(message.ToolResult).Text, c.Data)
-							cleared++
-						}
-					}
-				}
-				require.Equal(t, 11, cleared)
-			})
-		})
-	}
 }

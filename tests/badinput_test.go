@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"math"
 	"strings"
 	"testing"
 
@@ -20,13 +19,6 @@ import (
 func eager() map[string]middleware.Middleware {
 	return map[string]middleware.Middleware{
 		"contextedit": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true, ClearThinking: true}),
-		"contextedit, by and by": contextedit.New(contextedit.Options{
-			Trigger: trigger.Messages(1), Keep: -1, ClearThinking: true, StopAfter: 10,
-			MayClear: func(call message.ToolCall, result []message.ToolResult) bool {
-				return len(call.ID)%2 == 1 || len(result) > 1
-			},
-		}),
-		"contextedit, with facts": contextedit.New(contextedit.Options{Trigger: trigger.Messages(1), Keep: -1, ClearToolInputs: true, Digest: 40}),
 		"folding": middleware.With(middleware.Env{HistoryIsView: true}, append(layers(
 			editor{name: "pairs", plan: foldsInPairs}, editor{name: "fold", plan: folds(2)}, editor{name: "newest", plan: foldsNewest},
 			editor{name: "around", plan: foldsAround(3)}, editor{name: "shorten", plan: shortens(30)}, editor{name: "offend", plan: offends}),
@@ -34,16 +26,10 @@ func eager() map[string]middleware.Middleware {
 		"microcompact": microcompact.New(microcompact.Options{
 			KeepRounds: -1, Limit: microcompact.Limits{Results: 1, Arguments: 1, Text: 1}, FreshShare: 1e-9,
 		}),
-		"microcompact, by and by": microcompact.New(microcompact.Options{
-			KeepRounds: 1, Limit: microcompact.Limits{Results: 40, Arguments: 1}, Batch: microcompact.Batch{Results: 2, Tokens: 100}, Protect: []string{"other"},
-		}),
-		"microcompact, with facts": microcompact.New(microcompact.Options{KeepRounds: -1, Limit: microcompact.Limits{Results: 1}, FreshShare: -1, Digest: 40}),
 		"trim": trim.New(trim.Options{
 			Trigger: trigger.Messages(1), TargetTokens: 1, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
 		}),
-		"trim, by and by": trim.New(trim.Options{Trigger: trigger.Messages(1), Strategy: "oldest", PreserveEnd: -1, MinMessages: -1, Note: "(gone)"}),
-		"removing":        middleware.Chain(layers(editor{name: "remove", plan: removes(1, false)}, editor{name: "apart", plan: removes(2, true)}, editor{name: "retell", plan: retells})...),
-		"idle":            editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
+		"idle": editor{name: "none", plan: func(look) []middleware.Edit { return nil }}.middleware(),
 	}
 }
 
@@ -108,76 +94,29 @@ func TestPartsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestEmptyRequest(t *testing.T) {
-	t.Parallel()
-	for stack, mw := range eager() {
-		req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{})
-		require.NoError(t, err, stack)
-		require.Empty(t, req.Messages, stack)
-		require.Empty(t, events, stack)
-		resp, err := mw(answers)(t.Context(), &middleware.Request{Tools: []message.ToolDef{{}}, Params: 1, Force: []string{"", "nobody", "*"}}, nil)
-		require.NoError(t, err, stack)
-		require.NotNil(t, resp, stack)
-	}
-}
-
-func TestInvalidBudget(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		budget middleware.Budget
-		want   string
-	}{
-		{middleware.Budget{}, "Window"},
-		{middleware.Budget{Window: -1}, "-1"},
-		{middleware.Budget{Window: 100, Reserve: -1}, "Reserve"},
-		{middleware.Budget{Window: 100, Reserve: 100}, "100"},
-		{middleware.Budget{Window: 100, Reserve: math.MaxInt}, "Reserve"},
-		{middleware.Budget{Window: math.MinInt, Reserve: math.MinInt}, "Window"},
-	} {
-		for stack, mw := range eager() {
-			_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: []message.Message{message.User("x")}, Budget: &c.budget})
-			require.Error(t, err, "%s: %+v makes no sense", stack, c.budget)
-			require.Equal(t, middleware.Invalid, middleware.KindOf(err), "%s: %v", stack, err)
-			require.Contains(t, err.Error(), c.want, "%s: the error names what is wrong", stack)
-			require.Contains(t, err.Error(), "want", "%s: the error says what is right", stack)
-		}
-	}
-}
-
 // TestMisfits gives options that do not fit the request: one event a
 // conversation, and an error under Strict.
 func TestMisfits(t *testing.T) {
 	t.Parallel()
 	history, _ := turns(2, 8)
-	for name, c := range map[string]struct {
-		opts   contextedit.Options
-		budget *middleware.Budget
-		want   []string
-	}{
-		"no window": {contextedit.Options{Trigger: trigger.Fraction(0.5)}, nil, []string{"contextedit", "Fraction(0.5)", "some-model", "Budget"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			mw := contextedit.New(c.opts)
-			var all []middleware.Event
-			for n := 10; n < len(history); n += 2 {
-				req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history[:n], Model: "some-model", Budget: c.budget})
-				require.NoError(t, err)
-				requireSame(t, history[:n], req.Messages, "the call goes on as if the middleware were not there")
-				all = append(all, events...)
-			}
-			require.Len(t, all, 1, "one event a conversation, got %v", all)
-			require.Equal(t, middleware.Misconfigured, all[0].Kind)
-			for _, want := range c.want {
-				require.Contains(t, all[0].String(), want, "the event names option, model and the cure")
-			}
-			c.opts.Strict = true
-			_, _, err := middleware.Apply(t.Context(), contextedit.New(c.opts), &middleware.Request{Messages: history, Model: "some-model", Budget: c.budget})
-			require.Equal(t, middleware.Invalid, middleware.KindOf(err), "under Strict the call fails: %v", err)
-			for _, want := range c.want {
-				require.ErrorContains(t, err, want, "the error names option, model and the cure")
-			}
-		})
+	opts := contextedit.Options{Trigger: trigger.Fraction(0.5)}
+	want := []string{"contextedit", "Fraction(0.5)", "some-model", "Budget"}
+	mw := contextedit.New(opts)
+	var all []middleware.Event
+	for n := 10; n < len(history); n += 2 {
+		req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history[:n], Model: "some-model"})
+		require.NoError(t, err)
+		requireSame(t, history[:n], req.Messages, "the call goes on as if the middleware were not there")
+		all = append(all, events...)
+	}
+	require.Len(t, all, 1, "one event a conversation, got %v", all)
+	require.Equal(t, middleware.Misconfigured, all[0].Kind)
+	opts.Strict = true
+	_, _, err := middleware.Apply(t.Context(), contextedit.New(opts), &middleware.Request{Messages: history, Model: "some-model"})
+	require.Equal(t, middleware.Invalid, middleware.KindOf(err), "under Strict the call fails: %v", err)
+	for _, w := range want {
+		require.Contains(t, all[0].String(), w, "the event names option, model and the cure")
+		require.ErrorContains(t, err, w, "and so does the error")
 	}
 }
 

@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -198,11 +197,6 @@ func requireExtension(t require.TestingT, before, after []message.Message, why s
 	requireSame(t, before, after[:len(before)], why, args...)
 }
 
-// answers is a model that gives a short answer.
-func answers(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-	return &middleware.Response{Message: message.Assistant(message.Text{Text: "done"}), Stop: middleware.StopEnd}, nil
-}
-
 // view returns what a model would be sent, and the events on the way.
 func view(tb testing.TB, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
 	tb.Helper()
@@ -220,56 +214,6 @@ func count(events []middleware.Event, k middleware.EventKind) int {
 		}
 	}
 	return n
-}
-
-// turn is a call of one of two processes.
-type turn struct {
-	chat            *chat
-	history, before []message.Message // before is the view of the call before; nil: there is none
-	sent            *middleware.Request
-	events          []middleware.Event
-	fresh           middleware.Middleware // a process that has seen nothing
-}
-
-// takeTurns lets two processes with the same chain take turns in a conversation that grows. A call that edits nothing extends
-// the view of the call before it by the same process, and the same call again has the same view unless a fold goes on.
-func takeTurns(t *rapid.T, name string, mws []middleware.Middleware, budget *middleware.Budget,
-	grow func(c *chat, h []message.Message) []message.Message, check func(now turn),
-) {
-	d, journal := rapidDice{t}, newTexts()
-	process := func() middleware.Middleware { return middleware.With(middleware.Env{Journal: journal}, mws...) }
-	processes := []middleware.Middleware{process(), process()}
-	c := chat{dice: d, broken: d.roll("broken", 4) == 3}
-	h := []message.Message{message.System("You are a test.")}
-	var before []message.Message
-	last := 0
-	for range rapid.IntRange(1, 25).Draw(t, "calls") {
-		grown := len(h)
-		h = grow(&c, h)
-		now := d.roll("process", 2)
-		req := &middleware.Request{Messages: h, Budget: budget}
-		sent, events, err := middleware.Apply(testContext, processes[now], req)
-		require.NoError(t, err)
-		requireNoWorse(t, h, sent.Messages, name)
-		if count(events, middleware.Edited) == 0 && before != nil && now == last {
-			requireSame(t, append(slices.Clone(before), h[grown:]...), sent.Messages, "without an edit the view is the one before and what is new")
-		}
-		check(turn{&c, h, before, sent, events, process()})
-		again, events, err := middleware.Apply(testContext, processes[now], req)
-		require.NoError(t, err)
-		if !slices.ContainsFunc(events, func(e middleware.Event) bool { return e.By == "fold" && e.Kind == middleware.Edited }) {
-			requireSame(t, sent.Messages, again.Messages, "the same call gives another view: %v", events)
-		}
-		before, last = again.Messages, now
-	}
-}
-
-// growSome grows a conversation by one to three messages.
-func growSome(c *chat, h []message.Message) []message.Message {
-	for range 1 + c.dice.roll("messages", 3) {
-		h = c.grow(h)
-	}
-	return h
 }
 
 func TestMain(m *testing.M) {

@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/tests/guarantee"
 )
 
 // A line has one step: nothing is assigned in the head of an if to what is used after it, and no work is done in the head of
@@ -90,21 +89,4 @@ func torn() *rapid.Generator[[]message.Message] {
 		}
 		return h
 	})
-}
-
-// TestRepairAgainstProvider lets a provider judge what a repair makes: it shares
-// no code with the rules.
-func TestRepairAgainstProvider(t *testing.T) {
-	t.Parallel()
-	refused := 0
-	rapid.Check(t, func(t *rapid.T) {
-		h := torn().Draw(t, "history")
-		if guarantee.AskOpenAI(h, true) != nil {
-			refused++
-		}
-		repaired := message.Portable.Repair(h)
-		got, fixes := repaired.Messages, repaired.Fixes
-		require.NoError(t, guarantee.AskOpenAI(got, true), "after %v", fixes)
-	})
-	require.Positive(t, refused, "nothing that was generated needed a repair")
 }

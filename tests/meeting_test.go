@@ -70,39 +70,3 @@ func TestQuickerCall(t *testing.T) {
 		})
 	}
 }
-
-// TestQuickerCallBehindTheQuestion is a slower call that loses: nothing of what
-// it wanted may be kept for another question either.
-func TestQuickerCallBehindTheQuestion(t *testing.T) {
-	t.Parallel()
-	history, calls := turns(3, 5)
-	history = history[:calls[len(calls)-1]]
-	question := 0
-	for i, m := range history {
-		if m.Role == message.RoleUser {
-			question = i
-		}
-	}
-	behind := func(l look) []middleware.Edit {
-		var out []middleware.Edit
-		for _, e := range clears(99)(l) {
-			if e.At > question {
-				out = append(out, e)
-			}
-		}
-		return out
-	}
-	journal := journal.NewMemory(0)
-	on := func(mws ...middleware.Middleware) middleware.Middleware {
-		return middleware.With(middleware.Env{Journal: journal}, mws...)
-	}
-	var quick []message.Message
-	slow := on(
-		meanwhile(func() { quick, _ = view(t, on(editor{name: "quick", plan: behind}.middleware()), history) }),
-		editor{name: "slow", plan: clears(2)}.middleware())
-	shown, _ := view(t, slow, history)
-	requireSame(t, quick, shown, "the slower call gets the view of the quicker one")
-	another := append(slices.Clone(history[:question]), message.User("something else"))
-	kept, _ := view(t, on(none()), another)
-	requireSame(t, another, kept, "the edits of a call that has lost are kept nowhere")
-}

@@ -271,7 +271,7 @@ func TestSoak(t *testing.T) {
 	end := soakUntil(t)
 	for round := 0; time.Now().Before(end); round++ {
 		for name, check := range map[string]func(*rapid.T){
-			"reference": checkReference, "two processes": checkTwoProcesses, "moody journal": checkMoody, "evictions": checkEvictions, "clearing": checkClearing,
+			"reference": checkReference, "two processes": checkTwoProcesses,
 		} {
 			t.Run(fmt.Sprintf("%s %d", name, round), func(t *testing.T) { rapid.Check(t, check) })
 		}

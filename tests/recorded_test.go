@@ -15,9 +15,6 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // conversation is a recorded run of a real agent.
@@ -99,67 +96,6 @@ func (c *conversation) UnmarshalJSON(data []byte) error {
 		}
 	}
 	return nil
-}
-
-func TestRecorded(t *testing.T) {
-	t.Parallel()
-	const keep = 3
-	talks, edits, calls := 0, 0, 0
-	for _, c := range nth(t, soak.Nth(20, 10)) {
-		talks++
-		c.messages = withoutInstructions(c.messages)
-		const room = 3000 // tokens beside system prompt, tools and the first question
-		lead := message.Leading(c.messages)
-		limit := trigger.Tokens(tokens.Meter{}.Request(c.messages[:lead+1], c.tools) + room)
-		chain := contextedit.New(contextedit.Options{Trigger: limit, Keep: keep, MinCalls: 3, ClearAtLeast: 200})
-		whole := testkit.Clone(c.messages)
-		var before []message.Message
-		for _, n := range c.calls {
-			history := c.messages[:n]
-			req, events, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: history, Tools: c.tools})
-			require.NoError(t, err, c.id)
-			require.Equal(t, len(events), count(events, middleware.Edited)+count(events, middleware.Refused)+count(events, middleware.Skipped), "%s at %d: %v", c.id, n, events)
-			edited := count(events, middleware.Edited)
-			if edited == 0 && before != nil {
-				requireExtension(t, before, req.Messages, "%s at %d: a call that edits nothing extends the view before it", c.id, n)
-			}
-			if edited > 0 || n == c.calls[len(c.calls)-1] {
-				requireNoWorse(t, history, req.Messages, c.id)
-				requireCleared(t, history, req.Messages, keep, c.id)
-			}
-			before = req.Messages
-			edits += edited
-			calls++
-		}
-		requireSame(t, whole, c.messages, "%s: the history stays as it was", c.id)
-	}
-	t.Logf("%d conversations, %d calls, %d edits", talks, calls, edits)
-	require.Greater(t, edits, calls/10, "there are edits enough, or this test shows nothing")
-}
-
-// requireCleared fails unless the view is the history with old results
-// cleared, and the newest ones as they were.
-func requireCleared(t require.TestingT, history, shown []message.Message, keep int, who string) {
-	require.Len(t, shown, len(history), "%s: clearing keeps all messages", who)
-	results := 0
-	for i := range slices.Backward(history) {
-		if history[i].Equal(shown[i]) {
-			for range history[i].Results() {
-				results++
-			}
-			continue
-		}
-		require.Equal(t, message.RoleTool, shown[i].Role, "%s: message %d: results alone are cleared", who, i)
-		require.GreaterOrEqual(t, results, keep, "%s: message %d: the newest %d results stay", who, i, keep)
-		for k, p := range shown[i].Parts {
-			was, is := history[i].Parts[k].(message.ToolResult), p.(message.ToolResult)
-			require.Equal(t, "[cleared]", is.Text, "%s: message %d", who, i)
-			is.Text = was.Text
-			require.Equal(t, was, is, "%s: message %d: call, name and error flag stay", who, i)
-			require.Greater(t, tokens.Estimate{}.Count(was.Text), tokens.Estimate{}.Count("[cleared]"), "%s: message %d: clearing makes it shorter", who, i)
-			results++
-		}
-	}
 }
 
 // withoutInstructions returns messages in which tools that instruct or plan, of which the reference knows nothing, have another name.

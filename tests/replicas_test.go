@@ -8,11 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -21,7 +17,6 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
-	"github.com/laconic-go/laconic/store"
 )
 
 // counted is a journal that counts its round trips, and fails as it is told.
@@ -83,69 +78,6 @@ func (r *replica) call(t require.TestingT, h []message.Message, plan replicas.Ed
 	require.NoError(t, message.Check(r.sent))
 	require.Len(t, r.sent, len(h))
 	return replicas.Sent(h, r.sent), r.journal.finds, r.journal.puts
-}
-
-// TestReadRule counts the round trips of each kind of call.
-func TestReadRule(t *testing.T) {
-	t.Parallel()
-	var c replicas.Talk
-	shared := journal.NewMemory(0)
-	a, b := newReplica(shared), newReplica(shared)
-	trips := func(why string, r *replica, h []message.Message, plan replicas.Edits, wantFinds, wantPuts int) message.Message {
-		t.Helper()
-		answer := c.Asks()
-		_, finds, puts := r.call(t, h, plan, answer)
-		require.Equal(t, []int{wantFinds, wantPuts}, []int{finds, puts}, "%s: reads and writes", why)
-		return answer
-	}
-	start := []message.Message{message.System("You look things up."), c.Question()}
-	h := c.After(start, trips("first sight", a, start, nil, 1, 0))
-	h = c.After(h, trips("own growth", a, h, nil, 1, 0))
-	fork := h
-	early := h
-	h = c.After(h, trips("own growth", a, h, nil, 1, 0))
-	h = c.After(h, trips("own growth", a, h, nil, 1, 0))
-	trips("an earlier part again, which edits", a, early, replicas.Edits{3: "short"}, 1, 1)
-	h = c.After(h, trips("own growth after this process has edited an earlier part", a, h, nil, 1, 0))
-	h = c.After(h, trips("own growth that edits", a, h, replicas.Edits{5: "short"}, 1, 1))
-	for at := 7; at < 13; at += 2 {
-		h = c.After(h, trips("own growth after an edit, which edits again", a, h, replicas.Edits{at: "short"}, 1, 1))
-		h = c.After(h, trips("own growth after an edit", a, h, nil, 1, 0))
-	}
-	trips("own growth", a, h, nil, 1, 0)
-	answer := trips("a retry", a, h, nil, 1, 0)
-	trips("a fork with the answer of another process", a, c.After(fork, c.Asks()), nil, 1, 0)
-	h = c.After(h, answer)
-	h = c.After(h, trips("handover", b, h, nil, 1, 0))
-	h = c.After(h, trips("own growth after a handover", b, h, replicas.Edits{13: "short"}, 1, 1))
-	h = c.After(h, trips("handover back", a, h, nil, 1, 0))
-	trips("own growth", a, h, nil, 1, 0)
-	trips("an answer that was changed on its way", a, c.After(h, c.Says()), nil, 1, 0)
-
-	// An agent that edits in each call: a turn has one question and several rounds.
-	finds, puts, calls := 0, 0, 0
-	h = start
-	for range 5 {
-		for round := range 6 {
-			plan := replicas.Edits{}
-			if n := len(h); n > 4 && h[n-3].Role == message.RoleTool {
-				plan[n-3] = "short"
-			}
-			answer := c.Asks()
-			if round == 5 {
-				answer = c.Says()
-			}
-			_, f, p := b.call(t, h, plan, answer)
-			if p > 0 {
-				calls++
-				finds, puts = finds+f, puts+p
-			}
-			h = c.After(h, answer)
-		}
-	}
-	require.Equal(t, puts, calls, "one write for each call that edits")
-	require.LessOrEqual(t, float64(finds+puts)/float64(calls), 2.7, "what is under the ID before the question is read, too")
-	t.Logf("%d writing calls, %.2f round trips each", calls, float64(finds+puts)/float64(calls))
 }
 
 // TestReplicas compares several processes on one journal, which fails at random, with the
@@ -231,76 +163,4 @@ func checkReplicas(t *rapid.T) {
 			require.True(t, maps.Equal(want, got), "process %d sends %v, a new one %v, for history %d\n%s", i, got, want, node, strings.Join(log, "\n"))
 		}
 	}
-}
-
-// TestGuardedReplicas calls two processes at once behind guards, while the engine hangs, fails, panics and works again.
-func TestGuardedReplicas(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		shared := &moodyEngine{Journal: journal.NewMemory(0)}
-		limits := store.Limits{Timeout: 100 * time.Millisecond}
-		chains := []*replica{newReplica(journal.Guard(shared, limits)), newReplica(journal.Guard(shared, limits))}
-		var c replicas.Talk
-		h := []message.Message{message.System("s"), c.Question()}
-		for n := range 12 { // three calls in each mood
-			shared.mood.Store(int32(n / 3))
-			plan := replicas.Edits{}
-			if len(h) > 4 {
-				plan[len(h)-3] = fmt.Sprint("short ", n)
-			}
-			answer := c.Asks()
-			var wg sync.WaitGroup
-			for _, r := range chains {
-				wg.Go(func() { r.call(t, h, plan, answer) })
-			}
-			wg.Wait()
-			h = c.After(h, answer)
-		}
-		shared.mood.Store(0)
-		<-time.After(2 * time.Hour) // hanging calls return, and guards try again
-		for range 2 {
-			for _, r := range chains {
-				r.call(t, h, nil, c.Says())
-			}
-		}
-		want, _, _ := newReplica(shared.Journal).call(t, h, nil, c.Says())
-		require.Len(t, want, 10, "each edit is there, once")
-		for _, r := range chains {
-			got, _, _ := r.call(t, h, nil, c.Says())
-			require.Equal(t, want, got)
-		}
-	})
-}
-
-// moodyEngine works, hangs and then stores, fails, or panics.
-type moodyEngine struct {
-	journal.Journal
-
-	mood atomic.Int32
-}
-
-func (e *moodyEngine) act() error {
-	switch e.mood.Load() {
-	case 1:
-		<-time.After(time.Hour)
-	case 2:
-		return errEngine
-	case 3:
-		panic("engine has no memory")
-	}
-	return nil
-}
-
-func (e *moodyEngine) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
-	if err := e.act(); err != nil {
-		return journal.Found{}, err
-	}
-	return e.Journal.Find(ctx, scope, first, ids)
-}
-
-func (e *moodyEngine) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
-	if err := e.act(); err != nil {
-		return journal.Entry{}, err
-	}
-	return e.Journal.Put(ctx, scope, writes)
 }
