@@ -71,13 +71,14 @@ type point struct {
 	gone   map[string]bool // signatures that were not sent
 }
 
-// faulty is a journal that fails when it is told to.
+// faulty is a journal that fails when it is told to, and loses entries.
 type faulty struct {
-	*leaky
+	journal.Journal
 
 	mu            sync.Mutex
 	reads, writes bool
-	puts          int
+	stored        []message.ID // revisions
+	lost          map[message.ID]bool
 }
 
 var errJournal = errors.New("the journal is down")
@@ -88,17 +89,23 @@ func (j *faulty) Find(ctx context.Context, scope string, first message.ID, ids [
 	if j.reads {
 		return journal.Found{At: -1}, errJournal
 	}
-	return j.leaky.Find(ctx, scope, first, ids)
+	for {
+		found, err := j.Journal.Find(ctx, scope, first, ids)
+		if err != nil || found.At < 0 || !slices.ContainsFunc(found.Entries, func(e journal.Entry) bool { return j.lost[e.Rev] }) {
+			return found, err
+		}
+		ids = ids[:found.At]
+	}
 }
 
 func (j *faulty) Put(ctx context.Context, scope string, writes []journal.Write) (journal.Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.puts++
 	if j.writes {
 		return journal.Entry{}, errJournal
 	}
-	return j.leaky.Put(ctx, scope, writes)
+	j.stored = append(j.stored, writes[0].Entry.Rev)
+	return j.Journal.Put(ctx, scope, writes)
 }
 
 func (w *world) n(label string, low, high int) int { return rapid.IntRange(low, high).Draw(w.T, label) }
@@ -440,7 +447,7 @@ func (w *world) ask(b *branch) {
 	if err != nil {
 		return
 	}
-	w.Logf("asked with %d messages, %s; sent %d, thinking %v of %v; journal %d", len(b.msgs), sent.Model, len(sent.Messages), signed(sent.Messages), signed(req.Messages), len(w.journal.entries))
+	w.Logf("asked with %d messages, %s; sent %d, thinking %v of %v; journal %d", len(b.msgs), sent.Model, len(sent.Messages), signed(sent.Messages), signed(req.Messages), len(w.journal.stored))
 	if sent.Model != freeModel && !w.isView {
 		w.settle(b, req, sent)
 	}
@@ -598,9 +605,9 @@ func (w *world) step(k int) {
 		w.model = []string{boundModel, freeModel}[w.n("model", 0, 1)]
 	case 25:
 		w.unsure, w.failed = true, true
-		w.journal.one = 1
-		w.journal.lose()
-		w.journal.one = 0
+		if n := len(w.journal.stored); n > 0 {
+			w.journal.lost[w.journal.stored[w.n("lost", 0, n-1)]] = true
+		}
 	case 26:
 		w.atOnce(b)
 	case 24:
@@ -627,7 +634,7 @@ func (w *world) step(k int) {
 
 func newWorld(t *rapid.T) *world {
 	w := &world{T: t, archive: store.NewMemory(0), model: boundModel, tools: []message.ToolDef{{Name: "read"}}}
-	w.journal = &faulty{leaky: losing(0, 0)(1).(*leaky)}
+	w.journal = &faulty{Journal: journal.NewMemory(0), lost: map[message.ID]bool{}}
 	w.strict, w.refused = middlewaretest.Strict("bound", w.say)
 	w.layers = append(w.layers, w.n("editor", 0, 15))
 	for range w.n("layers", 0, 3) {
