@@ -56,8 +56,10 @@ func (w *watcher) Read(p []byte) (int, error) {
 	select {
 	case other := <-w.next:
 		_ = w.body.Close()
+		w.mu.Lock()
 		w.body = other
-		return w.body.Read(p)
+		w.mu.Unlock()
+		return other.Read(p)
 	case <-w.call.settled:
 	case <-w.call.req.Context().Done():
 	}
@@ -148,7 +150,10 @@ func (w *watcher) Close() error {
 		w.err = errClosed
 		w.end()
 	}
+	body := w.body
 	w.mu.Unlock()
-	w.settle()
-	return w.body.Close()
+	if _, again := body.(*watcher); !again { // else the chain waits for the end of that one
+		w.settle()
+	}
+	return body.Close()
 }

@@ -238,8 +238,9 @@ func (a *Answer) read(data []byte) (isJSON bool) {
 		a.Refused, a.ended = string(data), true
 	}
 	a.ended = a.ended || f.Done
-	if a.Stream && len(f.Candidates) > 0 && f.Candidates[0].FinishReason != nil {
-		a.ended = true
+	if a.Stream && len(f.Candidates) > 0 {
+		reason := f.Candidates[0].FinishReason
+		a.ended = a.ended || reason != nil && reason != "" // some servers write it into each piece
 	}
 	return true
 }

@@ -191,6 +191,11 @@ func (b *Body) withItems(out []*Item) (string, error) {
 	late := b.movedToFront(out[n:])
 	raws := b.jsonOf(out[n+len(late):])
 	if b.text[b.list.From] == '"' { // a text in place of a list
+		for i, raw := range raws {
+			if raw[0] == '"' {
+				raws[i] = `{"role":"user","content":` + raw + `}`
+			}
+		}
 		return b.text[:b.list.From] + array("", raws) + b.text[b.list.To:], nil
 	}
 	return b.withPrompt(b.spliced(raws), late), nil
@@ -358,7 +363,7 @@ func (b *Body) value(items []*Item, at int) string {
 // withTools returns a request with other tools: those that are the same stay as they are, others are added at the end.
 func (b *Body) withTools(o jsonedit.Object, defs []message.ToolDef) (jsonedit.Object, error) {
 	if len(defs) == 0 {
-		for _, name := range []string{"tools", "tool_choice", "parallel_tool_calls", "toolConfig"} {
+		for _, name := range []string{"tools", "tool_choice", "parallel_tool_calls", nameIn(o, "toolConfig")} {
 			o = o.Remove(name)
 		}
 		return o, nil

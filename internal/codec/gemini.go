@@ -134,8 +134,9 @@ func (r *reader) readResponse(raw string) ([]message.Part, error) {
 		return nil, jsonedit.In("functionResponse", err)
 	}
 	result := message.ToolResult{CallID: textOf(o, "id"), Name: textOf(o, "name")}
-	if result.CallID == "" {
-		result.CallID = r.called(result.Name)
+	// Gemini CLI makes an ID for the response to a call without one (google-gemini/gemini-cli#6974).
+	if open := r.called(result.Name); result.CallID == "" || strings.HasPrefix(open, unnamed+result.Name+":") && !r.hasCall(result.CallID) {
+		result.CallID = open
 	}
 	response := o.Get("response")
 	if !strings.HasPrefix(response, "{") {

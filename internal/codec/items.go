@@ -68,7 +68,10 @@ func (r *reader) readOther(kind, raw string) {
 	made := isCall || kind == "program" || strings.HasPrefix(kind, "compaction") && kind != triggerItem
 	if n := len(r.items); n > 0 && r.items[n-1].role == message.RoleAssistant && !made {
 		last := r.items[n-1].message()
-		_, thinks := last.Parts[len(last.Parts)-1].(message.Thinking)
+		thinks := false
+		if k := len(last.Parts); k > 0 { // an answer may be empty
+			_, thinks = last.Parts[k-1].(message.Thinking)
+		}
 		made = !forClient(kind) || thinks || kind != triggerItem && last.HasCalls()
 	}
 	begin := r.answer

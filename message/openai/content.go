@@ -71,6 +71,9 @@ func readPart(raw string) (message.Part, error) {
 	if !ok {
 		return opaque, nil
 	}
+	if !strings.HasPrefix(o.Get(kind), "{") { // Mistral takes a string in place of the object
+		return opaque, nil
+	}
 	body, err := o.Object(kind)
 	if err != nil {
 		return nil, err
