@@ -291,7 +291,6 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	own := *v.with(r)
 	if s := own.session; s.thinking.rule == edit.ThinkingBound && !v.repaired && len(s.IDs) > 0 {
 		passed := own.toBind()
-		passed.Head = own.head()
 		passed.Edited = false // void or not, it is what the next view begins with, which leaves out what is void
 		now, _ := bound.Trust().Check(s.History, passed, own.result.LeftOut, -1)
 		own = *s.note(&own, &own, now)

@@ -70,6 +70,15 @@ type chain struct {
 	watcher   func() *chain              // sizes requests for observers that no editor has seen; it edits and remembers nothing
 }
 
+// binds reports whether the provider of a model has refused thinking after a change.
+func (c *chain) binds(model string) bool {
+	if c.origin != nil {
+		c = c.origin
+	}
+	_, refused := c.binding.Load(model)
+	return refused
+}
+
 // besides returns the names of the fields that this Env sets to other values than another one has.
 func (e Env) besides(other Env) (names []string) {
 	a, b := reflect.ValueOf(e), reflect.ValueOf(other)

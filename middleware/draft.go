@@ -209,6 +209,12 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 		with(&r)
 		r.Corrected = corrected(was, &r)
 		now = &r
+		at := slices.IndexFunc(d.After.result.Spans, func(s edit.Span) bool { return s.Record == was })
+		if kind == journal.Rewrite && at >= 0 {
+			if err := sparesParts(d.After, &Edit{At: at, Parts: r.Parts}); err != nil {
+				return nil, draftError(i, err)
+			}
+		}
 	}
 	before, first := asOpened(d.After), 0
 	s := before.session
@@ -330,6 +336,11 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)
+	if s.thinking.rule == edit.ThinkingBound {
+		now, _ := s.thinking.memory.Check(s.History, v.toBind(), v.result.LeftOut, v.compacted(then.All))
+		now.Again = true // of what was sent in place of the draft nothing is known
+		w.turn.thinking = now
+	}
 	for i := range w.turn.steps { // who commits it has asked for it
 		if w.turn.steps[i].Actor == entries.ByTrigger {
 			w.turn.steps[i].Actor = entries.ByUser

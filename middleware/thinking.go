@@ -61,9 +61,8 @@ func (s *session) recallThinking(found entries.Known) {
 		at, known = p.Entry.Thinking.Len-1, p.Entry.Thinking
 	}
 	t.at, t.rule = at, s.model.Thinking
-	_, binds := s.chain.binding.Load(s.model.name) // its provider has said so
 	unknown := t.rule == edit.ThinkingFree && (s.model.Name == "" || s.model.Provider == "")
-	if binds || unknown && (known != nil || found.Entry.Thinking != nil) {
+	if s.chain.binds(s.model.name) || unknown && (known != nil || found.Entry.Thinking != nil) {
 		t.rule = edit.ThinkingBound
 	}
 	switch t.rule {
@@ -91,10 +90,10 @@ type judged struct {
 	list  edit.List
 }
 
-// toBind returns a view as a request for package bound, without its Head.
+// toBind returns a view as a request for package bound.
 func (v *View) toBind() bound.Request {
 	lead := message.Leading(v.result.Messages)
-	r := bound.Request{Messages: v.result.Messages[lead:], Edited: len(v.list) > 0}
+	r := bound.Request{Head: v.head(), Messages: v.result.Messages[lead:], Edited: len(v.list) > 0}
 	r.Position = make([]int, len(r.Messages))
 	for i := range r.Position {
 		s := v.span(lead + i)

@@ -33,6 +33,7 @@ type thinker struct {
 	strict  middleware.Model
 	refused func() []error
 	sent    []message.Message
+	mw      middleware.Middleware
 	chain   middleware.Model
 	rounds  int
 }
@@ -55,7 +56,8 @@ func (a *thinker) answer(context.Context, *middleware.Request, middleware.Emit) 
 // restart begins with a new chain.
 func (a *thinker) restart() {
 	mws := append([]middleware.Middleware{a.events.Middleware()}, a.mws...)
-	a.chain = middleware.With(a.env, mws...)(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+	a.mw = middleware.With(a.env, mws...)
+	a.chain = a.mw(func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
 		a.sent = testkit.Clone(r.Messages)
 		return a.strict(ctx, r, emit)
 	})
@@ -205,6 +207,27 @@ func TestThinkingLeftOutWithoutAnEdit(t *testing.T) {
 		require.Empty(t, a.refused(), name)
 		require.Equal(t, append(slices.Clone(c.left), len(a.history)-4), a.thoughts(), "%s: later thinking is sent", name)
 	}
+}
+
+// A draft that is committed leaves out what an edit of the call would have.
+func TestThinkingOfADraft(t *testing.T) {
+	t.Parallel()
+	var now atomic.Bool
+	a := newThinker(t, middleware.Env{}, on(&now, "clear", clearAt(5), middleware.Options{}))
+	for range 4 {
+		a.round()
+	}
+	now.Store(true)
+	req := a.req
+	req.Messages = a.history
+	d, err := middleware.Draft(t.Context(), a.mw, &req)
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context()))
+	now.Store(false)
+	a.round()
+	require.Equal(t, []int{2, 4}, a.thoughts())
+	require.Empty(t, a.events.Events(middleware.ThinkingLeftOut))
+	require.Empty(t, a.refused())
 }
 
 // The journal is written for the first request of a conversation with a model that binds its thinking, and for edits.

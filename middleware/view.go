@@ -273,13 +273,10 @@ func (v *View) ProtectedPart(i int, part message.Part) Protection {
 	case message.ToolCall:
 		name = part.Name
 	case message.ToolResult:
-		for at > 0 && v.result.Messages[at].Role != message.RoleAssistant {
+		for at >= 0 && name == "" { // mostly in the newest answer before
 			at--
-		}
-		for c := range v.result.Messages[at].Calls() {
-			if c.ID == part.CallID {
-				name = c.Name
-				break
+			if at >= 0 && v.result.Messages[at].Role == message.RoleAssistant {
+				name = callNamed(&v.result.Messages[at], part.CallID)
 			}
 		}
 		if part.Name != "" && part.Name != name {
@@ -296,6 +293,16 @@ func (v *View) ProtectedPart(i int, part message.Part) Protection {
 	}
 	p.Whole = p.Tool || p.Plan
 	return p
+}
+
+// callNamed returns the tool of the call with an ID; "": the message has none.
+func callNamed(m *message.Message, id string) string {
+	for c := range m.Calls() {
+		if c.ID == id {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // isOpaque reports whether a part of message i has JSON of the provider that nothing can stand for, since only the provider knows

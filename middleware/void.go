@@ -29,9 +29,7 @@ func prepare(ctx context.Context, v *View, refusal string) (own, sent *View, don
 	}
 	own = v
 	for {
-		r := sent.toBind()
-		r.Head = sent.head()
-		now, void := m.Check(s.History, r, own.result.LeftOut, v.compacted(s.opened.State.list))
+		now, void := m.Check(s.History, sent.toBind(), own.result.LeftOut, v.compacted(s.opened.State.list))
 		if len(void) == 0 {
 			if own != v {
 				own.reportLoss(ctx, v.result.LeftOut, s.whyVoid(v, sent, refusal))

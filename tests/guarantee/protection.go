@@ -44,14 +44,17 @@ func protections(msgs []message.Message) []protection {
 
 func isQuestion(m message.Message) bool { return m.Role == message.RoleUser }
 
-// newestRound returns the position of the newest assistant message if it calls tools, whose results no model has read
-// yet; else -1.
+// newestRound returns the position of the newest assistant message with calls whose results no model has read yet: no
+// answer is behind them. -1: there is none.
 func newestRound(msgs []message.Message) int {
+	results := false
 	for i, m := range slices.Backward(msgs) {
-		if m.Role == message.RoleAssistant {
-			if m.HasCalls() {
-				return i
-			}
+		switch {
+		case m.Role == message.RoleTool:
+			results = true
+		case m.Role == message.RoleAssistant && m.HasCalls():
+			return i
+		case m.Role == message.RoleAssistant && !results:
 			return -1
 		}
 	}

@@ -77,11 +77,14 @@ func (h *History) Bound(from int) {
 		}
 	}
 	h.Fresh = len(h.Body)
-	for i := range slices.Backward(h.Body) {
-		if h.Body[i].Role == message.RoleAssistant {
-			if h.Body[i].HasCalls() {
-				h.Fresh = i
-			}
+	results := false // behind all answers
+	for i, m := range slices.Backward(h.Body) {
+		results = results || m.Role == message.RoleTool
+		switch {
+		case asks(m):
+			h.Fresh = i
+			return
+		case m.Role == message.RoleAssistant && !results:
 			return
 		}
 	}
