@@ -171,7 +171,7 @@ func onView(protect []string, step func(ctx context.Context, v *View, out *Reque
 			if req.view == nil {
 				v, err = req.chain.open(ctx, req)
 			} else {
-				v, err = req.view.reopen(ctx, req)
+				v, err = req.view.reopen(ctx, req, true)
 			}
 			if err != nil {
 				return nil, err
@@ -283,8 +283,8 @@ func (o *outgoing) send(ctx context.Context, next Model, emit Emit) (*Response, 
 var errPanicked = errors.New("middleware: the model panicked")
 
 // reopen returns the view as a later layer of the chain gets it with a request. If the messages were changed in between,
-// the edits so far are remembered, and the changed messages are the history of a new view.
-func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
+// the edits so far are remembered, and the changed messages are the history of a new view. edits means that it may be edited.
+func (v *View) reopen(ctx context.Context, r *Request, edits bool) (*View, error) {
 	if !v.repaired && history.Same(v.result.Messages, r.Messages) {
 		return v.with(r), nil
 	}
@@ -301,14 +301,17 @@ func (v *View) reopen(ctx context.Context, r *Request) (*View, error) {
 	}
 	w := *r
 	w.dry, r = r.dry.add(v), &w
-	r.Report(ctx, Event{
-		Kind: Notice, By: "middleware",
-		Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
-			"change them before the first editor or after the last one",
-	})
+	if edits {
+		r.Report(ctx, Event{
+			Kind: Notice, By: "middleware",
+			Why: "the messages were changed between two editing middlewares, so the second one starts without earlier edits; " +
+				"change them before the first editor or after the last one",
+		})
+	}
+	economics := v.turn.economics
 	v, err = r.chain.open(ctx, r)
 	if err == nil {
-		v.turn.reported = leading
+		v.turn.reported, v.turn.economics = leading, economics
 	}
 	return v, err
 }
@@ -325,7 +328,7 @@ func closeCall(ctx context.Context, r *Request, refusal string) (outgoing, error
 	switch {
 	case !own && len(r.repairers) > 0: // they also see what was added after the last editor
 		var err error
-		v, err = r.view.reopen(ctx, r)
+		v, err = r.view.reopen(ctx, r, false)
 		if err != nil {
 			return outgoing{}, err
 		}

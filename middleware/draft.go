@@ -333,6 +333,11 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	then := st.Stored
 	s.chain = c
 	s.log.Journal = c.env.Journal
+	for _, t := range c.histories.All() { // with what it has learned of the conversation since
+		if len(s.IDs) > 0 && history.Shared(t.IDs, s.IDs) == len(s.IDs) {
+			st.conversation = t.State.conversation
+		}
+	}
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)

@@ -218,8 +218,13 @@ func (s *session) calibrate(ctx context.Context, req *Request) {
 		st.tokens = was.tokens
 		s.learn(ctx, req, false)
 	}
-	if st.calibrated > 0 && st.model != req.Model { // a new model: its usage does not calibrate the old one
-		st.tokens.Forget()
+	if st.calibrated > 0 && st.model != req.Model { // a new model counts otherwise, by its own rates until its first usage
+		st.tokens = calibrate.Tokens{Fresh: s.Sum}
+		for i, wide := range s.track.Wide {
+			if wide {
+				st.tokens.Wide += s.Tokens[i]
+			}
+		}
 	}
 	st.calibrated, st.model = len(s.Body), req.Model
 }

@@ -2,6 +2,8 @@ package middleware_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,4 +58,51 @@ func TestDraftSparesProtectedTools(t *testing.T) {
 	_, err = d.Rewrite(0, results("-", "paid")...)
 	require.ErrorIs(t, err, middleware.Invalid)
 	require.ErrorContains(t, err, "protected tool")
+}
+
+// A new model is measured by its own rates, until it has reported a usage.
+func TestSizeForAnotherModel(t *testing.T) {
+	t.Parallel()
+	var size middleware.Size
+	look := middleware.Editing("look", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+		size = v.Size()
+		return nil, nil
+	}, middleware.Options{})
+	model := middleware.Chain(look)(func(_ context.Context, r *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "Done."}), Usage: message.Usage{Input: 2 * size.Counted}}, nil
+	})
+	h := []message.Message{message.User(strings.Repeat("Read this page. ", 200))}
+	for i, name := range []string{"one", "one", "two", "two"} {
+		_, err := model(t.Context(), &middleware.Request{Messages: h, Model: name}, nil)
+		require.NoError(t, err)
+		require.Equal(t, i%2 == 1, size.Tokens > size.Counted*3/2, "call %d: %d of %d", i, size.Tokens, size.Counted)
+		h = append(h, message.Assistant(message.Text{Text: "Done."}), message.User("Go on."))
+	}
+}
+
+// A layer behind the last editor may add messages: that is no change between two editors.
+func TestMessagesBehindTheLastEditor(t *testing.T) {
+	t.Parallel()
+	cut := middleware.Editing("cut", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(1, message.Text{Text: "-"})}}, nil
+	}, middleware.Options{})
+	repairs := middleware.Repairing("fit", func(context.Context, *middleware.View) (*message.Repaired, error) { return nil, nil })
+	adds := func(next middleware.Model) middleware.Model {
+		return func(ctx context.Context, r *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+			own := *r
+			own.Messages = append(slices.Clip(own.Messages), message.User("Remember the tests."))
+			return next(ctx, &own, emit)
+		}
+	}
+	var events []middleware.Event
+	observe := middleware.Observe(func(_ context.Context, e middleware.Event) { events = append(events, e) })
+	h := []message.Message{message.User("Go."), message.Assistant(message.Text{Text: strings.Repeat("Done. ", 50)}), message.User("And now?")}
+	_, err := middleware.Chain(observe, cut, repairs, adds)(func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
+		return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
+	})(t.Context(), &middleware.Request{Messages: h}, nil)
+	require.NoError(t, err)
+	for _, e := range events {
+		require.NotEqual(t, middleware.Notice, e.Kind, e.Why)
+	}
+	require.Positive(t, events[len(events)-1].Call.Economics.Freed)
 }
