@@ -9,7 +9,7 @@ pcall(function() -- a full or read-only server answers
   used(member, b)
   for _, f in ipairs(call('HKEYS', b)) do
     if f:sub(1, 1) == 'c' and alive(f) then
-      used(f, p .. 'c:' .. f:sub(2))
+      renew(f:sub(2)) -- its other contents too, or the expiry of its key would say that they were
       renewed[#renewed + 1] = f:sub(2)
     end
   end

@@ -93,7 +93,7 @@ func TestGetRenewsAContentAndItsConversation(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	put(t, b, hour, engine.Write{ID: id(1), Row: row(11, 0)})
-	putContents(t, b, hour, 100, "a")
+	putContents(t, b, hour, 100, "a", "c")
 	putContents(t, b, hour, 0, "b")
 	for range 3 {
 		age(t, b, "s", 40*time.Minute)
@@ -102,6 +102,7 @@ func TestGetRenewsAContentAndItsConversation(t *testing.T) {
 	}
 	at, _ := find(t, b, hour, 1)
 	require.Zero(t, at)
+	require.True(t, has(t, b, hour, "c"), "all of a conversation expires together")
 }
 
 func TestAFullScopeSaysSo(t *testing.T) {
