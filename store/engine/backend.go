@@ -25,8 +25,8 @@ import (
 // than half of the TTL has passed since the last use, Find sets it again for the entries that
 // it returns and for all contents of their conversation, and Get for its content; an error of
 // this is ignored. Put and PutContents set the last use of what they write and of what is kept
-// already, and Put also that of the contents of the conversation. An entry is kept as long as an
-// entry that builds on it.
+// already, and Put also that of the contents of the conversation, unless it is less than TTL/32 ago:
+// edits do not outlive what they removed. An entry is kept as long as an entry that builds on it.
 //
 // # Loss
 //
@@ -42,7 +42,7 @@ import (
 // # Round trips
 //
 // Find, Put, Get and PutContents make one round trip to the database each, whatever the
-// number of rows. An exception may be made to renew rows, once in half a TTL.
+// number of rows. An exception may be made to renew rows, once in half a TTL; for Put, in TTL/32.
 type Backend interface { //nolint:interfacebloat // what a database does for two things; an adapter per thing would be a second layer
 	// Find looks for the last of these IDs that has an entry. It returns that entry, followed by
 	// the entries that it builds on, newest first, and the index of the ID; -1 if no ID has an

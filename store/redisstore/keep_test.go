@@ -72,9 +72,9 @@ func TestUnusedConversationsExpireAsAWhole(t *testing.T) {
 	putContents(t, b, hour, 100, "a")
 	age(t, b, "s", 40*time.Minute)
 	find(t, b, hour, 1) // renews the entry, and the content with it
-	age(t, b, "s", 40*time.Minute)
-	put(t, b, hour, engine.Write{ID: id(2), Row: row(12, 11)})
-	age(t, b, "s", 40*time.Minute)
+	age(t, b, "s", 20*time.Minute)
+	put(t, b, hour, engine.Write{ID: id(2), Row: row(12, 11)}) // too, and earlier
+	age(t, b, "s", 55*time.Minute)
 	_, rows := find(t, b, hour, 1, 2)
 	require.Equal(t, []engine.Row{row(12, 11), row(11, 0)}, rows, "what others build on stays as long as they do")
 	require.True(t, has(t, b, hour, "a"))

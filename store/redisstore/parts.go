@@ -71,7 +71,7 @@ func (b *backend) filled(ctx context.Context) (map[string][]string, error) {
 const maxWait = 200 * time.Millisecond
 
 // renew marks conversations as used in the other parts of a scope, where their contents are. It does so once in half a
-// time to live. A node that does not answer keeps the times that it has.
+// time to live, or in a 32nd if there are writes. A node that does not answer keeps the times that it has.
 func (b *backend) renew(ctx context.Context, scope, part string, r reply, bounds engine.Bounds) {
 	if len(r.renewed) == 0 || b.parts == 1 {
 		return

@@ -32,11 +32,12 @@ local function alive(member)
   return used and (ttl == 0 or now - used <= ttl)
 end
 
--- due reports whether half of the time to live has gone since a key got times of it.
-local function due(key, times)
+-- due reports whether a share of the time to live, half of it by default, has gone since a key
+-- got times of it.
+local function due(key, times, share)
   local left = call('PTTL', key)
   if ttl == 0 then return left >= 0 end
-  return left < (times - 0.5) * ttl
+  return left < (times - (share or 0.5)) * ttl
 end
 
 local function expire(key, times)
@@ -65,10 +66,10 @@ local function renew(conv)
   keep()
 end
 
--- use marks a conversation as used now. It does so for its contents, and for all of it if
--- not always, once in half a time to live.
+-- use marks a conversation as used now. It does so for all of it once in half a time to live;
+-- if always, at once, and for its contents once in a 32nd, so that edits do not outlive them.
 local function use(conv, always)
-  local due = due(p .. 'c:' .. conv, 2)
+  local due = due(p .. 'c:' .. conv, 2, always and 1 / 32)
   if always then call('ZADD', X, now, 'c' .. conv) end
   if not due then return end
   renew(conv)

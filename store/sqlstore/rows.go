@@ -75,10 +75,11 @@ const renewEntries = `update laconic_entries set used = NOW where scope = SCOPE 
     union select e.scope, e.rev, e.base from chain c join laconic_entries e on e.scope = c.scope and e.rev = c.base
   ) select rev from chain)`
 
-// renewContents marks the contents of a conversation as used: ?2 is the conversation, ?3 the TTL.
+// renewContents marks the contents of a conversation as used: ?2 is the conversation, ?3 the TTL. Those that were used shortly
+// before are left alone, so that few rows are written.
 const renewContents = `update laconic_contents set used = NOW
 where scope = SCOPE and handle in (select handle from laconic_links where scope = SCOPE and conversation = ?2)
-and used < NOW - cast(?3 as bigint) / 2 and used >= NOW - ?3`
+and used < NOW - cast(?3 as bigint) / 32 and used >= NOW - ?3`
 
 // found returns the rows of a find: an entry and those that it builds on. If one is to be renewed, all are, with the
 // contents of their conversation; in a database that is read-only they are not.

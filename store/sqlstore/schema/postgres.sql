@@ -231,7 +231,7 @@ begin
   if p_ttl is not null then
     update laconic_contents c set used = laconic_now() from laconic_links l
       where l.scope = s and l.conversation = any (p_conversations) and c.scope = s and c.handle = l.handle
-      and c.used < laconic_now() - p_ttl / 2 and c.used >= laconic_now() - p_ttl;
+      and c.used < laconic_now() - p_ttl / 32 and c.used >= laconic_now() - p_ttl;
   end if;
   return query select null::bigint, p_revs[1], null::bytea, null::bytea, null::bytea;
 end $$;
