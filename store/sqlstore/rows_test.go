@@ -131,6 +131,9 @@ func TestLimit(t *testing.T) {
 		var e *engine.FullError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, engine.FullError{Scope: "s", Use: 2 * one, Limit: 2 * one}, *e)
+		require.Equal(t, entryRow(12, 11, 1), put(t, b, 2, 0, entryRow(12, 11, 1), full), "what is kept may be put again")
+		require.Equal(t, entryRow(11, 0, 1), put(t, b, 1, 0, entryRow(13, 0, 1), full), "who comes second learns of the first")
+		require.Zero(t, put(t, b, 3, 0, entryRow(13, 99, 1), full), "its base is missing")
 		err = b.PutContents(ctx, "s", message.ID{1}, []engine.Content{content(1)}, full)
 		require.ErrorAs(t, err, &e)
 		_, err = b.Get(ctx, "s", content(1).Handle, full)

@@ -176,11 +176,8 @@ set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off se
 declare
   s bigint := laconic_scope(p_scope);
   kept bytea;
+  n bigint;
 begin
-  if p_limit > 0 and laconic_use(s) + (select sum(octet_length(d) + 200) from unnest(p_data) d) > p_limit then
-    return query select laconic_use(s), null::bytea, null::bytea, null::bytea, null::bytea;
-    return;
-  end if;
   if p_ttl is not null then -- a base that may expire is renewed, so that none is vacuumed during this call
     update laconic_entries set used = laconic_now() where scope = s and rev = any (p_bases) and used < laconic_now() - p_ttl / 2;
   end if;
@@ -207,6 +204,21 @@ begin
         return;
       end if;
       continue when not found;
+    end if;
+    if i = 1 and p_limit > 0 then
+      select sum(octet_length(data) + 200) into n
+        from (select distinct on (u.rev) u.rev, u.data from unnest(p_revs, p_data) u(rev, data)) fresh
+        where not exists (select from laconic_entries e where e.scope = s and e.rev = fresh.rev);
+      if laconic_use(s) + n > p_limit then -- who comes second learns of the first even so
+        return query select null::bigint, e.rev, e.base, e.conversation, e.data
+          from laconic_heads h join laconic_entries e using (scope, rev)
+          where scope = s and h.id = p_ids[1] and (p_ttl is null or e.used >= laconic_now() - p_ttl)
+          and rev <> p_revs[1] and rev is distinct from p_overs[1];
+        if not found then
+          return query select laconic_use(s), null::bytea, null::bytea, null::bytea, null::bytea;
+        end if;
+        return;
+      end if;
     end if;
     loop
       insert into laconic_heads values (s, p_ids[i], p_revs[i], p_conversations[i]) on conflict do nothing;
