@@ -277,19 +277,3 @@ func TestBadMessages(t *testing.T) {
 	_, err := langchaingo.Wrap(gives()).GenerateContent(t.Context(), part(llms.WithCacheControl(nil, nil)))
 	require.ErrorContains(t, err, "message 1: part 1: is nil")
 }
-
-// TestPiecesOfAResult checks that the pieces of one result are sent as one, also if
-// another result is between them.
-func TestPiecesOfAResult(t *testing.T) {
-	t.Parallel()
-	piece := func(id, text string) message.Part { return message.ToolResult{CallID: id, Name: "look", Text: text} }
-	h := []message.Message{
-		message.User("go"),
-		message.Assistant(message.ToolCall{ID: "a", Name: "look", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "look", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: []message.Part{piece("a", "1"), piece("b", "2"), piece("a", "3")}},
-	}
-	out, err := langchaingo.Export(h)
-	require.NoError(t, err)
-	require.Len(t, out, 4)
-	require.Equal(t, "1\n3", out[2].Parts[0].(llms.ToolCallResponse).Content)
-}
