@@ -218,35 +218,6 @@ func TestSlowArchive(t *testing.T) {
 	})
 }
 
-// A dry run puts nothing; its Commit does, before it keeps the edits.
-func TestArchiveOfDrafts(t *testing.T) {
-	t.Parallel()
-	full := errors.New("the disk is full")
-	s := &watched{Store: store.NewMemory(0)}
-	mw := archiving(s, middleware.Options{})
-	h := middlewaretest.ReAct{Rounds: 12}.Messages()
-	d, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, d.Edits, 11)
-	require.Zero(t, s.puts.Load(), "a dry run keeps nothing")
-
-	s.before = func(context.Context, int) error { return full }
-	require.ErrorIs(t, d.Commit(t.Context()), full)
-	again, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Len(t, again.Edits, 11, "an archive that fails leaves the conversation unedited")
-
-	s.before = nil
-	require.NoError(t, d.Commit(t.Context()))
-	sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Empty(t, events)
-	require.Equal(t, 11, requireRecallable(t, s, h, sent.Messages))
-	before := s.puts.Load()
-	require.NoError(t, d.Commit(t.Context()))
-	require.Equal(t, before, s.puts.Load(), "once it is kept, Commit does nothing more")
-}
-
 // Another content may have the handle already. Nothing is removed then, and the event
 // and the error of a draft name the handle.
 func TestArchiveWithAConflict(t *testing.T) {

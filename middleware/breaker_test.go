@@ -14,7 +14,6 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 // move is what an actor does when it is asked.
@@ -237,51 +236,6 @@ func TestWhatWakes(t *testing.T) {
 			require.Empty(t, only(events, middleware.Paused), "what is known is not told again")
 		})
 	}
-}
-
-// TestWithoutATriggerToAsk looks at what cannot be asked behind a plan.
-func TestWithoutATriggerToAsk(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		when middleware.Trigger
-		m    move
-		want int
-	}{
-		"no trigger, fails":                      {nil, fails, 3},
-		"no trigger, each fold is dear":          {nil, dearVain, 5},
-		"a trigger for the plan, fails":          {trigger.Reclaims(1), fails, 3},
-		"a trigger for the plan, is refused":     {trigger.Reclaims(1), refused, 3},
-		"a trigger for the plan, a fold is dear": {trigger.Reclaims(1), dear, 5},
-		"a trigger for both, a fold is dear":     {trigger.All(trigger.Messages(5), trigger.Reclaims(1)), dear, 5},
-		"a trigger that is the reverse of one":   {trigger.Not(trigger.Reclaims(1 << 30)), dear, 5},
-		"a trigger that stays met":               {trigger.Messages(5), dear, 3},
-		"a trigger that is met no more":          {trigger.Func(notYet), dear, 5},
-		"a trigger that panics behind the plan":  {trigger.Func(panicsOnEdited), dear, 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a, c := &actor{}, newChat()
-			mw := middleware.Editing("actor", a.plan, middleware.Options{Trigger: tt.when})
-			for range 5 {
-				a.does(tt.m)
-				c.call(t, mw)
-			}
-			require.Equal(t, tt.want, a.asked)
-		})
-	}
-}
-
-// notYet is met until the actor has edited.
-func notYet(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	_, now := v.LastEdit("actor")
-	return !now, "", nil
-}
-
-func panicsOnEdited(v *middleware.View, _ func() *middleware.Plan) (met bool, why string, err error) {
-	if _, now := v.LastEdit("actor"); now {
-		panic("an edited view")
-	}
-	return true, "", nil
 }
 
 // TestStrictCountsNothing has failures that fail the call, so that nobody counts

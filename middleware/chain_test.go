@@ -13,11 +13,9 @@ import (
 	"github.com/laconic-go/laconic/internal/testkit"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/models"
 )
 
 // countingJournal counts what is written to a journal.
@@ -321,49 +319,6 @@ func TestMessagesChangedOutsideEditors(t *testing.T) {
 	for _, e := range events {
 		require.Equal(t, middleware.Edited, e.Kind)
 	}
-}
-
-// If a layer changes the model before an editor, all is as if the caller had asked that model.
-func TestLayerChangesTheModel(t *testing.T) {
-	t.Parallel()
-	table, err := models.Default().With(
-		models.Model{Name: "wide", Provider: "openai", Window: 100_000},
-		models.Model{
-			Name: "narrow", Provider: "mistral", Window: 2000, Ratio: 1.5,
-			Price: models.Price{Rates: models.Rates{Input: models.USD, Output: models.USD}},
-		},
-	)
-	require.NoError(t, err)
-	look := middleware.Editing("look", func(context.Context, *middleware.View) (*middleware.Plan, error) { return nil, nil }, middleware.Options{})
-	router := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			r := *req
-			r.Model = "narrow"
-			return next(ctx, &r, emit)
-		}
-	}
-	all := middlewaretest.ReAct{Rounds: 24, Result: 700}.Messages()
-	run := func(asked string) (sent []*middleware.View, events []middleware.Event) {
-		var heard middlewaretest.Recorder
-		mw := middleware.With(middleware.Env{Models: table}, heard.Middleware(), look, router, fit.New(fit.Options{}))
-		model := mw(func(_ context.Context, r *middleware.Request, _ middleware.Emit) (*middleware.Response, error) {
-			sent = append(sent, r.View())
-			return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-		})
-		for n := 24; n <= len(all); n += 8 {
-			_, err := model(t.Context(), &middleware.Request{Messages: all[:n], Model: asked}, nil)
-			require.NoError(t, err)
-		}
-		return sent, heard.Events()
-	}
-	direct, want := run("narrow")
-	routed, got := run("wide")
-	for i := range direct {
-		require.NoError(t, testkit.Same(direct[i].Messages(), routed[i].Messages()), "call %d", i)
-		require.Equal(t, direct[i].Size(), routed[i].Size(), "call %d", i)
-	}
-	require.NotEmpty(t, only(got, middleware.Edited))
-	require.Equal(t, texts(want), texts(got))
 }
 
 // A missing model or request is named.

@@ -2,7 +2,6 @@ package middleware_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,50 +69,6 @@ func TestReportOfACall(t *testing.T) {
 				require.Equal(t, []report.Call{want}, began)
 			})
 		})
-	}
-}
-
-// TestAttempts calls again inside of a chain, fails, and has chains inside each other.
-func TestAttempts(t *testing.T) {
-	t.Parallel()
-	twice := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			if resp, err := next(ctx, req, emit); err == nil {
-				return resp, nil
-			}
-			return next(ctx, req, emit)
-		}
-	}
-	for name, wrap := range map[string]func(mws ...middleware.Middleware) middleware.Middleware{
-		"one chain": middleware.Chain,
-		"a chain inside a chain": func(mws ...middleware.Middleware) middleware.Middleware {
-			return middleware.Chain(mws[0], middleware.Chain(mws[1:]...))
-		},
-	} {
-		var seen []int
-		observe := middleware.Observe(func(_ context.Context, e middleware.Event) {
-			if e.Call != nil {
-				seen = append(seen, e.Call.Attempt)
-			}
-		})
-		begun, ended := 0, 0
-		around := middleware.Around(func(ctx context.Context, _ report.Call) (context.Context, func(report.Call, error)) {
-			begun++
-			return ctx, func(report.Call, error) { ended++ }
-		})
-		n := 0
-		model := wrap(middleware.Chain(observe, around), twice, sayer("a"))(
-			func(context.Context, *middleware.Request, middleware.Emit) (*middleware.Response, error) {
-				n++
-				if n == 1 {
-					return nil, errors.New("down")
-				}
-				return &middleware.Response{Message: message.Assistant(message.Text{Text: "ok"})}, nil
-			})
-		_, err := model(t.Context(), &middleware.Request{Messages: lookups(4)}, nil)
-		require.NoError(t, err)
-		require.Equal(t, []int{1, 2}, seen, name)
-		require.Equal(t, []int{2, 2}, []int{begun, ended}, name)
 	}
 }
 

@@ -17,36 +17,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
-func TestDraftRefold(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	mw := middleware.Chain(l.shorten(), l.fold())
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	d := drafted(t, mw, history)
-	before := messagesOf(d.After)
-	i := foldOfThem(t, d)
-
-	parts := []message.Part{message.Text{Text: "What was done: the logs of ten builds were read."}}
-	e, err := d.Refold(i, message.Message{Role: message.RoleUser, Parts: parts})
-	require.NoError(t, err)
-	parts[0] = message.Text{Text: "changed by the caller"}
-	require.Equal(t, "What was done: the logs of ten builds were read.", e.After.At(2).Text())
-	require.Equal(t, e.Edits[i].Messages[0], e.After.At(2))
-	require.Equal(t, d.Edits[i].Why, e.Edits[i].Why)
-	require.Equal(t, d.Edits[i].Runs, e.Edits[i].Runs)
-	require.Equal(t, d.After.Size().Tokens-e.After.Size().Tokens, e.Edits[i].Freed-d.Edits[i].Freed)
-	require.Equal(t, d.Before.Size().Tokens, e.Before.Size().Tokens)
-	require.NoError(t, testkit.Same(before, messagesOf(d.After)), "the first draft is as it was")
-
-	// Commit keeps the changed one, and the first is then too late.
-	require.NoError(t, e.Commit(t.Context()))
-	got, events := sentBy(t, mw, history)
-	require.Empty(t, events)
-	require.NoError(t, testkit.Same(messagesOf(e.After), got))
-	require.Equal(t, int64(1), l.paid.Load(), "folds that were made")
-	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
-}
-
 func TestDraftRewrite(t *testing.T) {
 	t.Parallel()
 	mw := (&layers{}).shorten()
@@ -82,35 +52,6 @@ func TestDraftRewrite(t *testing.T) {
 	require.Empty(t, events)
 	require.NoError(t, testkit.Same(messagesOf(e.After), got))
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
-}
-
-func TestDraftWithout(t *testing.T) {
-	t.Parallel()
-	l := &layers{}
-	mw := middleware.Chain(l.shorten(), l.fold())
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	d := drafted(t, mw, history)
-	e, err := d.Without(foldOfThem(t, d))
-	require.NoError(t, err)
-	same := &layers{}
-	want, _ := sentBy(t, same.shorten(), history)
-	require.NoError(t, testkit.Same(want, messagesOf(e.After)), "what the fold covered comes back, shortened as by the layer before")
-	require.Len(t, e.Edits, 13)
-	freed := 0
-	for _, edit := range e.Edits {
-		require.Equal(t, "shorten", edit.By)
-		freed += edit.Freed
-	}
-	require.Equal(t, e.Before.Size().Tokens-e.After.Size().Tokens, freed)
-
-	for len(e.Edits) > 0 {
-		e, err = e.Without(len(e.Edits) - 1)
-		require.NoError(t, err)
-	}
-	require.NoError(t, testkit.Same(history, messagesOf(e.After)))
-	require.NoError(t, e.Commit(t.Context()), "nothing is left to keep")
-	got, _ := sentBy(t, mw, history)
-	require.NoError(t, testkit.Same(messagesOf(d.After), got), "so that the next call edits as if there had been no draft")
 }
 
 // A commit after which another one takes an edit back is not one of nothing.

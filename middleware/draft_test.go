@@ -51,40 +51,6 @@ func foldOfThem(t require.TestingT, d *middleware.DraftResult) int {
 	return i
 }
 
-func TestDraftIsTheViewOfACall(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	changed := testkit.Freeze(&middleware.Request{Messages: history})
-	journal := newCountingJournal()
-	var heard middlewaretest.Recorder
-	l, same := &layers{}, &layers{}
-	mw := middleware.With(middleware.Env{Journal: journal}, heard.Middleware(), l.shorten(), l.fold())
-
-	d := drafted(t, mw, history)
-	require.Zero(t, journal.puts.Load(), "writes to the journal")
-	require.Empty(t, heard.Events(), "what observers hear")
-	require.Equal(t, int64(1), l.paid.Load(), "the fold is made, to be read")
-
-	want, events := sentBy(t, middleware.Chain(same.shorten(), same.fold()), history)
-	require.NoError(t, testkit.Same(want, messagesOf(d.After)))
-	require.Equal(t, texts(events), texts(d.Events))
-	require.NoError(t, testkit.Same(history, messagesOf(d.Before)))
-	require.NoError(t, testkit.Same(want, d.After.Request().Messages))
-	require.Same(t, d.After, d.After.Request().View())
-	require.NoError(t, changed())
-
-	fold := d.Edits[foldOfThem(t, d)]
-	require.Equal(t, "fold", fold.By)
-	require.Equal(t, []message.Run{{First: 2, Last: 21}}, fold.Runs, "history positions")
-	require.Equal(t, "folded 10 units (2216 of 1500 tokens)", fold.Why)
-	require.Equal(t, `[fold: 10 units from "" on]`, fold.Messages[0].Text())
-	freed := 0
-	for _, e := range d.Edits {
-		freed += e.Freed
-	}
-	require.Equal(t, d.Before.Size().Tokens-d.After.Size().Tokens, freed, "each edit says its share")
-}
-
 func TestDraftErrors(t *testing.T) {
 	t.Parallel()
 	bad := middleware.Options{Strict: true}

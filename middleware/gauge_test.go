@@ -223,39 +223,3 @@ func TestUsageThatComesLate(t *testing.T) {
 	late.call(t, m, middleware.Request{Messages: talk(4, 0)})
 	require.Equal(t, want.Size(), late.call(t, m, middleware.Request{Messages: talk(4, 2*counted)}).Size())
 }
-
-// The server cuts prompts, so some reports are not believed. These are not read again after a call that is canceled, nor by a
-// draft: both count as the call alone does.
-func TestUsageAfterDroppedCalls(t *testing.T) {
-	t.Parallel()
-	sizes := func(drop func(mw middleware.Middleware, m middleware.Model, req *middleware.Request)) (all []int) {
-		w := &views{}
-		mw := w.middleware(chars4)
-		m := mw(middlewaretest.Say("ok"))
-		for n := 1; n < 12; n++ {
-			req := middleware.Request{Messages: talk(n, 100)}
-			for _, msg := range req.Messages {
-				if msg.Usage != nil {
-					msg.Usage.Input = min(msg.Usage.Input, 400)
-				}
-			}
-			drop(mw, m, &req)
-			all = append(all, w.call(t, m, req).Size().Tokens)
-		}
-		return all
-	}
-	want := sizes(func(middleware.Middleware, middleware.Model, *middleware.Request) {})
-	require.Equal(t, want, sizes(func(_ middleware.Middleware, m middleware.Model, req *middleware.Request) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err := m(ctx, req, nil)
-		require.ErrorIs(t, err, context.Canceled)
-	}), "after canceled calls")
-	var drafted []int
-	require.Equal(t, want, sizes(func(mw middleware.Middleware, _ middleware.Model, req *middleware.Request) {
-		d, err := middleware.Draft(t.Context(), mw, req)
-		require.NoError(t, err)
-		drafted = append(drafted, d.After.Size().Tokens)
-	}), "after drafts")
-	require.Equal(t, want, drafted, "in drafts")
-}

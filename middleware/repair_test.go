@@ -155,31 +155,3 @@ func TestMendingFails(t *testing.T) {
 	}
 	require.PanicsWithValue(t, "middleware: Repairing: want a name and a repairer", func() { middleware.Repairing("", nil) })
 }
-
-// TestNotes shows that a note belongs to a conversation.
-func TestNotes(t *testing.T) {
-	t.Parallel()
-	type key struct{}
-	var found any
-	mw := middleware.Editing("notes", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
-		found = v.Load(key{})
-		var value any = v.Len()
-		v.Store(key{}, value)
-		return nil, nil
-	}, middleware.Options{})
-	call := func(msgs []message.Message) any {
-		_, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: msgs})
-		require.NoError(t, err)
-		return found
-	}
-	one := middlewaretest.ReAct{Rounds: 3}.Messages()
-	require.Nil(t, call(one[:4]), "nothing is noted at first")
-	require.Equal(t, 4, call(one), "the note is found when the conversation has grown")
-	require.Nil(t, call([]message.Message{message.User("another")}), "another conversation has notes of its own")
-	for range 2 {
-		_, err := middleware.Draft(t.Context(), mw, &middleware.Request{Messages: one[:6]})
-		require.NoError(t, err)
-		require.Equal(t, len(one), found, "a dry run finds the notes")
-	}
-	require.Equal(t, len(one), call(one), "and leaves them alone")
-}

@@ -2,9 +2,7 @@ package middleware_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/tokens"
 )
 
 // heard returns the events of one call, and those of a draft of it.
@@ -69,45 +66,6 @@ func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []r
 		require.False(t, e.Warning())
 	}
 	return events, reports
-}
-
-// What a later layer changes, other tools and a failing call are in the report.
-func TestCalledWithWhatWasSent(t *testing.T) {
-	t.Parallel()
-	var rec middlewaretest.Recorder
-	note := message.User("a note of the host")
-	var add []message.Message
-	adding := func(next middleware.Model) middleware.Model {
-		return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
-			r := *req
-			r.Messages = slices.Concat(r.Messages, add)
-			return next(ctx, &r, emit)
-		}
-	}
-	down := errors.New("down")
-	model := middleware.Chain(rec.Middleware(), sayer("a"), adding)(middlewaretest.Script(
-		middlewaretest.Say("1"), middlewaretest.Say("2"), middlewaretest.Fail(down), middlewaretest.Say("4"), middlewaretest.Say("5"),
-	).Model)
-	call := func(n int, tools ...message.ToolDef) {
-		_, _ = model(t.Context(), &middleware.Request{Messages: lookups(n), Tools: tools}, nil)
-	}
-	call(2)
-	add = []message.Message{note}
-	call(3)
-	call(4)
-	call(4)
-	call(5, message.ToolDef{Name: "lookup"})
-	events, r := called(t, &rec)
-	require.Len(t, r, 5)
-	meter := tokens.Meter{}
-	require.Equal(t, meter.Request(lookups(3), nil), r[1].History)
-	require.Equal(t, meter.Request(append(lookups(3), note), nil), r[1].View, "the note counts")
-	require.Equal(t, -meter.Message(note), r[1].Saved)
-	require.Equal(t, r[0].View, r[1].Cache.Prefix)
-	require.Equal(t, r[1].History, r[2].Cache.Prefix, "the note is no longer at its place")
-	require.ErrorIs(t, events[2].Err, down)
-	require.Equal(t, r[1].History, r[3].Cache.Prefix, "a call that failed is not the call before")
-	require.Zero(t, r[4].Cache.Prefix, "tools are before all messages")
 }
 
 // The tokens of a model with another tokenizer are on its scale everywhere.

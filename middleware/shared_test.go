@@ -10,6 +10,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/journal"
+	"github.com/laconic-go/laconic/middleware/middlewaretest"
 )
 
 // settler is an editor that stores how far it has come, and reads in later calls how much
@@ -152,13 +153,17 @@ func TestSettledWithAFold(t *testing.T) {
 func TestSettledInADraft(t *testing.T) {
 	t.Parallel()
 	s := &settler{settle: 6}
-	chain := middleware.Editing("settle", s.plan, middleware.Options{})
+	var heard middlewaretest.Recorder
+	chain := middleware.Chain(heard.Middleware(), middleware.Editing("settle", s.plan, middleware.Options{}), sayer("a"))
 	req := &middleware.Request{Messages: lookups(12)}
 	_, _, err := middleware.Apply(t.Context(), chain, req)
 	require.NoError(t, err)
 	s.settle = 12
-	_, err = middleware.Draft(t.Context(), chain, req)
+	before := heard.Events()
+	d, err := middleware.Draft(t.Context(), chain, req)
 	require.NoError(t, err)
+	require.NotEmpty(t, d.Events)
+	require.Equal(t, before, heard.Events(), "observers hear nothing of it")
 	require.Equal(t, 6, s.found)
 	s.settle = 0
 	_, _, err = middleware.Apply(t.Context(), chain, req)
