@@ -72,8 +72,6 @@ func (r Rules) ViolationsFrom(msgs []Message, from int) []Violation {
 	return r.violationsFrom(msgs, from)
 }
 
-func KnownPart(p Part) bool { return knownPart(p) }
-
 func HashContent(mediaType, data string) ContentHash { return hashContent(mediaType, data) }
 
 func Content(msgs []Message, i int) []Violation { return contentOf(msgs, i) }

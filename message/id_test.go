@@ -52,31 +52,6 @@ func TestIDsAreAChain(t *testing.T) {
 	})
 }
 
-func TestLeadingSystemMessagesAreNotInTheChain(t *testing.T) {
-	t.Parallel()
-	user, late := message.User("q"), message.System("in the middle")
-	alone := message.IDs([]message.Message{user, late})
-	for name, lead := range map[string][]message.Message{
-		"one":               {message.System("It is noon.")},
-		"another":           {message.System("It is one minute past noon.")},
-		"two":               {message.System("a"), message.System("b")},
-		"an empty one":      {{Role: message.RoleSystem}},
-		"with parts of all": {{Role: message.RoleSystem, Name: "n", Parts: []message.Part{message.Opaque{}, nil}}},
-	} {
-		h := append(slices.Clone(lead), user, late)
-		require.Equal(t, len(lead), message.Leading(h), name)
-		ids := message.IDs(h)
-		for i := range lead {
-			require.True(t, ids[i].IsZero(), name)
-		}
-		require.Equal(t, alone, ids[len(lead):], name)
-	}
-	require.False(t, alone[1].IsZero(), "a system message in the middle is a position")
-	require.NotEqual(t, alone[1], last(user, message.System("in the Middle")))
-	require.Equal(t, 2, message.Leading([]message.Message{message.System("a"), message.System("b")}))
-	require.Zero(t, message.Leading(nil))
-}
-
 // samples has a value of each type of part, with all its fields set.
 func samples() []message.Part {
 	return []message.Part{

@@ -41,30 +41,6 @@ func TestEqual(t *testing.T) {
 	require.False(t, message.Message{Parts: []message.Part{nil}}.Equal(message.Message{}))
 }
 
-func TestKnownPart(t *testing.T) {
-	t.Parallel()
-	for _, p := range []message.Part{
-		message.Text{},
-		message.Thinking{},
-		message.Media{},
-		message.ToolCall{},
-		message.Opaque{},
-		message.ToolResult{},
-		message.ToolResult{Content: message.Media{}},
-		message.ToolResult{Content: message.Text{}},
-	} {
-		require.True(t, message.KnownPart(p), "%T %v", p, p)
-	}
-	for _, p := range []message.Part{
-		nil, &message.Text{}, (*message.Media)(nil),
-		message.ToolResult{Content: &message.Media{}},
-		message.ToolResult{Content: message.ToolResult{Content: &message.Text{}}},
-		struct{ message.Part }{message.Text{}},
-	} {
-		require.False(t, message.KnownPart(p), "%T %v", p, p)
-	}
-}
-
 // What a provider has made of earlier messages is no turn: a conversation may begin with it, and an answer may follow.
 func TestIsCompaction(t *testing.T) {
 	t.Parallel()

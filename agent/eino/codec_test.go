@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/internal/foreign"
-	"github.com/laconic-go/laconic/internal/inside"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 )
@@ -109,32 +108,6 @@ func reword1(p message.Part, to string) message.Part {
 		return message.Text{Text: to}
 	}
 	return p
-}
-
-func TestPropertyThereAndBack(t *testing.T) {
-	t.Parallel()
-	done, all := 0, 0
-	rapid.Check(t, func(t *rapid.T) {
-		m := anyMessage(t)
-		all++
-		fs, err := Export([]message.Message{m})
-		if err != nil {
-			require.Equal(t, middleware.Invalid, middleware.KindOf(err))
-			require.Regexp(t, `^eino: message 0: .+`, err.Error())
-			return
-		}
-		done++
-		back, err := Import(fs)
-		require.NoError(t, err)
-		if m = message.Internals(inside.Key{}).JoinTexts(m); len(m.Parts) == 0 {
-			m.Parts = nil
-		}
-		require.Equal(t, m, back[0])
-		if len(m.Parts) == 1 && m.Role == message.RoleUser && m.Text() != "" {
-			require.Equal(t, m.Text(), fs[0].Content, "texts leave as one string")
-		}
-	})
-	require.Greater(t, done, all/20, "some messages must arrive")
 }
 
 // TestWords tells what messages of eino say in ours, and that ours come out as

@@ -7,8 +7,6 @@ import (
 
 	"github.com/cloudwego/eino/schema"
 	"pgregory.net/rapid"
-
-	"github.com/laconic-go/laconic/message"
 )
 
 // clone returns a deep copy of a value, but for what unexported fields hold.
@@ -188,64 +186,4 @@ func anyForeign(t *rapid.T) *schema.Message {
 		}}
 	}
 	return f
-}
-
-// anyPart draws a part of ours.
-func anyPart(t *rapid.T, role message.Role) message.Part {
-	medium := func() message.Media {
-		m := message.Media{Type: pick(t, "", "image/png", "image/*", "audio/wav", "application/pdf"), Name: pick(t, "", "", "a.pdf")}
-		switch pick(t, 0, 1, 2) {
-		case 0:
-			m.URL = pick(t, urls...)
-		case 1:
-			m.Data = pick(t, "\x00\x01", "hi")
-		case 2:
-			m.URL, m.Data = pick(t, urls...), pick(t, "", "hi")
-		}
-		return m
-	}
-	unknown := func() message.Opaque {
-		return message.Opaque{
-			Kind: pick(t, kindInput, kindOutput, kindMulti, "redacted_thinking"),
-			Data: pick(t, `{"type":"of tomorrow"}`, `{"type":"text","text":"x"}`, `{`, `null`),
-		}
-	}
-	if role == message.RoleTool && rapid.IntRange(0, 9).Draw(t, "usual") > 0 {
-		r := message.ToolResult{CallID: pick(t, "c1", "c1", "c1", "c2"), Name: "look", Text: pick(t, words...), Error: pick(t, false, false, true)}
-		switch pick(t, 0, 0, 1, 2, 3) {
-		case 1:
-			r.Text, r.Content = "", medium()
-		case 2:
-			r.Text, r.Content = "", unknown()
-		case 3:
-			r.Content = medium()
-		}
-		return r
-	}
-	switch pick(t, 0, 0, 0, 1, 2, 3, 4) {
-	case 1:
-		return message.Thinking{Text: pick(t, words...), Signature: pick(t, "", "sig")}
-	case 2:
-		return medium()
-	case 3:
-		return unknown()
-	case 4:
-		return message.ToolCall{ID: pick(t, "c1", "c2"), Name: "look", Arguments: pick(t, "{}", `{"x":2}`)}
-	}
-	return message.Text{Text: pick(t, words...)}
-}
-
-// anyMessage draws a message of ours.
-func anyMessage(t *rapid.T) message.Message {
-	m := message.Message{
-		Role: pick(t, message.RoleSystem, message.RoleUser, message.RoleAssistant, message.RoleTool, "robot"),
-		Name: pick(t, "", "ann"),
-	}
-	for range rapid.IntRange(0, 4).Draw(t, "parts") {
-		m.Parts = append(m.Parts, anyPart(t, m.Role))
-	}
-	if rapid.Bool().Draw(t, "usage") {
-		m.Usage = &message.Usage{Input: 7, CacheRead: 3, CacheWrite: 1, Output: 2, Thinking: 1}
-	}
-	return m
 }
