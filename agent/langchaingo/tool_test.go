@@ -4,100 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/agents"
-	"github.com/tmc/langchaingo/chains"
-	"github.com/tmc/langchaingo/llms"
-	"github.com/tmc/langchaingo/tools"
 
-	"github.com/laconic-go/laconic/agent"
 	"github.com/laconic-go/laconic/agent/langchaingo"
-	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/store"
 )
-
-// recalls is a model that reads pages, reads the first one again once it is
-// cleared, reads on until that is cleared in turn, and answers with what it read.
-// It writes the one argument of recall as it is told.
-func recalls(t *testing.T, pages int, argument func(handle string) string) *model {
-	t.Helper()
-	m := &model{}
-	m.answer = func(_ context.Context, msgs []llms.MessageContent, o *llms.CallOptions) (*llms.ContentResponse, error) {
-		require.Len(t, o.Functions, 2, "the model knows both tools")
-		view := mustImport(t, msgs)
-		require.NoError(t, message.Check(view))
-		asked, first := map[string]int{}, ""
-		for _, m := range view {
-			for r := range m.Results() {
-				asked[r.Name]++
-				if handles := archived.In(r.Text); len(handles) > 0 && first == "" {
-					first = handles[0].String()
-				}
-			}
-		}
-		id := fmt.Sprint("call_", len(view))
-		switch {
-		case first != "" && asked[store.RecallTool] == 0:
-			return calls(id, store.RecallTool, fmt.Sprintf(`{ "__arg1": %q}`, argument(first))), nil
-		case asked["read_page"] < pages:
-			return calls(id, "read_page", fmt.Sprintf(`{"__arg1": "page \"%d\""}`, asked["read_page"]+1)), nil
-		}
-		return says("done"), nil
-	}
-	return m
-}
-
-// An agent of langchaingo reads again what the chain around its model has cleared.
-func TestToolRecalls(t *testing.T) {
-	t.Parallel()
-	for name, argument := range map[string]func(handle string) string{
-		"plain":     func(handle string) string { return handle },
-		"arguments": func(handle string) string { return fmt.Sprintf(`{"handle":%q,"search":"page"}`, handle) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			archive := store.NewMemory(0)
-			recall, err := langchaingo.Tool(agent.Recall(archive, agent.RecallOptions{}))
-			require.NoError(t, err)
-			inner := recalls(t, 8, argument)
-			llm := langchaingo.Wrap(inner, middleware.With(middleware.Env{Archive: archive},
-				contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1000), Keep: 2, Digest: -1})))
-			executor := agents.NewExecutor(agents.NewOpenAIFunctionsAgent(llm, []tools.Tool{page{99}, recall}), agents.WithMaxIterations(20))
-			answer, err := chains.Run(t.Context(), executor, "Who broke the build?")
-			require.NoError(t, err)
-			require.Equal(t, "done", answer)
-
-			first := "page 1: " + strings.Repeat("all is well ", 60)
-			read := false
-			for _, a := range inner.asked {
-				for _, m := range mustImport(t, a.msgs) {
-					for r := range m.Results() {
-						read = read || r.Name == store.RecallTool && strings.Contains(r.Text, first)
-					}
-				}
-			}
-			require.True(t, read, "the first page was cleared, and the model has read it again")
-			handle := store.HandleIn(nil, "", store.Content{Data: first}.Hash()).String()
-			var again []string
-			for _, m := range mustImport(t, inner.last().msgs) {
-				for r := range m.Results() {
-					if r.Name == store.RecallTool {
-						again = append(again, r.Text)
-					}
-				}
-			}
-			require.Equal(t, []string{"[cleared: recall " + handle + "]"}, again, "what was recalled and is cleared in turn is under the handle that was asked for")
-		})
-	}
-}
 
 // fixed is a tool that always answers the same, and remembers what it was asked.
 type fixed struct {
@@ -169,6 +83,7 @@ func TestToolInput(t *testing.T) {
 		var got string
 		made, err := langchaingo.Tool(fixed{def: message.ToolDef{Name: "look", Parameters: c.parameters}, asked: &got})
 		require.NoError(t, err, c.parameters)
+		require.Equal(t, "look", made.Name())
 		answer, err := made.Call(t.Context(), c.input)
 		require.NoError(t, err)
 		require.Empty(t, answer, "%s with %s", c.parameters, c.input)
