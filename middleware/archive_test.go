@@ -89,23 +89,6 @@ func requireRecallable(t require.TestingT, s store.Store, history, view []messag
 	return handles
 }
 
-func TestArchive(t *testing.T) {
-	t.Parallel()
-	s := &watched{Store: store.NewMemory(0)}
-	mw := archiving(s, middleware.Options{})
-	h := middlewaretest.ReAct{Rounds: 12}.Messages()
-	for _, c := range []struct{ messages, gone int }{{10, 3}, {len(h), 11}} {
-		sent, _, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h[:c.messages]})
-		require.NoError(t, err)
-		require.Equal(t, c.gone, requireRecallable(t, s, h[:c.messages], sent.Messages))
-	}
-	before := s.puts.Load()
-	_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h})
-	require.NoError(t, err)
-	require.Empty(t, events, "nothing is edited again")
-	require.Equal(t, before, s.puts.Load(), "and nothing put again")
-}
-
 func TestArchiveThatFails(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")

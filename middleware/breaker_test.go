@@ -238,26 +238,6 @@ func TestWhatWakes(t *testing.T) {
 	}
 }
 
-// TestStrictCountsNothing has failures that fail the call, so that nobody counts
-// them.
-func TestStrictCountsNothing(t *testing.T) {
-	t.Parallel()
-	a, c := &actor{}, newChat()
-	mw := a.middleware(middleware.Options{Strict: true})
-	for range 5 {
-		a.does(fails)
-		c.history = withRounds(c.history, 1)
-		_, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: c.history})
-		require.ErrorContains(t, err, "no idea")
-		require.Empty(t, events)
-	}
-	for n := 1; n <= 5; n++ {
-		a.does(dearVain)
-		require.Equal(t, n == 3, len(only(c.call(t, mw), middleware.Paused)) == 1, "dear edits that help nothing count")
-	}
-	require.Equal(t, 5+3, a.asked)
-}
-
 // TestRestIsModelled compares random sequences with a model of four lines.
 func TestRestIsModelled(t *testing.T) {
 	t.Parallel()

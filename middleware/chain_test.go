@@ -307,20 +307,6 @@ func TestMessagesChangedBetweenEditors(t *testing.T) {
 	}
 }
 
-// Before the first editor and behind the last one, messages may be changed.
-func TestMessagesChangedOutsideEditors(t *testing.T) {
-	t.Parallel()
-	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-	l := &layers{}
-	mw := middleware.Chain(inject("first"), l.shorten(), l.fold(), inject("last"))
-	req, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: history})
-	require.NoError(t, err)
-	require.Equal(t, []string{"last", "first"}, []string{req.Messages[1].Text(), req.Messages[2].Text()})
-	for _, e := range events {
-		require.Equal(t, middleware.Edited, e.Kind)
-	}
-}
-
 // A missing model or request is named.
 func TestNothingToCall(t *testing.T) {
 	t.Parallel()

@@ -54,23 +54,6 @@ func TestDraftRewrite(t *testing.T) {
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
 }
 
-// A commit after which another one takes an edit back is not one of nothing.
-func TestDraftWithoutAfterCommit(t *testing.T) {
-	t.Parallel()
-	for name, mw := range map[string]middleware.Middleware{"one edit": (&layers{}).fold(), "several": (&layers{}).shorten()} {
-		history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
-		d := drafted(t, mw, history)
-		e, err := d.Without(0)
-		require.NoError(t, err)
-		require.NoError(t, d.Commit(t.Context()))
-		err = e.Commit(t.Context())
-		require.Equal(t, middleware.Outdated, middleware.KindOf(err), "%s: %v", name, err)
-		got, _ := sentBy(t, mw, history)
-		require.NoError(t, testkit.Same(messagesOf(d.After), got), "%s: what was committed first holds", name)
-		require.NoError(t, d.Commit(t.Context()), "%s: again", name)
-	}
-}
-
 // A draft without edits is outdated as well if the conversation has been edited since.
 func TestDraftOfNothingIsOutdated(t *testing.T) {
 	t.Parallel()

@@ -212,14 +212,3 @@ func TestUsageOfAnotherProcess(t *testing.T) {
 	v := none.call(t, none.model(env), middleware.Request{Messages: talk(91, 0)})
 	require.Equal(t, counted(91), v.Size().Tokens, "a program has the usage in its history")
 }
-
-// A host may add the usage of answers after a later call.
-func TestUsageThatComesLate(t *testing.T) {
-	t.Parallel()
-	counted := tokens.Meter{Counter: tokens.Chars4}.Request(talk(1, 0)[:1], nil)
-	w, late := &views{}, &views{}
-	want := w.call(t, w.model(chars4), middleware.Request{Messages: talk(4, 2*counted)})
-	m := late.model(chars4)
-	late.call(t, m, middleware.Request{Messages: talk(4, 0)})
-	require.Equal(t, want.Size(), late.call(t, m, middleware.Request{Messages: talk(4, 2*counted)}).Size())
-}

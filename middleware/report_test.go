@@ -68,24 +68,6 @@ func called(t *testing.T, rec *middlewaretest.Recorder) ([]middleware.Event, []r
 	return events, reports
 }
 
-// The tokens of a model with another tokenizer are on its scale everywhere.
-func TestOneScale(t *testing.T) {
-	t.Parallel()
-	history := lookups(24)
-	req := &middleware.Request{Messages: history, Model: "claude-opus-4-8"}
-	d, err := middleware.Draft(t.Context(), halver("a"), req)
-	require.NoError(t, err)
-	size, counted := d.Before.Size(), d.Before.Meter().Request(history, nil)
-	require.Greater(t, size.Tokens, counted*5/4, "the model has a ratio")
-	require.Equal(t, size.Tokens, d.After.HistorySize().Tokens, "the history is counted like the view")
-	require.Equal(t, size.Tokens, size.Charged(counted))
-	freed := 0
-	for _, e := range d.Edits {
-		freed += e.Freed
-	}
-	require.InDelta(t, size.Tokens-d.After.Size().Tokens, freed, float64(len(d.Edits)), "but for rounding")
-}
-
 // Why an editor with a trigger that is met edits nothing is no warning, and is reported once per conversation.
 func TestSkippedIsReportedOnce(t *testing.T) {
 	t.Parallel()
