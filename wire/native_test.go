@@ -22,7 +22,7 @@ import (
 func TestSigned(t *testing.T) {
 	t.Parallel()
 	r, signed := &recorder{}, ""
-	resp, err := wire.Middleware(r.options(), r.chain()...)(post(t, chatURL, rounds(4, long)), func(req *http.Request) (*http.Response, error) {
+	resp, err := wire.Middleware(r.options(), r.chain()...)(post(t, chatURL, rounds(4, long)), func(req *http.Request) (*http.Response, error) { //nolint:bodyclose // it is closed below
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			return nil, err

@@ -3,20 +3,15 @@ package wire_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/wire"
 )
 
@@ -205,28 +200,6 @@ func TestRefusedInStream(t *testing.T) {
 	}
 }
 
-// A model that binds thinking to what stands before it is sent none behind an edit, and all other bytes as they were.
-func TestVoidThinking(t *testing.T) {
-	t.Parallel()
-	var body strings.Builder
-	body.WriteString(`{"model":"claude-sonnet-5-5","max_tokens":9,"messages":[{"role":"user","content":"go on"}`)
-	for i := range 4 {
-		fmt.Fprintf(&body, `,{"role":"assistant","content":[{"type":"thinking","thinking":"I think","signature":"s%d"},`+
-			`{"type":"tool_use","id":"c%d","name":"read","input":{"n":1E400}}]},`+
-			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":%q}]}`, i, i, i, long)
-	}
-	body.WriteString(`]}`)
-	r := &recorder{}
-	clears := contextedit.New(contextedit.Options{Trigger: trigger.Rounds(4), Keep: 3, ClearAtLeast: 1})
-	rt := wire.Transport(r, r.options(), clears)
-	do(t, rt, post(t, streams["messages"].url, body.String()))
-	require.NotContains(t, r.bodies[0], `"s1"`, "it was made before the result before it was cleared")
-	require.NotContains(t, r.bodies[0], `"s3"`)
-	require.Equal(t, 3, strings.Count(r.bodies[0], long))
-	require.Equal(t, 4, strings.Count(r.bodies[0], `{"type":"tool_use","id":"c`))
-	require.Equal(t, 4, strings.Count(r.bodies[0], `"input":{"n":1E400}`))
-}
-
 // The client sees of a fault what it would see without the transport, or the request is sent as it was.
 func TestFaults(t *testing.T) {
 	t.Parallel()
@@ -315,34 +288,4 @@ func TestFaults(t *testing.T) {
 		_, err := wire.Transport(r, r.options(), r.chain()...).RoundTrip(post(t, chatURL, body).WithContext(ctx)) //nolint:bodyclose // there is none
 		require.ErrorIs(t, err, context.Canceled)
 	})
-}
-
-// No goroutine is left of streams that the client has closed, or given up.
-func TestAbortedStreams(t *testing.T) {
-	t.Parallel()
-	n := soak.Of(10_000, 10)
-	if testing.Short() {
-		n = 500
-	}
-	r := &recorder{}
-	r.answer = func(int, string) *http.Response {
-		resp := reply(http.StatusOK, streams["chat"].stream)
-		resp.ContentLength = -1
-		return resp
-	}
-	rt := wire.Transport(r, wire.Options{}, r.chain()...)
-	for i := range n {
-		ctx, cancel := context.WithCancel(t.Context())
-		resp, err := rt.RoundTrip(post(t, chatURL, rounds(1, "x")).WithContext(ctx))
-		require.NoError(t, err)
-		_, err = io.ReadFull(resp.Body, make([]byte, 1+i%90))
-		require.NoError(t, err)
-		if i%2 == 0 {
-			cancel()
-		}
-		require.NoError(t, resp.Body.Close())
-		cancel()
-		r.bodies, r.headers = nil, nil
-	}
-	require.Eventually(t, func() bool { return r.count(middleware.Called) == n }, time.Minute, time.Millisecond, "one event for each request")
 }

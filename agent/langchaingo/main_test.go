@@ -136,23 +136,6 @@ func prompt(llm llms.Model, text string, options ...llms.CallOption) (string, er
 	return llm.Call(context.Background(), text, options...) //nolint:staticcheck // deprecated, and still to be served
 }
 
-// page is a tool that returns a page of a log. The last one names the culprit.
-type page struct{ pages int }
-
-func (page) Name() string        { return "read_page" }
-func (page) Description() string { return "Reads a page of the log." }
-
-func (p page) Call(_ context.Context, input string) (string, error) {
-	var n int
-	if _, err := fmt.Sscanf(input, "page \"%d\"", &n); err != nil {
-		return "", fmt.Errorf("input %q: %w", input, err)
-	}
-	if n == p.pages {
-		return "culprit: the linker", nil
-	}
-	return fmt.Sprintf("page %d: %s", n, strings.Repeat("all is well ", 60)), nil
-}
-
 func send(ctx context.Context, o *llms.CallOptions, stream bool, chunk string) error {
 	if !stream {
 		return nil
