@@ -25,11 +25,17 @@ import (
 	"github.com/laconic-go/laconic/tokens/bpe"
 )
 
+type args = map[string]any
+
 // ask has a recall tool answer and returns the text.
-func ask(t require.TestingT, tool agent.Tool, args map[string]any) string {
-	arguments, err := json.Marshal(args)
+func ask(t require.TestingT, tool agent.Tool, in args) string {
+	return askIn(context.Background(), t, tool, in)
+}
+
+func askIn(ctx context.Context, t require.TestingT, tool agent.Tool, in args) string {
+	arguments, err := json.Marshal(in)
 	require.NoError(t, err)
-	parts, err := tool.Call(context.Background(), string(arguments))
+	parts, err := tool.Call(ctx, string(arguments))
 	require.NoError(t, err, "%s", arguments)
 	require.Len(t, parts, 1)
 	text, ok := parts[0].(message.Text)
@@ -102,8 +108,6 @@ func TestRecallByHash(t *testing.T) {
 	}
 	require.Contains(t, ask(t, agent.Recall(s, agent.RecallOptions{}), args{"handle": archived.Hash(h)[:22]}), "has other characters")
 }
-
-type args = map[string]any
 
 func TestRecallParts(t *testing.T) {
 	t.Parallel()
