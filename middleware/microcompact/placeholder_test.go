@@ -210,14 +210,3 @@ func TestPlaceholder(t *testing.T) {
 		require.Equal(t, want, g.placeholder())
 	}
 }
-
-func TestReport(t *testing.T) {
-	t.Parallel()
-	for want, r := range map[string]Report{
-		"": {},
-		"2 results, the arguments of 3 calls and 4 texts": {Results: 2, Arguments: 3, Texts: 4},
-		"the arguments of 1 call and 1 text":              {Arguments: 1, Texts: 1},
-	} {
-		require.Equal(t, want, r.list())
-	}
-}

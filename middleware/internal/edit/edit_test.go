@@ -150,21 +150,25 @@ func TestHoldingFallsBackToWhatAFoldCovers(t *testing.T) {
 func TestVerifyNamesTheRule(t *testing.T) {
 	t.Parallel()
 	h := talk(6)
-	before := h.Apply(messages(h), nil, nil, nil, 0)
 	for want, records := range map[string][]*journal.Record{
 		"": {rewrite(h, 3, "short")},
 		"the text of the first and of the last user message must stay": {rewrite(h, 0, "short")},
 		"message 0 is protected, and the fold would remove it":         {fold(h, 0, 2, "summary")},
 		"the fold would add an invalid message":                        {fold(h, 1, 2, "")},
 	} {
-		l := h.WeighAll(records)
-		after := h.Apply(messages(h), l, nil, nil, 0)
-		err := h.Verify(&before, &after, records, edit.Terms{}, false)
-		if want == "" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, want)
-		}
+		requireVerified(t, want, h, records...)
+	}
+}
+
+// requireVerified checks what is said of records; "": nothing is wrong.
+func requireVerified(t *testing.T, want string, h *edit.History, records ...*journal.Record) {
+	t.Helper()
+	before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), h.WeighAll(records), nil, nil, 0)
+	err := h.Verify(&before, &after, records, edit.Terms{}, false)
+	if want == "" {
+		require.NoError(t, err)
+	} else {
+		require.ErrorContains(t, err, want)
 	}
 }
 
@@ -190,17 +194,16 @@ func TestEqualPins(t *testing.T) {
 		h.Whole[2] = true
 		require.Len(t, h.Holding(l, edit.Terms{}), 1, "one is pinned")
 		h.Whole[4] = true
-		before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), l, nil, nil, 0)
+		after := h.Apply(messages(h), l, nil, nil, 0)
 		for i, m := range after.Messages {
 			require.Equal(t, h.Meter.Message(m), after.Tokens[i], "tokens of message %d", i)
 		}
-		err := h.Verify(&before, &after, []*journal.Record{r}, edit.Terms{}, false)
 		if r == both {
-			require.NoError(t, err)
+			requireVerified(t, "", h, r)
 			require.Len(t, h.Holding(l, edit.Terms{}), 1)
 			continue
 		}
-		require.ErrorContains(t, err, "message 4 is protected, and the fold would remove it")
+		requireVerified(t, "message 4 is protected, and the fold would remove it", h, r)
 		require.Empty(t, h.Holding(l, edit.Terms{}), "two are pinned, and the fold has one")
 	}
 }
@@ -214,13 +217,7 @@ func TestAdjoiningRuns(t *testing.T) {
 		r := fold(h, second, 5, "summary")
 		r.Runs = []message.Run{{First: 1, Last: 1}, {First: second, Last: 5}}
 		r.Messages = []message.Message{*h.Body[1], message.User("summary")}
-		before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), h.WeighAll([]*journal.Record{r}), nil, nil, 0)
-		err := h.Verify(&before, &after, []*journal.Record{r}, edit.Terms{}, false)
-		if want == "" {
-			require.NoError(t, err)
-		} else {
-			require.ErrorContains(t, err, want)
-		}
+		requireVerified(t, want, h, r)
 	}
 }
 
