@@ -188,7 +188,6 @@ func TestCostString(t *testing.T) {
 // TestOf: whose model it is, where its system messages may stand, and whether it continues an answer.
 func TestOf(t *testing.T) {
 	t.Parallel()
-	const arn = "arn:aws:bedrock:eu-west-1:123456789012:"
 	type of struct {
 		provider, system string
 		noPrefill        bool

@@ -99,8 +99,6 @@ func through(t *testing.T, talk *foreign.Conversation[*note], mws ...middleware.
 	return talk.Export(req, &codec{})
 }
 
-var work = []string{"user:go", "call:a", "result:a:many words of text", "call:b", "result:b:b", "user:and"}
-
 // insert puts messages in front of position at of whatever it sees.
 func insert(at int, msgs ...message.Message) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {

@@ -131,6 +131,22 @@ func requireTextLoad(t require.TestingT, text string) {
 	require.LessOrEqual(t, bound-empty, 6*len(text)+64, "the bound of %q", text)
 }
 
+// Each text of a part weighs what it is.
+func TestLoadOfParts(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1000)
+	for want, parts := range map[int][2]message.Part{
+		1000: {message.Opaque{Kind: "k"}, message.Opaque{Kind: "k", Data: long}},
+		2000: {message.Thinking{}, message.Thinking{Text: long, Signature: long}},
+		3000: {message.ToolCall{}, message.ToolCall{ID: long, Name: long, Arguments: long}},
+		3001: {message.ToolResult{}, message.ToolResult{CallID: long, Name: long, Text: long + "x"}},
+	} {
+		empty, full := message.Assistant(parts[0]), message.Assistant(parts[1])
+		require.Equal(t, want, payload.Of(&full).Bytes-payload.Of(&empty).Bytes)
+		require.GreaterOrEqual(t, payload.Bound(&full).Bytes, payload.Of(&full).Bytes)
+	}
+}
+
 func TestLoadOfMedia(t *testing.T) {
 	t.Parallel()
 	image, sound := pngOf(300, 200), strings.Repeat("x", 1000)

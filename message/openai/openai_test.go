@@ -176,6 +176,11 @@ func TestEdits(t *testing.T) {
 			parts: []message.Part{message.Text{Text: "called f"}},
 			want:  `{"role":"assistant","content":"called f"}`,
 		},
+		"the input of a custom call": {
+			in:    `{"role":"assistant","tool_calls":[{"id":"a","type":"custom","custom":{"name":"sh","input":"ls"}}]}`,
+			parts: []message.Part{message.ToolCall{ID: "a", Name: "sh", Arguments: `{}`}},
+			want:  `{"role":"assistant","tool_calls":[{"id":"a","type":"custom","custom":{"name":"sh","input":""}}]}`,
+		},
 		"the input of a custom call, shortened": {
 			in:    `{"role":"assistant","tool_calls":[{"id":"a","type":"custom","custom":{"name":"sh","input":"ls"}}]}`,
 			parts: []message.Part{message.ToolCall{ID: "a", Name: "sh", Arguments: `{"input": "l…"}`}},

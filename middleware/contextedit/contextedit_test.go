@@ -8,7 +8,6 @@ import (
 
 	"github.com/laconic-go/laconic/chainfile"
 	"github.com/laconic-go/laconic/internal/testkit/editortest"
-	"github.com/laconic-go/laconic/internal/testkit/golden"
 	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
 	"github.com/laconic-go/laconic/message"
@@ -57,8 +56,6 @@ func parse(t *testing.T, options string) middleware.Middleware {
 	require.NoError(t, err)
 	return f.Chain[0]
 }
-
-func format(h []message.Message) string { return golden.Format(h) }
 
 func TestConformance(t *testing.T) {
 	t.Parallel()

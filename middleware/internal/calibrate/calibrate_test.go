@@ -61,6 +61,7 @@ func TestWindowsExpire(t *testing.T) {
 // What is new is charged at the rate of what came before; ideographs have their own.
 func TestTokensOfWhatIsNew(t *testing.T) {
 	t.Parallel()
+	require.False(t, calibrate.Plausible(0, 0), "nothing was counted")
 	p := calibrate.Priors{Plain: 1, Wide: 1.15}
 	for name, c := range map[string]struct {
 		edited        int // number of messages at an edit before the report of a prompt of 4
