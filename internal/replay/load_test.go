@@ -104,6 +104,7 @@ func TestReadBroken(t *testing.T) {
 		{"empty", "", 0, []string{"f: is empty: want a conversation"}},
 		{"empty, compressed", zipped(t, ""), 0, []string{"f: is empty: want a conversation"}},
 		{"a text", "Dear diary,\nnothing happened.", 0, []string{"f:1: is not JSON: invalid character 'D'"}},
+		{"bytes", "\x00\xff\xfe", 0, []string{"f:1: is not UTF-8"}},
 		{"a number", "5", 0, []string{"f:1: is no conversation"}},
 		{"Responses", `{"input": [{"role": "user", "content": "x"}]}`, 0, []string{`f:1: has no message of the assistant`}},
 		{"Claude Code", `{"type": "summary", "summary": "x", "sessionId": "x"}`, 0, []string{`f:1: is a session without messages`}},

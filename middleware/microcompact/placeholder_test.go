@@ -35,6 +35,7 @@ func TestShortArguments(t *testing.T) {
 		{"a huge number", `{"n":` + strings.Repeat("9", 100) + `,"m":-12e-7}`, 60, `{"n":"[truncated: 100 chars]","m":-12e-7}`},
 		{"escaped quotes and brackets", `{"a\"}":"` + x + `\"}\\","b":"\\"}`, 100, `{"a\"}":"[truncated: 103 chars]","b":"\\"}`},
 		{"escapes are characters", `{"a":"` + strings.Repeat(`\u4f60`, 60) + `"}`, 400, ""},
+		{"Chinese within the limit of values", `{"文":"` + strings.Repeat("好", 60) + `"}`, 68, ""},
 		{"a pair of surrogates is one", `{"a":"` + strings.Repeat(`\ud83d\ude00`, 61) + `"}`, 200, `{"a":"[truncated: 61 chars]"}`},
 		{"bytes that are no text", `{"a":"` + strings.Repeat("\xff", 100) + `"}`, 60, `{"a":"[truncated: 100 chars]"}`},
 		{"a list", "[" + strings.Repeat("1,", 50) + "1]", 60, `{"truncated": 103}`},

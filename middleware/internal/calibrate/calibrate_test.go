@@ -62,6 +62,8 @@ func TestWindowsExpire(t *testing.T) {
 func TestTokensOfWhatIsNew(t *testing.T) {
 	t.Parallel()
 	require.False(t, calibrate.Plausible(0, 0), "nothing was counted")
+	unknown, _, _ := new(calibrate.Tokens).Estimate(1000, 0, calibrate.Priors{Plain: 2, Wide: 1.15})
+	require.Equal(t, 2000, unknown, "before a report")
 	p := calibrate.Priors{Plain: 1, Wide: 1.15}
 	for name, c := range map[string]struct {
 		edited        int // number of messages at an edit before the report of a prompt of 4

@@ -243,3 +243,59 @@ func TestOrderOfResults(t *testing.T) {
 		require.Equal(t, c[1], track.Ordered(given), name)
 	}
 }
+
+// TestOrderDoesNotMatter follows a run whose results come in any order, and again in another one,
+// as a framework that builds the history anew.
+func TestOrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var cache history.Cache[int]
+		var passed, want []message.Message
+		shared := make([]message.Message, 0, 400)
+		add := func(msgs, ordered []message.Message) {
+			passed, want = append(passed, msgs...), append(want, ordered...)
+			shared = append(shared, msgs...)
+		}
+		add([]message.Message{message.User("Why?")}, []message.Message{message.User("Why?")})
+		var latest *history.Track[int]
+		for n := range rapid.IntRange(1, 8).Draw(t, "rounds") {
+			sorted := []int{0, 1, 2, 3}[:rapid.IntRange(1, 4).Draw(t, "calls")]
+			order := rapid.Permutation(sorted).Draw(t, "order")
+			all := round(n, order...)
+			for _, k := range []int{rapid.IntRange(1, len(all)).Draw(t, "arrived"), len(all)} {
+				given := history.Given{Body: append(slices.Clone(passed), all[:k]...)}
+				if rapid.Bool().Draw(t, "steady") {
+					given = history.Given{Body: append(shared[:len(passed):cap(shared)], all[:k]...), Steady: true}
+				}
+				latest, _ = followGiven(t, &cache, given)
+				cache.Publish(latest)
+			}
+			add(all, round(n, sorted...))
+			require.Equal(t, want, bodyOf(latest))
+			require.Equal(t, message.IDs(want), latest.IDs)
+		}
+		again, ch := follow(t, &cache, want)
+		require.Equal(t, latest.IDs, again.IDs)
+		require.Equal(t, len(want), ch.Common, "all is known")
+		require.True(t, ch.Grown && !ch.Copied)
+		fresh, _ := follow(t, new(history.Cache[int]), passed)
+		requireSame(t, fresh, again)
+
+		pinned := slices.Clone(passed)
+		pinned[rapid.IntRange(0, len(pinned)-1).Draw(t, "pinned")].Hints.Pinned = true
+		pinned = append(pinned, message.User("And now?"))
+		later, _ := follow(t, &cache, pinned)
+		fresh, _ = follow(t, new(history.Cache[int]), pinned)
+		requireSame(t, fresh, later) // the pin that was set later is seen
+
+		for range 4 { // a retry, and a fork, in the middle of a round too
+			cut := passed[:rapid.IntRange(1, len(passed)).Draw(t, "cut")]
+			for _, body := range [][]message.Message{cut, append(slices.Clone(cut), message.User("Another way."))} {
+				branch, _ := follow(t, &cache, body)
+				cache.Publish(branch)
+				fresh, _ := follow(t, new(history.Cache[int]), body)
+				requireSame(t, fresh, branch)
+			}
+		}
+	})
+}
