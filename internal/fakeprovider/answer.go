@@ -95,7 +95,7 @@ func (x *exchange) send(a answer) {
 		frames = append(frames[:min(a.reply.After, len(frames))], x.api.failure(a.reply.Err, true))
 	}
 	kind := "text/event-stream; charset=utf-8"
-	if a.request.lines {
+	if _, lines := x.api.(ollama); lines {
 		kind = "application/x-ndjson"
 	}
 	x.w.Header().Set("Content-Type", kind)

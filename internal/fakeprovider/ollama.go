@@ -53,7 +53,7 @@ func (ollama) parse(_ *http.Request, body []byte) (*Request, error) {
 	}
 	r := &Request{
 		Model: wire.Model, Stream: wire.Stream == nil || *wire.Stream, MaxTokens: max(wire.Options.Most, 0), auto: true,
-		lines: true, window: cmp.Or(wire.Options.Window, ollamaWindow),
+		window: cmp.Or(wire.Options.Window, ollamaWindow),
 	}
 	for i, t := range wire.Tools {
 		if err := r.declare(t.Function, fmt.Sprintf("tools[%d].function", i)); err != nil {

@@ -29,8 +29,7 @@ type Request struct {
 	wanted      string        // the instructions for it
 	standsFor   *bonds.Digest // of the messages that the compaction at the beginning replaces; nil: it has no compaction
 
-	lines  bool // a stream has a line of JSON for each event
-	window int  // of Ollama, as the request sets it
+	window int // of Ollama, as the request sets it
 
 	omitThinking bool     // the answer has the signatures of its thinking only
 	paths        []string // of the messages in the body; nil: messages[i]

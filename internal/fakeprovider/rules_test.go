@@ -248,13 +248,6 @@ func both(a, b alter) alter {
 	}
 }
 
-func inserted(at int, m string) alter {
-	return func(ms *[]string) string {
-		*ms = slices.Insert(*ms, at, m)
-		return readTool
-	}
-}
-
 func declared(tools string) alter { return func(*[]string) string { return `"tools":[` + tools + `]` } }
 
 // exchange sends the messages, changed, and appends the answer with its result. It returns the text of the error.
