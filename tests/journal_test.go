@@ -6,13 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
@@ -29,80 +26,51 @@ var testContext = context.Background()
 // texts is a journal that keeps entries as text, as a store does: what is read
 // shares nothing with what was written.
 type texts struct {
+	journal.Journal
+
 	mu      sync.Mutex
-	entries map[string]string     // by scope and revision
-	heads   map[string]message.ID // revisions, by scope and ID
-	owners  map[string]message.ID // conversations, by scope and revision
-	written int                   // bytes
+	entries map[message.ID]string // by revision
 }
 
 func newTexts() *texts {
-	return &texts{entries: map[string]string{}, heads: map[string]message.ID{}, owners: map[string]message.ID{}}
+	return &texts{Journal: journal.NewMemory(0), entries: map[message.ID]string{}}
 }
 
-func (j *texts) Find(_ context.Context, scope string, _ message.ID, ids []message.ID) (journal.Found, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for i, id := range slices.Backward(ids) {
-		if chain, err := j.read(scope, j.heads[place(scope, id)]); len(chain) > 0 || err != nil {
-			return journal.Found{At: i, Entries: chain}, err
+func (j *texts) Find(ctx context.Context, scope string, first message.ID, ids []message.ID) (journal.Found, error) {
+	found, err := j.Journal.Find(ctx, scope, first, ids)
+	found.Entries = slices.Clone(found.Entries)
+	for i, e := range found.Entries {
+		found.Entries[i] = journal.Entry{}
+		if _, err := reread(e, &found.Entries[i]); err != nil {
+			return journal.Found{}, err
 		}
 	}
-	return journal.Found{At: -1}, nil
+	return found, err
 }
 
-// read returns an entry with those that it builds on.
-func (j *texts) read(scope string, rev message.ID) (chain []journal.Entry, err error) {
-	for {
-		text, ok := j.entries[place(scope, rev)]
-		if !ok {
-			return chain, nil
-		}
-		var e journal.Entry
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			return nil, err
-		}
-		chain, rev = append(chain, e), e.Base
-	}
-}
-
-func (j *texts) Put(_ context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
+func (j *texts) Put(ctx context.Context, scope string, writes []journal.Write) (winner journal.Entry, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	own := slices.Clone(writes)
 	for i, w := range writes {
-		if there := j.heads[place(scope, w.ID)]; there != w.Over && !there.IsZero() {
-			if i == 0 && there != w.Entry.Rev {
-				chain, err := j.read(scope, there)
-				return chain[0], err
-			}
-			continue
-		}
-		text, err := json.Marshal(w.Entry)
+		own[i].Entry = journal.Entry{}
+		text, err := reread(w.Entry, &own[i].Entry)
 		if err != nil {
 			return w.Entry, err
 		}
-		rev := place(scope, w.Entry.Rev)
-		j.entries[rev], j.heads[place(scope, w.ID)], j.owners[rev] = string(text), w.Entry.Rev, w.Conversation
-		j.written += len(text)
+		j.entries[w.Entry.Rev] = text
 	}
-	return writes[0].Entry, nil
+	return j.Journal.Put(ctx, scope, own)
 }
 
-func (j *texts) Delete(_ context.Context, scope string, conversations ...message.ID) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	gone := func(rev string) bool {
-		return strings.HasPrefix(rev, strconv.Quote(scope)+"/") && (len(conversations) == 0 || slices.Contains(conversations, j.owners[rev]))
+// reread writes an entry as text, and reads it.
+func reread(e journal.Entry, into *journal.Entry) (string, error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return "", err
 	}
-	maps.DeleteFunc(j.heads, func(k string, rev message.ID) bool {
-		return strings.HasPrefix(k, strconv.Quote(scope)+"/") && gone(place(scope, rev))
-	})
-	maps.DeleteFunc(j.entries, func(rev, _ string) bool { return gone(rev) })
-	maps.DeleteFunc(j.owners, func(rev string, _ message.ID) bool { return gone(rev) })
-	return nil
+	return string(text), json.Unmarshal(text, into)
 }
-
-func place(scope string, id message.ID) string { return fmt.Sprintf("%q/%s", scope, id) }
 
 var errMood = errors.New("not in the mood")
 
