@@ -160,7 +160,6 @@ type placed struct {
 	order
 
 	position string
-	framed   bool
 }
 
 // several is the number of orders in one message.
@@ -174,7 +173,7 @@ func withOrders(tb testing.TB, all []order, n int, framed bool) (c *conversation
 	tb.Helper()
 	c = newConversation(tb, all[0].lang, n)
 	for i, o := range all {
-		ps = append(ps, placed{order: o, position: slots[i], framed: framed})
+		ps = append(ps, placed{order: o, position: slots[i]})
 	}
 	c.turn(c.in(framed, all[0]))
 	for turn := range 18 {

@@ -1,7 +1,6 @@
 package truth_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -10,9 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
@@ -114,13 +111,7 @@ func (t long) keeps(tb testing.TB, texts map[int]string) map[int]bool {
 // folded returns the text of the view after a fold with the defaults.
 func folded(tb testing.TB, h []message.Message) string {
 	tb.Helper()
-	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
-	require.NoError(tb, err)
-	view := ""
-	for _, m := range sent.Messages {
-		view += m.Text() + "\n"
-	}
-	return view
+	return joined(viewOf(tb, h, summarize.Options{}))
 }
 
 // result is a share of what was used for the rules, and of what was held out.
@@ -152,16 +143,6 @@ func (p *report) add(name string, o order, kept bool) {
 	if !kept && !o.held {
 		p.missed = append(p.missed, name+": "+o.text)
 	}
-}
-
-func (p *report) table() string {
-	var b strings.Builder
-	b.WriteString("| orders | number | used for the rules | number | held out |\n|---|---|---|---|---|\n")
-	for _, name := range p.names {
-		r := p.results[name]
-		fmt.Fprintf(&b, "| %s | %d | %v | %d | %v |\n", name, r.used.all, &r.used, r.held.all, &r.held)
-	}
-	return b.String()
 }
 
 // talks adds orders in long talks: eight in each.
@@ -303,43 +284,6 @@ func (p *report) commented(tb testing.TB) {
 	}
 }
 
-// recordedTalks joins the messages of recorded customers to talks, as many as there are.
-func recordedTalks(tb testing.TB) (all []long) {
-	tb.Helper()
-	t := long{answers: answersOf("en")}
-	for line := range recorded.Lines(tb, recordings) {
-		var c recorded.Conversation
-		require.NoError(tb, json.Unmarshal(line, &c))
-		if !strings.HasPrefix(c.ID, "tau2") {
-			continue
-		}
-		for _, m := range c.History() {
-			if m.Role == message.RoleUser && len(t.said) < ofUser {
-				t.said = append(t.said, m.Text())
-			}
-		}
-		if len(t.said) == ofUser {
-			all, t.said = append(all, t), nil
-		}
-	}
-	return all
-}
-
-// TestRecordedTalks measures orders in talks that are joined from those of recorded customers.
-func TestRecordedTalks(t *testing.T) {
-	t.Parallel()
-	skipRaced(t)
-	if testing.Short() {
-		t.Skip("thousands of folds: run without -short")
-	}
-	talks := recordedTalks(t)
-	var p report
-	p.talks(t, "in talks of 80 recorded messages", []string{"en"}, func(n int) long { return talks[n%len(talks)] })
-	t.Log(p.lost())
-	t.Log("\n" + p.table())
-	p.atLeast(t, 85)
-}
-
 // atLeast requires that each kind of orders that were used for the rules is kept to so many percent: in a sample, all kinds
 // together.
 func (p *report) atLeast(tb testing.TB, percent float64) {
@@ -370,7 +314,6 @@ func TestKinds(t *testing.T) {
 	p.pastes(t)
 	p.commented(t)
 	t.Log(p.lost())
-	t.Log("\n" + p.table())
 	p.atLeast(t, 97)
 	p.rows(t)
 }

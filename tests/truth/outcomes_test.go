@@ -13,7 +13,6 @@ import (
 
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
 )
 
@@ -79,19 +78,6 @@ func (e ending) history() []message.Message {
 	return append(h, message.User("Go on."))
 }
 
-// byRules is the summary that rules write of all but the newest message.
-func byRules(tb testing.TB, h []message.Message) string {
-	tb.Helper()
-	chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1})
-	sent, _, err := middleware.Apply(tb.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
-	require.NoError(tb, err)
-	var b strings.Builder
-	for _, m := range sent.Messages {
-		b.WriteString(m.Text() + "\n")
-	}
-	return b.String()
-}
-
 // recordedOutcomes returns what a summary says of commands, by command. What one printed last, in quotes, is no outcome.
 func recordedOutcomes(summary string) map[string]string {
 	all := map[string]string{}
@@ -112,7 +98,7 @@ func TestEndings(t *testing.T) {
 	for i, e := range endings(t) {
 		h := e.history()
 		outcome := ""
-		for _, how := range recordedOutcomes(byRules(t, h)) {
+		for _, how := range recordedOutcomes(joined(viewOf(t, h, summarize.Options{Keep: 1}))) {
 			outcome = how
 		}
 		switch e.verdict {
@@ -198,10 +184,7 @@ func TestRecordedOutcomes(t *testing.T) {
 			if len(h) < 4 || h[len(h)-1].Role != message.RoleUser {
 				h = append(h, message.User("Go on."))
 			}
-			chain := summarize.New(summarize.ByRules(), summarize.Options{Keep: 1, FactTokens: 100_000})
-			sent, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Force: []string{"summarize"}})
-			require.NoError(t, err)
-			for _, m := range sent.Messages {
+			for _, m := range viewOf(t, h, summarize.Options{Keep: 1, FactTokens: 100_000}) {
 				judgeOutcomes(t, &c, m.Text(), &runs, &writes)
 			}
 			if output, ran := newestRun(&c); ran && runFailed.MatchString(output) {

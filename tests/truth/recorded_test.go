@@ -6,13 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/laconic-go/laconic/internal/testkit/race"
 	"github.com/laconic-go/laconic/internal/testkit/recorded"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
@@ -59,7 +57,6 @@ func (m mark) text(tb testing.TB, h []message.Message) string {
 
 // recordedUser is what remains of one recorded user after a fold with the defaults.
 type recordedUser struct {
-	id            string
 	held          bool
 	folded, words int // tokens of the messages that are folded, and of the user's words in the summary
 	marks, kept   int // in folded messages
@@ -80,12 +77,10 @@ func measureRecordings(tb testing.TB) (all []recordedUser) {
 			continue
 		}
 		h := c.History()
-		sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
-		require.NoError(tb, err)
-		u := recordedUser{id: c.ID, held: held[c.ID]}
+		u := recordedUser{held: held[c.ID]}
 		stays := map[string]bool{}
 		summary := ""
-		for _, m := range sent.Messages {
+		for _, m := range viewOf(tb, h, summarize.Options{}) {
 			if text := m.Text(); strings.Contains(text, "messages compacted") || strings.Contains(text, "条消息") {
 				summary = text
 			} else {
@@ -134,32 +129,6 @@ func said(summary string) string {
 	return ""
 }
 
-// TestRecordedShare shows how much of recorded histories the user's words are that a fold with the defaults keeps.
-func TestRecordedShare(t *testing.T) {
-	t.Parallel()
-	if race.Enabled || testing.Short() {
-		t.Skip("recordings take long: run without -short and the race detector")
-	}
-	var shares []float64
-	most := 0
-	for line := range recorded.Some(t, recordings) {
-		var c recorded.Conversation
-		require.NoError(t, json.Unmarshal(line, &c))
-		h := c.History()
-		n := tokens.Meter{}.Part(message.Text{Text: said(folded(t, h))})
-		most = max(most, n)
-		share := 100 * float64(n) / float64(tokens.Meter{}.Request(h, nil))
-		shares = append(shares, share)
-		if share > 20 || n > 2500 {
-			t.Log(c.ID, len(h), n, share)
-		}
-	}
-	slices.Sort(shares)
-	t.Logf("median %.2f, nine of ten %.2f, largest %.1f, most %d of %d", shares[len(shares)/2], shares[len(shares)*9/10], shares[len(shares)-1], most, len(shares))
-	require.LessOrEqual(t, shares[len(shares)/2], 2.0, "percent of a history, median")
-	require.LessOrEqual(t, most, 3000, "tokens")
-}
-
 // realMessages returns what recorded people have typed, each once, without the longest pastes: so the views are small.
 func realMessages(tb testing.TB) (all []string) {
 	const longest = 2000 // bytes
@@ -204,9 +173,7 @@ func viewIn(tb testing.TB, h []message.Message, percent int) string {
 	if percent > 0 {
 		o = folding(h, tokens.Meter{}.Request(h, nil)*percent/100)
 	}
-	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), o), &middleware.Request{Messages: h, Force: []string{"summarize"}})
-	require.NoError(tb, err)
-	return joined(sent.Messages)
+	return joined(viewOf(tb, h, o))
 }
 
 // TestRealTalks measures short orders and corrections between messages of recorded people.
@@ -249,7 +216,6 @@ func TestRealTalks(t *testing.T) {
 		}
 	}
 	t.Log(p.lost())
-	t.Log("\n" + p.table())
 	p.atLeast(t, 85)
 	p.rows(t)
 }

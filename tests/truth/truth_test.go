@@ -14,11 +14,8 @@ import (
 
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
-	"github.com/laconic-go/laconic/middleware/microcompact"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
-	"github.com/laconic-go/laconic/middleware/trim"
 	"github.com/laconic-go/laconic/tokens"
 )
 
@@ -41,15 +38,6 @@ var writers = []writer{
 	}},
 	{"summarize by a bad model", func(h []message.Message, budget int) middleware.Middleware {
 		return summarize.New(summarize.By(bad, summarize.Ask{Sections: []string{}}), folding(h, budget))
-	}},
-	{"contextedit alone", func(_ []message.Message, budget int) middleware.Middleware {
-		return contextedit.New(contextedit.Options{Trigger: trigger.Tokens(budget), Keep: -1})
-	}},
-	{"microcompact alone", func(_ []message.Message, budget int) middleware.Middleware {
-		return microcompact.New(microcompact.Options{Trigger: trigger.Tokens(budget), KeepRounds: -1})
-	}},
-	{"trim alone", func(_ []message.Message, budget int) middleware.Middleware {
-		return trim.New(trim.Options{Trigger: trigger.Tokens(budget), TargetTokens: budget, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1})
 	}},
 }
 
@@ -84,13 +72,11 @@ type observed struct {
 	kept   [rounds]bool
 }
 
-// compact runs the rounds and returns the text of each view, and what part of the history
-// the first one has, in percent.
-func compact(tb testing.TB, w int, c *conversation, share int) (views [rounds]string, part float64) {
+// compact runs the rounds and returns the text of each view.
+func compact(tb testing.TB, w int, c *conversation, share int) (views [rounds]string) {
 	tb.Helper()
 	defer func(h []message.Message, n int) { c.history, c.n = h, n }(slices.Clip(c.history), c.n)
-	size := tokens.Meter{}.Request(c.history, nil)
-	budget := size * share / 100
+	budget := tokens.Meter{}.Request(c.history, nil) * share / 100
 	chain := writers[w].make(c.history, budget)
 	for round := range rounds {
 		c.history = append(c.history, message.User(c.next()))
@@ -99,19 +85,15 @@ func compact(tb testing.TB, w int, c *conversation, share int) (views [rounds]st
 		for _, m := range sent.Messages {
 			views[round] += m.Text() + "\n"
 		}
-		n := tokens.Meter{}.Request(sent.Messages, nil)
-		if w == rules || w == badModel {
-			require.LessOrEqual(tb, n, budget, "tokens of the view")
-		}
-		if round == 0 {
-			part = 100 * float64(n) / float64(size)
+		if w != byDefault {
+			require.LessOrEqual(tb, tokens.Meter{}.Request(sent.Messages, nil), budget, "tokens of the view")
 		}
 		c.history = append(c.history, message.Assistant(message.Text{Text: c.answers[0]}))
 		for range 3 {
 			c.turn(c.next())
 		}
 	}
-	return views, part
+	return views
 }
 
 // has reports whether a view has an order, perhaps without its last point.
@@ -119,14 +101,9 @@ func has(view string, o order) bool {
 	return strings.Contains(view, strings.TrimRight(o.text, ".。!！"))
 }
 
-// view is a writer with the room that it has.
-type view struct{ writer, share int }
-
-// measureOrders observes each order at each position, or a sample of them, and returns the
-// mean part of the history that the first view has.
-func measureOrders(tb testing.TB) (all []observed, parts map[view]float64) {
+// measureOrders observes each order at each position, or a sample of them.
+func measureOrders(tb testing.TB) (all []observed) {
 	tb.Helper()
-	parts, sizes := map[view]float64{}, map[view]float64{}
 	for _, lang := range []string{"en", "zh"} {
 		os := orders(tb, lang)
 		for first := 0; first < len(os); first += every(4) * len(slots) {
@@ -144,9 +121,7 @@ func measureOrders(tb testing.TB) (all []observed, parts map[view]float64) {
 						if w > byDefault && turned > 0 || w == byDefault && share != shares[0] {
 							continue
 						}
-						views, part := compact(tb, w, c, share)
-						parts[view{w, share}] += part
-						sizes[view{w, share}]++
+						views := compact(tb, w, c, share)
 						for _, p := range ps {
 							o := observed{placed: p, writer: w, share: share}
 							for r := range views {
@@ -159,10 +134,7 @@ func measureOrders(tb testing.TB) (all []observed, parts map[view]float64) {
 			}
 		}
 	}
-	for v := range parts {
-		parts[v] /= sizes[v]
-	}
-	return all, parts
+	return all
 }
 
 // pair is two sentences in the views after the rounds.
@@ -197,7 +169,7 @@ func measurePairs(tb testing.TB, name string, apart bool) (all []pair) {
 			}
 		}
 		for _, share := range shares {
-			views, _ := compact(tb, rules, c, share)
+			views := compact(tb, rules, c, share)
 			for _, p := range batch {
 				seen := pair{held: p[0].held, share: share}
 				for r, v := range views {
@@ -326,7 +298,7 @@ func (p *report) handedOver(tb testing.TB) {
 					more := []message.Message{message.User(said), message.Assistant(message.Text{Text: t.answers[n%2]})}
 					h, whole = append(h, more...), append(whole, more...)
 				}
-				h = viewOf(tb, h)
+				h = viewOf(tb, h, summarize.Options{})
 			}
 			p.add(name, o, strings.Contains(joined(h), o.text))
 			require.Contains(tb, folded(tb, whole), o.text, "one fold of the whole history")
@@ -335,10 +307,10 @@ func (p *report) handedOver(tb testing.TB) {
 	}
 }
 
-// viewOf returns the view after a fold with the defaults.
-func viewOf(tb testing.TB, h []message.Message) []message.Message {
+// viewOf returns the view after a fold by rules.
+func viewOf(tb testing.TB, h []message.Message, o summarize.Options) []message.Message {
 	tb.Helper()
-	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), summarize.Options{}), &middleware.Request{Messages: h, Force: []string{"summarize"}})
+	sent, _, err := middleware.Apply(tb.Context(), summarize.New(summarize.ByRules(), o), &middleware.Request{Messages: h, Force: []string{"summarize"}})
 	require.NoError(tb, err)
 	return sent.Messages
 }
@@ -370,7 +342,6 @@ func TestPlainOrders(t *testing.T) {
 	p.docstrings(t)
 	p.handedOver(t)
 	t.Log(p.lost())
-	t.Log("\n" + p.table())
 	p.atLeast(t, 90)
 	p.rows(t)
 }
