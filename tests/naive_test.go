@@ -69,18 +69,6 @@ func rewindsToQuestion(history []message.Message, _ int) []message.Message {
 	return slices.Concat(history[:k], history[k+1:], history[k:k+1])
 }
 
-// invents tells the model of results that nobody gave.
-func invents(history []message.Message, _ int) []message.Message {
-	var out []message.Message
-	for _, m := range history {
-		out = append(out, m)
-		if m.Role == message.RoleTool {
-			out = append(out, message.Assistant(message.ToolCall{ID: "made_up", Name: "tool", Arguments: "{}"}), message.Result("made_up", "tool", "fine"))
-		}
-	}
-	return out
-}
-
 // TestCheckerFindsFaults shows that the checker of the guarantees is no rubber
 // stamp: it finds in each naive program what is wrong with it.
 func TestCheckerFindsFaults(t *testing.T) {
@@ -97,7 +85,6 @@ func TestCheckerFindsFaults(t *testing.T) {
 		}},
 		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Stable}},
 		"moves the question":      {rewindsToQuestion, []guarantee.Guarantee{guarantee.Ordered, guarantee.Stable, guarantee.Valid}},
-		"invents calls":           {invents, []guarantee.Guarantee{guarantee.Paired, guarantee.Reported}},
 		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},
 	} {
 		counts := map[guarantee.Guarantee]int{}

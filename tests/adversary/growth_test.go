@@ -69,23 +69,6 @@ var shapes = []struct {
 		}
 		return []message.Message{message.User("question"), m, message.User("another question")}
 	}},
-	{"parallel calls, results in reverse", func(n int) []message.Message {
-		m := message.Message{Role: message.RoleAssistant}
-		h := []message.Message{message.User("question"), {}}
-		for i := range n {
-			m.Parts = append(m.Parts, call(i))
-			h = append(h, answer(n-1-i))
-		}
-		h[1] = m
-		return h
-	}},
-	{"parallel calls, results in one message", func(n int) []message.Message {
-		calls, results := message.Message{Role: message.RoleAssistant}, message.Message{Role: message.RoleTool}
-		for i := range n {
-			calls.Parts, results.Parts = append(calls.Parts, call(i)), append(results.Parts, answer(i).Parts[0])
-		}
-		return []message.Message{message.User("question"), calls, results, message.Assistant(call(n)), answer(n)}
-	}},
 	{"one call ID", func(n int) []message.Message {
 		m := message.Message{Role: message.RoleAssistant}
 		h := []message.Message{message.User("question"), {}}

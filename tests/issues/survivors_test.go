@@ -64,19 +64,6 @@ func TestForkAndUsage(t *testing.T) {
 	require.Greater(t, sizeOf(t, chain, other), 3*second/2, "and the other branch keeps it")
 }
 
-// A usage that the caller added to an old message was not read.
-func TestUsageIsAddedLater(t *testing.T) {
-	t.Parallel()
-	first := sizeOf(t, idle(), answered())
-	chain := middleware.Chain(idle())
-	before := sizeOf(t, chain, answered(0, 0, 0))
-	want := sizeOf(t, idle(), answered(2*first, 0, 0))
-	require.Greater(t, want, before)
-	require.Equal(t, want, sizeOf(t, chain, answered(2*first, 0, 0)))
-	require.Equal(t, want, sizeOf(t, chain, answered(2*first, 0, 0)))
-	require.Equal(t, want, sizeOf(t, chain, answered(0, 0, 0)), "a host that no longer passes it")
-}
-
 // A fold around the newest round was still applied after one more result of that round.
 func TestEditAndLateResult(t *testing.T) {
 	t.Parallel()

@@ -218,15 +218,6 @@ func TestStepsOfAnEarlierProcess(t *testing.T) {
 			require.Equal(t, "trigger", step.Actor)
 		}
 	}
-	for range 10 {
-		a.undo()
-	}
-	for range 10 {
-		_, err := steps.Redo(t.Context(), env, a.history)
-		require.NoError(t, err)
-	}
-	_, err = steps.Redo(t.Context(), env, a.history)
-	require.ErrorIs(t, err, steps.ErrNothing)
 	was := a.sent
 	a.start(stClear("clear", nil))
 	a.call(at())

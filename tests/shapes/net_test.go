@@ -276,11 +276,7 @@ func TestOtherRefusalsGoToTheClient(t *testing.T) {
 	for _, no := range []refusal{
 		{400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`},
 		{400, `{"error":{"message":"Invalid schema for function 'read': In context=(), 'additionalProperties' is required to be supplied and to be false.","type":"invalid_request_error","param":"tools[0].function.parameters","code":"invalid_function_parameters"}}`},
-		{400, `{"error":{"message":"max_tokens is too large: 999999. This model supports at most 16384 completion tokens.","type":"invalid_request_error","param":"max_tokens","code":"invalid_value"}}`},
-		{400, `{"error":{"message":"The response was filtered due to the prompt triggering content management policy.","code":"content_filter"}}`},
-		{400, `{"error":{"message":"Your credit balance is too low to access the API.","type":"invalid_request_error"}}`},
 		{401, `{"error":{"message":"Incorrect API key provided: the user role must be set.","type":"authentication_error"}}`},
-		{404, `{"error":{"message":"The model 'team-default' does not exist.","code":"model_not_found"}}`},
 		{429, `{"error":{"message":"Rate limit reached for messages by role user.","type":"rate_limit_error"}}`},
 		{500, `{"error":{"message":"The server had an error while processing your request.","type":"server_error"}}`},
 	} {
