@@ -41,7 +41,6 @@ func TestErrors(t *testing.T) {
 		"text for a number":         {use + "keep: five", `c:3:11: chain[0].keep is the text "five", want a whole number, 1 or more, or none`},
 		"octal or decimal":          {use + "keep: 010", `c:3:11: chain[0].keep is 010, want a whole number, 1 or more, or none`},
 		"nothing for a number":      {use + "keep:\n", `c:3:11: chain[0].keep is left empty, want a whole number, 1 or more, or none`},
-		"octal or decimal":          {use + "keep: 010", `c:3:11: chain[0].keep is 010, want a whole number, 1 or more, or none`},
 		"zero is the default in Go": {use + "keep: 0", `c:3:11: chain[0].keep is 0, want a whole number, 1 or more, or none`},
 		"yes":                       {use + "strict: yes", `c:3:13: chain[0].strict is the text "yes", want true or false`},
 		"list for a text":           {use + "placeholder: [cleared]", `c:3:18: chain[0].placeholder is a list, want text`},
