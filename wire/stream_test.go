@@ -200,6 +200,22 @@ func TestRefusedInStream(t *testing.T) {
 	}
 }
 
+// A client may leave a stream that goes on with the answer to a second attempt: then nothing waits for its end.
+func TestLeavesAnswerToASecondAttempt(t *testing.T) {
+	t.Parallel()
+	const refusal = "event: error\ndata: " + `{"type":"error","error":{"message":"prompt is too long: 2000 tokens > 1000 maximum"}}` + "\n\n"
+	r := &recorder{}
+	r.answer = func(n int, _ string) *http.Response {
+		return reply(http.StatusOK, []string{refusal, strings.Repeat("data: {\"choices\":[]}\n\n", 99)}[n-1])
+	}
+	resp, err := wire.Transport(r, r.options(), r.chain()...).RoundTrip(post(t, chatURL, rounds(2, long)))
+	require.NoError(t, err)
+	_, err = resp.Body.Read(make([]byte, 1000)) // the whole refusal, or a piece
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Len(t, r.bodies, 2)
+}
+
 // The client sees of a fault what it would see without the transport, or the request is sent as it was.
 func TestFaults(t *testing.T) {
 	t.Parallel()
