@@ -46,12 +46,13 @@ func TestDraftSparesProtectedTools(t *testing.T) {
 	}
 	h := []message.Message{
 		message.User("Go."), message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"}, message.ToolCall{ID: "b", Name: "pay", Arguments: "{}"}),
-		{Role: message.RoleTool, Parts: results("a long page of a book", "paid 1 euro")}, message.Assistant(message.Text{Text: "Done."}), message.User("And now?"),
+		{Role: message.RoleTool, Parts: results("a long page of a book", "paid 1 euro")},
+		message.Assistant(message.Text{Text: "Done."}), message.User("And now?"),
 	}
-	clear := middleware.Editing("clear", func(context.Context, *middleware.View) (*middleware.Plan, error) {
+	shorten := middleware.Editing("shorten", func(context.Context, *middleware.View) (*middleware.Plan, error) {
 		return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(2, results("-", "paid 1 euro")...)}}, nil
 	}, middleware.Options{Strict: true})
-	d, err := middleware.Draft(t.Context(), middleware.With(middleware.Env{Protect: []string{"pay"}}, clear), &middleware.Request{Messages: h})
+	d, err := middleware.Draft(t.Context(), middleware.With(middleware.Env{Protect: []string{"pay"}}, shorten), &middleware.Request{Messages: h})
 	require.NoError(t, err)
 	_, err = d.Rewrite(0, results("a page", "paid 1 euro")...)
 	require.NoError(t, err)

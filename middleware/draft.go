@@ -209,11 +209,8 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 		with(&r)
 		r.Corrected = corrected(was, &r)
 		now = &r
-		at := slices.IndexFunc(d.After.result.Spans, func(s edit.Span) bool { return s.Record == was })
-		if kind == journal.Rewrite && at >= 0 {
-			if err := sparesParts(d.After, &Edit{At: at, Parts: r.Parts}); err != nil {
-				return nil, draftError(i, err)
-			}
+		if err := d.sparesTools(was, now); err != nil {
+			return nil, draftError(i, err)
 		}
 	}
 	before, first := asOpened(d.After), 0
@@ -247,6 +244,15 @@ func (d *DraftResult) change(i int, kind journal.Kind, with func(r *journal.Reco
 		}
 	}
 	return newDraft(append(slices.Clone(d.stages[:last]), &v), d.Events), nil
+}
+
+// sparesTools returns an error if a rewrite changes what a protected tool has, unlike the one before it.
+func (d *DraftResult) sparesTools(was, now *journal.Record) error {
+	at := slices.IndexFunc(d.After.result.Spans, func(s edit.Span) bool { return s.Record == was })
+	if was.Kind != journal.Rewrite || at < 0 {
+		return nil
+	}
+	return sparesParts(d.After, &Edit{At: at, Parts: now.Parts})
 }
 
 // replace gives a step another record in place of one, or none: then it also loses an earlier rewrite of the same message.
@@ -333,11 +339,7 @@ func storeIn(ctx context.Context, v *View, c *chain) error {
 	then := st.Stored
 	s.chain = c
 	s.log.Journal = c.env.Journal
-	for _, t := range c.histories.All() { // with what it has learned of the conversation since
-		if len(s.IDs) > 0 && history.Shared(t.IDs, s.IDs) == len(s.IDs) {
-			st.conversation = t.State.conversation
-		}
-	}
+	st.conversation = c.conversationOf(s.IDs, st.conversation)
 	st.Stored, _, _ = s.log.Read(ctx, s.IDs, entries.None, 0) // an error here occurs again when the edits are written
 	s.track = s.opened.With(st)
 	w.session, w.turn.steps = &s, slices.Clone(v.turn.steps)
@@ -392,6 +394,16 @@ func outdated(v *View, s *session, then, now entries.Stored) bool {
 		return false
 	}
 	return !v.list.Covers(s.Holding(now.All, s.terms(v.result.LeftOut))) || now.HasUndone(then, v.list)
+}
+
+// conversationOf returns what the chain knows of the conversation of a history, or else the other one.
+func (c *chain) conversationOf(ids []message.ID, other *conversation) *conversation {
+	for _, t := range c.histories.All() {
+		if len(ids) > 0 && history.Shared(t.IDs, ids) == len(ids) {
+			return t.State.conversation
+		}
+	}
+	return other
 }
 
 var errOutdated = &Error{

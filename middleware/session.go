@@ -210,9 +210,7 @@ func (s *session) loadEdits(ctx context.Context, req *Request, ch history.Change
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil || found.Skipped != nil || found.Gone {
-		s.reportRead(ctx, req, &found, err)
-	}
+	s.reportRead(ctx, req, &found, err)
 	n, same := len(last), found.Entry.Rev == st.Entry.Rev
 	if p := st.pending; !same && p != nil && (found.HasUndone(st.Stored, p.All) || !p.All.Covers(s.Holding(found.All, s.terms(nil)))) {
 		st.pending = nil // another writer was first

@@ -93,11 +93,11 @@ func (a *thinker) thoughts() (at []int) {
 }
 
 // on makes an editor whose trigger is whether a flag is set.
-func on(flag *atomic.Bool, name string, plan func(v *middleware.View) *middleware.Plan, opts middleware.Options) middleware.Middleware {
+func on(flag *atomic.Bool, plan func(v *middleware.View) *middleware.Plan, opts middleware.Options) middleware.Middleware {
 	opts.Trigger = trigger.Func(func(*middleware.View, func() *middleware.Plan) (bool, string, error) {
 		return flag.Load(), "asked for", nil
 	})
-	return middleware.Editing(name, func(_ context.Context, v *middleware.View) (*middleware.Plan, error) { return plan(v), nil }, opts)
+	return middleware.Editing("clear", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) { return plan(v), nil }, opts)
 }
 
 // clearAt clears the result at a position.
@@ -117,7 +117,7 @@ func TestVoidThinkingIsLeftOut(t *testing.T) {
 	t.Parallel()
 	var now atomic.Bool
 	shared := journal.NewMemory(0)
-	a := newThinker(t, middleware.Env{Journal: shared}, on(&now, "clear", clearAt(5), middleware.Options{}))
+	a := newThinker(t, middleware.Env{Journal: shared}, on(&now, clearAt(5), middleware.Options{}))
 	for range 4 {
 		a.round()
 	}
@@ -172,7 +172,7 @@ func TestThinkingLeftOutWithoutAnEdit(t *testing.T) {
 		"nothing":                    {func(*thinker) {}, "", []int{2, 4, 8}},
 	} {
 		var now atomic.Bool
-		a := newThinker(t, middleware.Env{Journal: journal.NewMemory(0)}, on(&now, "clear", clearAt(5), middleware.Options{ForWindow: true}))
+		a := newThinker(t, middleware.Env{Journal: journal.NewMemory(0)}, on(&now, clearAt(5), middleware.Options{ForWindow: true}))
 		a.req.Tools = append(a.req.Tools, message.ToolDef{Name: "list"})
 		a.req.Budget = &middleware.Budget{Window: 100_000}
 		for range 3 {
@@ -213,7 +213,7 @@ func TestThinkingLeftOutWithoutAnEdit(t *testing.T) {
 func TestThinkingOfADraft(t *testing.T) {
 	t.Parallel()
 	var now atomic.Bool
-	a := newThinker(t, middleware.Env{}, on(&now, "clear", clearAt(5), middleware.Options{}))
+	a := newThinker(t, middleware.Env{}, on(&now, clearAt(5), middleware.Options{}))
 	for range 4 {
 		a.round()
 	}
@@ -236,7 +236,7 @@ func TestWritesForThinking(t *testing.T) {
 	for model, want := range map[string][]int64{binding: {1, 1, 1, 2, 2, 2}, "claude-sonnet-4-5": {0, 0, 0, 1, 1, 1}, "gpt-4o": {0, 0, 0, 1, 1, 1}, "": {0, 0, 0, 1, 1, 1}} {
 		var now atomic.Bool
 		c := newCountingJournal()
-		a := newThinker(t, middleware.Env{Journal: c}, on(&now, "clear", clearAt(3), middleware.Options{}))
+		a := newThinker(t, middleware.Env{Journal: c}, on(&now, clearAt(3), middleware.Options{}))
 		a.req.Model = model
 		if model != binding {
 			a.strict, a.refused = middlewaretest.Strict("manual", a.answer)

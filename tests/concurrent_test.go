@@ -44,11 +44,11 @@ func TestScopes(t *testing.T) {
 	history, _ := turns(3, 4)
 	journal := journal.NewMemory(0)
 	one := middleware.With(middleware.Env{Journal: journal, Scope: "one"}, layers(editor{name: "clear", plan: clears(9)})...)
-	shown, _ := view(t, one, history)
+	shown := view(t, one, history)
 	require.NotEqual(t, lines(t, history), lines(t, shown))
 	idle := editor{name: "none", plan: func(look) []middleware.Edit { return nil }}
 	for _, scope := range []string{"", "two", "on", "one "} {
-		got, _ := view(t, middleware.With(middleware.Env{Journal: journal, Scope: scope}, layers(idle)...), history)
+		got := view(t, middleware.With(middleware.Env{Journal: journal, Scope: scope}, layers(idle)...), history)
 		requireSame(t, history, got, "scope %q must not see the edits of scope one", scope)
 	}
 	require.NoError(t, journal.Delete(t.Context(), "one"))

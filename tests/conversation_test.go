@@ -197,12 +197,12 @@ func requireExtension(t require.TestingT, before, after []message.Message, why s
 	requireSame(t, before, after[:len(before)], why, args...)
 }
 
-// view returns what a model would be sent, and the events on the way.
-func view(tb testing.TB, mw middleware.Middleware, h []message.Message) ([]message.Message, []middleware.Event) {
+// view returns what a model would be sent.
+func view(tb testing.TB, mw middleware.Middleware, h []message.Message) []message.Message {
 	tb.Helper()
-	req, events, err := middleware.Apply(tb.Context(), mw, &middleware.Request{Messages: h})
+	req, _, err := middleware.Apply(tb.Context(), mw, &middleware.Request{Messages: h})
 	require.NoError(tb, err, "a call on a sound history works")
-	return req.Messages, events
+	return req.Messages
 }
 
 // kinds counts the events of one kind.

@@ -10,9 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
-
-	"github.com/laconic-go/laconic/message"
 )
 
 // A line has one step: nothing is assigned in the head of an if to what is used after it, and no work is done in the head of
@@ -62,31 +59,4 @@ func hidden(n ast.Node) string {
 		}
 	}
 	return ""
-}
-
-// torn generates conversations as bad trimming, crashes and careless imports
-// leave them behind.
-func torn() *rapid.Generator[[]message.Message] {
-	return rapid.Custom(func(t *rapid.T) []message.Message {
-		var h []message.Message
-		for range rapid.IntRange(1, 8).Draw(t, "messages") {
-			m := message.Message{Role: rapid.SampledFrom([]message.Role{
-				message.RoleSystem, message.RoleUser, message.RoleAssistant, message.RoleAssistant, message.RoleTool, message.RoleTool,
-			}).Draw(t, "role")}
-			for range rapid.IntRange(0, 3).Draw(t, "parts") {
-				id := rapid.SampledFrom([]string{"a", "b", "c", "a call with spaces"}).Draw(t, "id")
-				m.Parts = append(m.Parts, rapid.SampledFrom([]message.Part{
-					message.Text{Text: "text"},
-					message.Text{},
-					message.Media{Type: "image/png", URL: "https://example.org/a.png"},
-					message.ToolCall{ID: id, Name: "tool", Arguments: `{"n":1}`},
-					message.ToolCall{ID: id, Name: "tool", Arguments: `{"n":`},
-					message.ToolResult{CallID: id, Text: "result"},
-					message.ToolResult{CallID: id, Text: "further"},
-				}).Draw(t, "part"))
-			}
-			h = append(h, m)
-		}
-		return h
-	})
 }

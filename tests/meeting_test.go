@@ -51,7 +51,7 @@ func TestQuickerCall(t *testing.T) {
 			}
 			var quick []message.Message
 			slow := on(
-				meanwhile(func() { quick, _ = view(t, on(editor{name: "quick", plan: c.quick}.middleware()), history) }),
+				meanwhile(func() { quick = view(t, on(editor{name: "quick", plan: c.quick}.middleware()), history) }),
 				editor{name: "slow", plan: c.slow}.middleware())
 			req, _, err := middleware.Apply(t.Context(), slow, &middleware.Request{Messages: history})
 			require.NoError(t, err)
@@ -59,12 +59,12 @@ func TestQuickerCall(t *testing.T) {
 			if c.wins == "quick" {
 				requireSame(t, quick, req.Messages, "the slower call gets the view of the quicker one")
 			}
-			kept, _ := view(t, on(none()), history)
+			kept := view(t, on(none()), history)
 			requireSame(t, req.Messages, kept, "what is kept is what the model was sent")
-			live, _ := view(t, on(none()), history)
+			live := view(t, on(none()), history)
 			requireSame(t, live, kept, "the chain itself remembers the same")
 			another := append(slices.Clone(history[:len(history)-1]), message.User("something else"))
-			kept, _ = view(t, on(none()), another)
+			kept = view(t, on(none()), another)
 			n := len(req.Messages) - 1
 			requireExtension(t, req.Messages[:n], kept, "so does what is kept for another question")
 		})

@@ -34,7 +34,7 @@ func TestCompactingWhatOthersHavePut(t *testing.T) {
 	compacting := microcompact.New(microcompact.Options{KeepRounds: 2})
 	chain := middleware.Chain(clearing, compacting)
 	results := func(h []message.Message) (all []string) {
-		shown, _ := view(t, chain, h)
+		shown := view(t, chain, h)
 		for _, m := range shown {
 			for r := range m.Results() {
 				all = append(all, r.Text)

@@ -44,7 +44,7 @@ type Change struct {
 	Len     int          `json:"len,omitempty"`     // "edit": HistoryLen of these records
 	Removed []*Record    `json:"removed,omitempty"` // what it has replaced or taken back, unless a record that it has made covers that
 	Pins    []message.ID `json:"pins,omitempty"`    // "pin" and "unpin": the messages
-	Turn    message.ID   `json:"turn,omitzero"`     // "undo": the message before the newest one of the user; until there is another one, By waits
+	Turn    message.ID   `json:"turn,omitzero"`     // "undo": the message before the newest of the user; By waits for another one
 
 	// Final means that the messages before the edit are gone, since the caller passes views as its history.
 	Final bool `json:"final,omitempty"`

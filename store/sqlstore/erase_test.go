@@ -179,7 +179,7 @@ func TestKilledBackend(t *testing.T) {
 	e, err := engine.New(d.backend(t), engine.Options{})
 	require.NoError(t, err)
 	tx := d.lock(t)
-	en := rewrite(message.ID{}, "text")
+	en := rewrite("text")
 	errs := make(chan error)
 	go func() {
 		_, err := e.Journal().Put(t.Context(), "s", []journal.Write{{ID: en.Rev, Entry: en}})

@@ -119,7 +119,7 @@ func TestReseal(t *testing.T) {
 		plain := open()
 		var handles []store.Handle
 		for i := range n {
-			en := rewrite(message.ID{}, fmt.Sprint("entry ", i))
+			en := rewrite(fmt.Sprint("entry ", i))
 			_, err := plain.Journal().Put(ctx, []string{"s", "t"}[i%2], []journal.Write{{ID: message.ID{byte(i)}, Entry: en}})
 			require.NoError(t, err)
 			h, err := store.Keep(ctx, plain.Archive([]string{"s", "t"}[i%2]), store.Content{Data: fmt.Sprint("content ", i)})

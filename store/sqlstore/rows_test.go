@@ -262,7 +262,7 @@ var short = engine.Options{Limits: store.Limits{Timeout: 200 * time.Millisecond,
 // try makes one call of each kind that writes, and one of each that reads.
 func try(t *testing.T, e *engine.Engine, text string) (write, read error) {
 	t.Helper()
-	ctx, en := t.Context(), rewrite(message.ID{}, text)
+	ctx, en := t.Context(), rewrite(text)
 	if _, write = e.Journal().Put(ctx, "s", []journal.Write{{ID: en.Rev, Entry: en}}); write == nil {
 		_, write = store.Keep(ctx, e.Archive("s"), store.Content{Data: text})
 	}

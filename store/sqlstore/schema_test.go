@@ -18,8 +18,8 @@ import (
 )
 
 // rewrite is an entry with one edit.
-func rewrite(base message.ID, text string) journal.Entry {
-	e := journal.Entry{Base: base, Edits: []*journal.Record{{
+func rewrite(text string) journal.Entry {
+	e := journal.Entry{Edits: []*journal.Record{{
 		Middleware: "test", Kind: journal.Rewrite, Runs: []message.Run{{First: 1, Last: 1}},
 		Parts: []message.Part{message.ToolResult{CallID: "c", Text: text}},
 	}}}
@@ -40,7 +40,7 @@ func TestTenOpenAtOnce(t *testing.T) {
 				if engines[i], errs[i] = engine.Open(t.Context(), d.url, engine.Options{Limits: patient}); errs[i] != nil {
 					return
 				}
-				e := rewrite(message.ID{}, strings.Repeat("x", i))
+				e := rewrite(strings.Repeat("x", i))
 				winners[i], errs[i] = engines[i].Journal().Put(t.Context(), "s", []journal.Write{{ID: message.ID{1}, Entry: e}})
 			})
 		}

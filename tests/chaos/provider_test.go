@@ -305,7 +305,3 @@ func answered(h []message.Message) []message.Message {
 	}
 	return h
 }
-
-func writes(text string) fault {
-	return gives(&middleware.Response{Message: message.Assistant(message.Text{Text: text}), Stop: middleware.StopEnd}, nil)
-}
