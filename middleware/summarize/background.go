@@ -108,9 +108,9 @@ func (e *editor) prepare(ctx context.Context, v *middleware.View, a *advice) boo
 	return false
 }
 
-// preparedOf returns the task of a prepared summary of some of the pieces, if it is still valid,
-// or nil. Messages that were kept then may be folded with them now.
-func (e *editor) preparedOf(o *origins, all []piece) *task {
+// preparedOf returns the task of a prepared summary of some of the pieces, if it is still valid and the trigger is not met once it
+// is used, or nil. Messages that were kept then may be folded with them now.
+func (e *editor) preparedOf(ctx context.Context, o *origins, all []piece) *task {
 	a := e.adviceOf(o.view)
 	if a == nil || !a.ended.Load() || a.result == nil {
 		return nil
@@ -132,32 +132,17 @@ func (e *editor) preparedOf(o *origins, all []piece) *task {
 	if t.key != a.job.key || !t.fits(a.result) { // its last line has the handle of what was folded then
 		return nil
 	}
+	t.limit(ctx) // if the result is not used
 	t.estimate, t.ready = t.size(a.result), a.result
-	return t
-}
-
-// planPrepared returns the plan that uses a prepared summary as it is, or nil if the trigger would still be met.
-func (e *editor) planPrepared(ctx context.Context, v *middleware.View, p *task) (*middleware.Plan, error) {
-	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(p.block.pieces), Messages: p.ready.messages}
-	after, err := v.Preview(layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
+	edit := middleware.Edit{Kind: journal.Fold, Runs: neighbours(pieces), Messages: a.result.messages}
+	after, err := o.view.Preview(layerName, &middleware.Plan{Edits: []middleware.Edit{edit}})
 	if err != nil {
-		return nil, nil //nolint:nilerr // the summary is made anew, which reports it
+		return nil // the summary is made anew, which reports it
 	}
 	if met, _, err := e.Trigger.Met(after, func() *middleware.Plan { return nil }); met || err != nil {
-		return nil, nil //nolint:nilerr // likewise
+		return nil
 	}
-	passed, vetoes, err := e.decided(ctx, []*task{p})
-	switch {
-	case err != nil:
-		return nil, err
-	case vetoes != "":
-		return &middleware.Plan{Why: "nothing is folded: " + vetoes}, nil
-	case passed[0].key.asked != (Decision{}):
-		return nil, nil
-	}
-	plan := e.planOf([]*task{p})
-	plan.Why = fmt.Sprintf("folded %s into a summary that was prepared", count(len(p.newlyCovered()), "message"))
-	return plan, nil
+	return t
 }
 
 // key identifies a summary by the messages that it covers, and so by all before them.

@@ -111,14 +111,16 @@ func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed)
 // flushCommitted flushes the messages of folds in committed dry runs. It plans nothing.
 func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
 	for i := range v.Len() {
-		if r := ownFold(v, i); r != nil && !v.Request().Dry() {
-			last := place{v.Env().Scope, r.ID}
-			e.flushes.Lock()
-			all := e.flushes.postponed[last]
-			delete(e.flushes.postponed, last)
-			e.flushes.Unlock()
-			e.flushNow(ctx, v, all)
+		r := ownFold(v, i)
+		if r == nil || v.Request().Dry() {
+			continue
 		}
+		last := place{v.Env().Scope, r.ID}
+		e.flushes.Lock()
+		all := e.flushes.postponed[last]
+		delete(e.flushes.postponed, last)
+		e.flushes.Unlock()
+		e.flushNow(ctx, v, all)
 	}
 	return nil, nil
 }

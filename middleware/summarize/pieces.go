@@ -30,11 +30,12 @@ func (e *editor) pieces(v *middleware.View) []piece {
 	kept := e.kept(v, units)
 	important := e.important(v, units, kept)
 	var out []piece
+	updates := e.Strategy.Chunks == 0 && e.Strategy.Custom == nil // a summary in any place, also after a question that is kept
 	section, last, found := 0, time.Time{}, false
 	for _, u := range units {
 		p := piece{Run: u.Run, tokens: tokensOf(v, u.Run), section: section, earlier: ownFold(v, u.First)}
 		p.recall = isRecall(v, u)
-		free := u.First < kept && !important[u.First] || p.isSummary() && e.Strategy.updates()
+		free := u.First < kept && !important[u.First] || p.isSummary() && updates
 		for i := u.First; i <= u.Last; i++ {
 			m := v.At(i)
 			if m.Role == message.RoleSystem && !p.isSummary() {

@@ -56,7 +56,7 @@ func New(w Writer, opts Options) middleware.Middleware {
 //     or those of rules, or none: the first that is accepted and makes the summary shorter than what it replaces.
 //     [task.compose] puts the header, the user's words, the words, the facts and the last line into one message.
 //
-// A summary that [editor.prepare] made before it was needed is proposed by [editor.planPrepared].
+// A summary that [editor.prepare] made before it was needed becomes a task by [editor.preparedOf].
 type editor struct {
 	Options
 
@@ -81,12 +81,11 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 		return &middleware.Plan{Why: why}, nil
 	}
 	o := newOrigins(v)
-	if pre := e.preparedOf(o, all); pre != nil {
-		if p, err := e.planPrepared(ctx, v, pre); p != nil || err != nil {
-			return p, err
-		}
+	tasks := []*task{e.preparedOf(ctx, o, all)}
+	if tasks[0] == nil {
+		tasks = e.tasks(ctx, o, e.Strategy.divide(all))
 	}
-	tasks, vetoes, err := e.decided(ctx, e.tasks(ctx, o, e.Strategy.divide(all)))
+	tasks, vetoes, err := e.decided(ctx, tasks)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -103,8 +102,10 @@ func (e *editor) plan(ctx context.Context, v *middleware.View) (*middleware.Plan
 	return plan, nil
 }
 
-// tasks returns the summaries of the blocks for which a fold is worthwhile.
+// tasks returns the summaries of the blocks for which a fold is worthwhile: there is room for words, if some are to be written,
+// and the summary is shorter than what it replaces.
 func (e *editor) tasks(ctx context.Context, o *origins, blocks []block) []*task {
+	const eighth, least = 8, 8
 	var out []*task
 	for _, b := range blocks {
 		if len(b.pieces) == 1 && b.pieces[0].isSummary() {
@@ -115,7 +116,8 @@ func (e *editor) tasks(ctx context.Context, o *origins, blocks []block) []*task 
 		if ctx.Err() != nil {
 			return nil
 		}
-		if len(t.newlyCovered()) > 0 && t.worthwhile() {
+		hasRoom := len(t.fold.Messages) == 0 || t.fold.Tokens >= min(least, t.SummaryTokens)
+		if len(t.newlyCovered()) > 0 && hasRoom && t.before-t.estimate >= max(1, t.fold.Tokens/eighth) {
 			out = append(out, t)
 		}
 	}
@@ -138,6 +140,9 @@ func (e *editor) decided(ctx context.Context, tasks []*task) (passed []*task, ve
 			continue
 		}
 		t.key.asked, t.fold.Instruction = d, d.Instruction
+		if d != (Decision{}) {
+			t.ready = nil
+		}
 		passed = append(passed, t)
 	}
 	return passed, vetoes, nil
@@ -172,8 +177,11 @@ func (e *editor) planOf(tasks []*task) *middleware.Plan {
 		})
 	}
 	into := "a summary"
-	if len(tasks) > 1 {
+	switch {
+	case len(tasks) > 1:
 		into = count(len(tasks), "summary")
+	case tasks[0].ready != nil:
+		into += " that was prepared"
 	}
 	if earlier > 0 {
 		into += ", with the earlier one updated"

@@ -99,7 +99,7 @@ func (j job) write(ctx context.Context) (*product, error) {
 		return j.byRules(ctx, section)
 	}
 	p, refused := modelwriter.Call(ctx, 0, func(ctx context.Context) (*product, error) { // a panic may be that of a counter
-		words, err := j.ask(ctx, section)
+		words, err := j.ask(ctx)
 		if err != nil {
 			return nil, err
 		}

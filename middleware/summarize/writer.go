@@ -14,7 +14,6 @@ import (
 	"github.com/laconic-go/laconic/middleware/report"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/modelwriter"
-	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 )
 
 // Writer writes the words of summaries: [ByRules], [By], [InConversation] or [ByFunc] makes one. The zero value is [ByRules]. Writers are
@@ -110,11 +109,11 @@ func newAuthor(how string, model middleware.Model, ask Ask) (*author, error) {
 	return &author{Ask: ask, model: model}, nil
 }
 
-// ask asks the writer for the words of a summary with some sections.
-func (j job) ask(ctx context.Context, section text.Sections) (string, error) {
+// ask asks the writer for the words of a summary.
+func (j job) ask(ctx context.Context) (string, error) {
 	f, w := j.fold, j.writer
 	r := j.request(ctx)
-	r.Earlier, r.Inventions = strings.Join(f.Earlier, "\n\n"), j.inventions(section)
+	r.Earlier, r.Source = strings.Join(f.Earlier, "\n\n"), sync.OnceValue(j.source)
 	r.Corrections, r.Instruction = f.Corrections, f.Instruction
 	if w.write != nil {
 		return j.askFunc(ctx, f, r)
@@ -161,7 +160,7 @@ func (j job) askFunc(ctx context.Context, f Fold, of modelwriter.Request) (strin
 func (j job) request(ctx context.Context) modelwriter.Request {
 	v := j.fold.View
 	return modelwriter.Request{
-		Folded: j.fold.Messages, MaxTokens: j.fold.Tokens, Language: j.language, Markers: j.markers(),
+		Inventions: j.Inventions, Folded: j.fold.Messages, MaxTokens: j.fold.Tokens, Language: j.language, Markers: j.markers(),
 		Parallel: j.Parallel, Timeout: j.Timeout, Meter: v.Meter(),
 		Report: func(a modelwriter.Attempt) { j.reportAttempt(ctx, a) },
 		Ask: func(ctx context.Context, n int, a modelwriter.Author, req *middleware.Request) (*middleware.Response, *report.Call, error) {
@@ -212,23 +211,21 @@ func (j job) author(a *author) modelwriter.Author {
 	return out
 }
 
-// inventions returns how a text is checked. It may contain what the writer was shown, or asked with: all messages that the
-// summary covers, and those that remain in the view.
-func (j job) inventions(section text.Sections) modelwriter.Inventions {
-	return modelwriter.Inventions{Do: j.Inventions, Source: sync.OnceValue(func() *claims.Source {
-		f := j.fold
-		others := []string{f.First, f.Question, section.Quotes}
-		if a := j.writer.model; a != nil {
-			others = append(append(others, a.Task), a.Sections...)
-		}
-		for _, c := range j.Strategy.Facts {
-			others = append(others, c.Keyword, c.Description)
-		}
-		for _, t := range f.View.Request().Tools {
-			others = append(others, t.Name)
-		}
-		return claims.SourceOf(f.Originals, f.View.Messages(), append(slices.Clip(f.Earlier), section.Facts), others...)
-	})}
+// source returns what a text may contain: what the writer was shown, or asked with. These are all messages that the summary covers,
+// and those that remain in the view.
+func (j job) source() *claims.Source {
+	f := j.fold
+	others := []string{f.First, f.Question, j.byCode.Quotes}
+	if a := j.writer.model; a != nil {
+		others = append(append(others, a.Task), a.Sections...)
+	}
+	for _, c := range j.Strategy.Facts {
+		others = append(others, c.Keyword, c.Description)
+	}
+	for _, t := range f.View.Request().Tools {
+		others = append(others, t.Name)
+	}
+	return claims.SourceOf(f.Originals, f.View.Messages(), append(slices.Clip(f.Earlier), j.byCode.Facts), others...)
 }
 
 // without returns what the event of an attempt adds about inventions in an accepted text.

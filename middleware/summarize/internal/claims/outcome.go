@@ -197,18 +197,12 @@ func (s sentence) clauses() (all []clause) {
 	return all
 }
 
-// inCode reports whether a token is in backticks: there it may be anything, as the text of a commit.
-func (c clause) inCode(t *lex.Token) bool {
-	return slices.ContainsFunc(c.of.Spans, func(sp lex.Span) bool {
-		return sp.From <= t.From && t.From < sp.To && c.of.Folded[sp.From-1] == '`'
-	})
-}
-
 // outcome returns the outcome that a clause states, or "".
 func (c clause) outcome() string {
 	toks, negated := c.Tokens, false
 	for i, t := range toks {
-		if t.Kind != lex.Word || c.inCode(&t) {
+		isCode := func(sp lex.Span) bool { return sp.From <= t.From && t.From < sp.To && c.of.Folded[sp.From-1] == '`' }
+		if t.Kind != lex.Word || slices.ContainsFunc(c.of.Spans, isCode) { // in backticks it may be anything, as the text of a commit
 			continue
 		}
 		of := outcomes.Of(t.Text)

@@ -81,7 +81,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 	if r := cmp.Or(t.rejectImitation(text), t.rejectForm(text), t.rejectLength(text)); r != nil || t.notes {
 		return text, nil, r
 	}
-	words, items, r = t.Inventions.apply(text, t.sections, t.last)
+	words, items, r = t.withoutInventions(text)
 	if r == nil && words != text {
 		r = t.rejectForm(words)
 	}
@@ -90,7 +90,7 @@ func (t limits) accept(text string) (words string, items []string, r *RejectedEr
 
 // Accept returns the text of a summary that was not written by [Write], without a marker at its top and reasoning before it. The error is a
 // [*RejectedError] if the text is empty, a refusal, an error text, a tool call, an acknowledgement, or contains a marker, or for its
-// inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter and Inventions are used.
+// inventions; their items are returned. Of the request, Markers, MaxTokens (0: any number), Meter, Source and Inventions are used.
 func Accept(text string, of Request, last bool) (words string, items []string, err error) {
 	t := limits{session: &session{Request: of}, last: last, most: of.MaxTokens}
 	words, items, r := t.accept(text)
@@ -180,7 +180,8 @@ func (t limits) rejectForm(answer string) *RejectedError {
 			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "**") {
 				marked[s]++
 			}
-			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+			isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), isMark)
 		}
 		content = content || !slices.Contains(nothings, rest)
 	}
@@ -339,12 +340,6 @@ func fold(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Inventions are what a text must not contain: items that its source does not have. The zero value checks nothing.
-type Inventions struct {
-	Source func() *claims.Source // what the text is written from
-	Do     string                // Reject, Remove or Report; "": Remove
-}
-
 // What is done with a text that has an item without support.
 const (
 	Reject = "reject" // the text is not accepted; that of the last attempt is treated as by Remove
@@ -352,23 +347,23 @@ const (
 	Report = "report" // only the items are returned
 )
 
-// apply returns a text as it is accepted, and its items. In the last attempt no other follows. The heading of a required section is kept.
-func (v Inventions) apply(text string, sections []string, last bool) (words string, items []string, r *RejectedError) {
-	if v.Source == nil {
+// withoutInventions returns a text as it is accepted, and its items. The heading of a required section is kept.
+func (t limits) withoutInventions(text string) (words string, items []string, r *RejectedError) {
+	if t.Source == nil {
 		return text, nil, nil
 	}
-	found := v.Source().Check(text)
+	found := t.Source().Check(text)
 	size := 0
 	for i, f := range found {
-		found[i].From += headingLen(text[f.From:f.To], sections)
+		found[i].From += headingLen(text[f.From:f.To], t.sections)
 		size += f.To - f.From
 		items = append(items, f.Items...)
 	}
 	items = slices.Compact(slices.Sorted(slices.Values(items)))
 	switch {
-	case found == nil || v.Do == Report:
+	case found == nil || t.Inventions == Report:
 		return text, items, nil
-	case v.Do == Reject && !last || 2*size > len(text):
+	case t.Inventions == Reject && !t.last || 2*size > len(text):
 		r = reject(Invented, "the record does not have %d of its items", len(items)) // without text of the conversation
 		r.items = items
 		return "", items, r

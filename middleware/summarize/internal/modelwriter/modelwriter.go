@@ -27,6 +27,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/middleware/summarize/internal/claims"
 	"github.com/laconic-go/laconic/middleware/summarize/internal/text"
 	"github.com/laconic-go/laconic/models"
 	"github.com/laconic-go/laconic/tokens"
@@ -56,8 +57,9 @@ type Request struct {
 
 	Structured bool // the answer is JSON: topics, entities, decisions and actions
 	Language   text.Language
-	Markers    []string // headings that only the program writes: a summary must not contain them
-	Inventions Inventions
+	Markers    []string              // headings that only the program writes: a summary must not contain them
+	Source     func() *claims.Source // what the text is written from, and has to agree with; nil: it is not checked
+	Inventions string                // what is done if it does not: Reject, Remove or Report; "": Remove
 
 	MaxTokens int           // of the summary, by Meter, and at most a fifth of the window
 	Requests  int           // at most; 0: 64
@@ -104,8 +106,9 @@ func Write(ctx context.Context, r Request) (string, error) {
 type session struct {
 	Request
 
-	capacity capacity // of Writer
-	replaced int      // tokens of what the summary replaces
+	accepted int // tokens of an answer
+	answer   int // tokens that the author may write, with its reasoning
+	replaced int // tokens of what the summary replaces
 
 	mu   sync.Mutex
 	sent atomic.Int64 // requests
@@ -127,8 +130,7 @@ func newSession(r Request) *session {
 	a.Window = cmp.Or(a.Window, a.Known.Window)
 	a.Retries = max(0, cmp.Or(a.Retries, 2))
 	s := &session{Request: r}
-	s.capacity = s.capacityOf()
-	s.room.Store(int64(s.capacity.record))
+	s.measure()
 	for _, m := range r.Folded {
 		s.replaced += r.Meter.Message(m)
 	}

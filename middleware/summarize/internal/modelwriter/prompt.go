@@ -46,27 +46,20 @@ func (t task) again(err error) task {
 	return t
 }
 
-// capacity is what fits into the window of an author, in tokens.
-type capacity struct {
-	accepted int // of an answer
-	answer   int // that the author may write, with its reasoning
-	record   int // that can be shown
-}
-
-// capacityOf returns the capacity of the writer. Counts are estimates, so a tenth of the
-// input is not used. Models that reason need more room than the accepted answer.
-func (s *session) capacityOf() capacity {
-	a, window := s.Writer, s.Writer.Window
-	c := capacity{accepted: atMost(s.MaxTokens, a.Known.Output), record: math.MaxInt / 4}
+// measure finds what fits into the window of the writer. Counts are estimates, so a tenth of the input is not used. Models that
+// reason need more room than the accepted answer.
+func (s *session) measure() {
+	a, window, record := s.Writer, s.Writer.Window, math.MaxInt/4
+	s.accepted = atMost(s.MaxTokens, a.Known.Output)
 	if window > 0 {
-		c.accepted = min(c.accepted, window/5)
+		s.accepted = min(s.accepted, window/5)
 	}
-	c.answer = atMost(2*c.accepted+1024, a.Known.Output)
+	s.answer = atMost(2*s.accepted+1024, a.Known.Output)
 	if window > 0 {
-		c.answer = min(c.answer, max(c.accepted, window/4))
-		c.record = atMost(window-c.answer, a.Known.Input)*9/10 - s.frame(c.accepted)
+		s.answer = min(s.answer, max(s.accepted, window/4))
+		record = atMost(window-s.answer, a.Known.Input)*9/10 - s.frame(s.accepted)
 	}
-	return c
+	s.room.Store(int64(record))
 }
 
 // atMost returns n, limited unless the limit is 0, which is unknown.
@@ -85,7 +78,7 @@ func (s *session) frame(accepted int) int {
 
 // wanted returns the tokens that the author is asked to write: fewer than are accepted, since models count badly.
 func (s *session) wanted(l limits) int {
-	n := min(l.most, s.capacity.accepted) * 3 / 4
+	n := min(l.most, s.accepted) * 3 / 4
 	if l.below > 0 {
 		n = min(n, l.below/2)
 	}
@@ -93,11 +86,11 @@ func (s *session) wanted(l limits) int {
 }
 
 func (s *session) limitsOf(t task, shown int) limits {
-	l := limits{session: s, asked: true, notes: t.notes, last: t.failures >= s.Writer.Retries, most: s.capacity.accepted}
+	l := limits{session: s, asked: true, notes: t.notes, last: t.failures >= s.Writer.Retries, most: s.accepted}
 	switch {
 	case !t.notes:
 		l.sections, l.below = s.Writer.Sections, s.replaced
-	case shown > s.capacity.accepted:
+	case shown > s.accepted:
 		l.below = shown
 	}
 	return l
@@ -105,13 +98,13 @@ func (s *session) limitsOf(t task, shown int) limits {
 
 // request returns a request without messages, which shares nothing with Live.
 func (s *session) request() *middleware.Request {
-	a, c := s.Writer, s.capacity
+	a := s.Writer
 	req := &middleware.Request{Model: a.Name}
 	if w := a.Window; w > 0 {
-		req.Budget = &middleware.Budget{Window: w, Reserve: min(c.answer, w-1)}
+		req.Budget = &middleware.Budget{Window: w, Reserve: min(s.answer, w-1)}
 	}
 	if a.Params != nil {
-		req.Params = a.Params(c.answer)
+		req.Params = a.Params(s.answer)
 	}
 	return req
 }
@@ -158,7 +151,7 @@ func (s *session) suffix() *prompt {
 	p.Model, p.Tools = cmp.Or(p.Model, s.Live.Model), s.Live.Tools
 	all := s.Meter.Request(p.Messages, p.Tools)
 	w := s.Writer.Window
-	if p.Messages == nil || w > 0 && all > w-s.capacity.answer-w/20 || atMost(all, s.Writer.Known.Input) < all {
+	if p.Messages == nil || w > 0 && all > w-s.answer-w/20 || atMost(all, s.Writer.Known.Input) < all {
 		return nil
 	}
 	return p
@@ -218,7 +211,8 @@ func (s *session) instruction(t task) string {
 	if s.Instruction != "" {
 		lines = append(lines, s.Instruction)
 	}
-	lines = append(lines, w.say("length", w.wordsFor(t.tokens)))
+	per, _ := strconv.Atoi(w["words for 100 tokens"]) // or Chinese characters
+	lines = append(lines, w.say("length", max(20, t.tokens*per/100)))
 	if a.Task == "" {
 		lines = append(lines, w["language"])
 	}
@@ -278,12 +272,6 @@ func parseWording(file string) wording {
 
 // say returns a text with its operands.
 func (w wording) say(name string, operands ...any) string { return fmt.Sprintf(w[name], operands...) }
-
-// wordsFor returns the number of words, or of Chinese characters, of a number of tokens.
-func (w wording) wordsFor(tokens int) int {
-	per, _ := strconv.Atoi(w["words for 100 tokens"])
-	return max(20, tokens*per/100)
-}
 
 // sections returns the built-in headings, with those of what code usually adds to the text if they are wanted.
 func (w wording) sections(seed, constraints, files bool) (headings []string) {

@@ -146,7 +146,7 @@ type piece struct {
 // leastRoom is the least number of tokens of a record that a request must have room for. The longest head has fewer.
 const leastRoom = 512
 
-func (s *session) count(text string) int { return s.Meter.Part(message.Text{Text: text}) }
+func (s *session) count(words string) int { return s.Meter.Part(message.Text{Text: words}) }
 
 func (s *session) size(u unit) int { return s.count(textOf([]unit{u})) }
 

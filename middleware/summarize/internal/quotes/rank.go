@@ -88,13 +88,14 @@ var (
 func judge(piece string) rank {
 	said := strings.TrimSpace(piece)
 	s := read(said)
+	isLong := strings.Count(string(s), " ") > 3 || strings.ContainsFunc(string(s), lex.IsHan) // two words besides the first one
 	isQuestion := endsIn(said, "?", "？", "吗", "呢", "嗎") || s.begins("asks at start") || s.has("asks anywhere")
 	switch {
 	case isQuestion && (!s.has("polite") || s.begins("question word")) || s.begins("once") || IsCourtesy(said):
 		return chat
 	case logs.MatchString(piece):
 		return other
-	case s.corrects():
+	case s.has("change"), s.begins("change at start") && isLong, contrast.MatchString(string(s)):
 		return change
 	case s.has("rule") || strings.Count(string(s), " ") > 3 && s.begins("imperative"): // three words
 		return rule
@@ -126,13 +127,6 @@ func read(said string) sentence {
 		low = strings.ReplaceAll(low, w, " ")
 	}
 	return sentence(low)
-}
-
-// corrects reports whether a sentence replaces what was said before: not 8080 but 9090.
-func (s sentence) corrects() bool {
-	const least = 2 // words besides the first one
-	long := strings.Count(string(s), " ") > least+1 || strings.ContainsFunc(string(s), lex.IsHan)
-	return s.has("change") || s.begins("change at start") && long || contrast.MatchString(string(s))
 }
 
 // contrast matches "not X but Y", "X, not Y", "not X", and the same in Chinese; logs are lines that programs write.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
@@ -110,28 +109,6 @@ func TestSummaryOfNothing(t *testing.T) {
 	require.Empty(t, rulewriter.Summary(nil, english))
 	media := []message.Message{{Role: message.RoleUser, Parts: []message.Part{message.Media{Type: "image/png", Data: "…"}}}, {Role: message.RoleAssistant}}
 	require.Empty(t, rulewriter.Summary(media, english))
-}
-
-func TestTopicsAndConclusionsAreTheNewest(t *testing.T) {
-	t.Parallel()
-	var h []message.Message
-	for _, c := range []string{"alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"} {
-		h = append(h, message.User("What is "+strings.Repeat(c, 3)+"?"), message.Assistant(message.Text{Text: "We should take " + strings.Repeat(c, 3) + "."}))
-	}
-	s := rulewriter.Summary(h, english)
-	require.NotContains(t, s, "bravo", "only eight of each are told")
-	require.Contains(t, s, "Topics: What is charliecharliecharlie?; ")
-	require.Contains(t, s, "Key conclusions:\n- We should take juliettjuliettjuliett\n- We should take indiaindiaindia\n", "the newest first")
-
-	long := rulewriter.Summary([]message.Message{message.User("关于" + strings.Repeat("很长的问题", 40)), message.Assistant(message.Text{Text: "建议" + strings.Repeat("分批处理", 60)})}, chinese)
-	for line := range strings.Lines(long) {
-		switch {
-		case strings.HasPrefix(line, "讨论主题: "):
-			require.Equal(t, 60, utf8.RuneCountInString(strings.TrimSpace(strings.TrimPrefix(line, "讨论主题: "))), "a topic has at most 60 code points")
-		case strings.HasPrefix(line, "- "):
-			require.Equal(t, 120, utf8.RuneCountInString(strings.TrimSpace(strings.TrimPrefix(line, "- "))), "a conclusion has at most 120 code points")
-		}
-	}
 }
 
 func TestCutFromTheBottom(t *testing.T) {

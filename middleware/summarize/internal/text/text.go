@@ -235,13 +235,7 @@ func afterMarks(par string, end int) int {
 	return end
 }
 
-func isEnd(r rune) bool {
-	switch r {
-	case '.', '!', '?', '。', '！', '？', '｡':
-		return true
-	}
-	return false
-}
+func isEnd(r rune) bool { return strings.ContainsRune(".!?。！？｡", r) }
 
 // endsHere reports whether a mark ends a sentence, unlike the dot in main.go, e.g. and
 // 1.5.
@@ -253,11 +247,8 @@ func endsHere(before, after string, mark rune) bool {
 	if lex.IsHan(next) {
 		return mark != '.' || after[0] == ' '
 	}
-	if after[0] != ' ' {
-		return false
-	}
-	if mark != '.' {
-		return true
+	if after[0] != ' ' || mark != '.' {
+		return after[0] == ' '
 	}
 	word := before[strings.LastIndexAny(before, " (")+1:]
 	return !unicode.IsLower(next) && !isAbbreviation(word)

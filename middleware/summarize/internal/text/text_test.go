@@ -98,17 +98,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestLineLaws(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a b\n[]【】历史摘要\u202e\x00\ufffd")))).Draw(t, "text")
-		most := rapid.IntRange(1, 40).Draw(t, "most")
-		line := text.Line(s, most)
-		require.LessOrEqual(t, utf8.RuneCountInString(line), most, "it is not too long")
-		require.Equal(t, line, text.Line(line, most), "a line is its own line")
-	})
-}
-
 func FuzzPieces(f *testing.F) {
 	for _, s := range []string{"Fix it. Do not!\n- a\n```\ncode\n```", "修复。不要", "\xff. \xfe", "1.先", "(1) x", "~~~", "`"} {
 		f.Add(s)
