@@ -129,7 +129,7 @@ func (e *editor) preparedOf(ctx context.Context, o *origins, all []piece) *task 
 		return nil
 	}
 	t := e.gather(o, block{pieces: pieces})
-	if t.key != a.job.key || !t.fits(a.result) { // its last line has the handle of what was folded then
+	if t.key != a.job.key || t.size(a.result) >= t.before { // its last line has the handle of what was folded then
 		return nil
 	}
 	t.limit(ctx) // if the result is not used

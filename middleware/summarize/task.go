@@ -233,35 +233,16 @@ func (t *task) compose(header string, s text.Sections, counts text.Tally) messag
 	return message.Message{Role: t.Role, Parts: []message.Part{message.Text{Text: strings.Join(lines, "\n")}}}
 }
 
-// framed returns the messages of a custom strategy. A system message becomes part of the
-// system prompt of most providers, so it gets the lines that it is a record.
-func framed(msgs []message.Message, l text.Language) []message.Message {
-	out := slices.Clone(msgs)
-	headings := l.Headings()
-	for i, m := range out {
-		if m.Role != message.RoleSystem {
-			continue
-		}
-		parts := []message.Part{message.Text{Text: headings.Frame}}
-		for _, p := range m.Parts {
-			if t, ok := p.(message.Text); ok {
-				p = message.Text{Text: text.Defused(t.Text)}
-			}
-			parts = append(parts, p)
-		}
-		parts = append(parts, message.Text{Text: headings.End})
-		out[i].Parts = parts
-	}
-	return out
-}
-
 // sectionsOf returns the user's words, and the facts, of at most the given number of tokens. If the context is done, they are not complete.
 func (t *task) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 	if room <= 0 {
 		return s
 	}
 	v := t.fold.View
-	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: v.Env().Asking, Planned: keepsPlan(v)}
+	said, found := &quotes.Set{}, &facts.Set{Archive: v.Env().Archive, Asking: v.Env().Asking}
+	for i := range v.Len() {
+		found.Planned = found.Planned || v.Protected(i).Plan // no fold removes the newest plan
+	}
 	for i, c := range t.covers {
 		if ctx.Err() != nil {
 			return s
@@ -293,16 +274,6 @@ func (t *task) sectionsOf(ctx context.Context, room int) (s text.Sections) {
 	room = min(t.FactTokens, room-counter.Count(s.Quotes))
 	s.Facts = found.Text(text.Options{Tokens: room, Counter: counter, Language: t.language})
 	return s
-}
-
-// keepsPlan reports whether the view has the newest plan of the model, which no fold removes.
-func keepsPlan(v *middleware.View) bool {
-	for i := range v.Len() {
-		if v.Protected(i).Plan {
-			return true
-		}
-	}
-	return false
 }
 
 // quoteRoom returns the most tokens of what the user said and of corrections by a person, which stay if nothing else does.

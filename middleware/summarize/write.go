@@ -41,8 +41,6 @@ func (t *task) size(p *product) (n int) {
 	return n
 }
 
-func (t *task) fits(p *product) bool { return t.size(p) < t.before }
-
 // make returns the product, which is made once for equal concurrent jobs.
 func (j job) make(ctx context.Context) (*product, error) {
 	p := j.ready
@@ -51,7 +49,7 @@ func (j job) make(ctx context.Context) (*product, error) {
 		switch {
 		case own || err != nil:
 			return made, err
-		case !j.fits(made): // what is folded has become shorter since
+		case j.size(made) >= j.before: // what is folded has become shorter since
 			return j.produce(ctx)
 		}
 		p = made
@@ -90,20 +88,19 @@ func (j job) write(ctx context.Context) (*product, error) {
 	if j.Strategy.Custom != nil {
 		return j.custom(ctx)
 	}
-	section := j.byCode
+	s := j.byCode
 	if words := j.key.asked.Words; words != "" {
-		section.Words = words
-		return j.shorter(j.language.Headings().Model, section, j.counts, "in the words of Options.Before")
+		s.Words = words
+		return j.shorter(j.language.Headings().Model, s, j.counts, "in the words of Options.Before")
 	}
 	if !j.writer.asks() || len(j.fold.Messages) == 0 && len(j.fold.Earlier) == 0 {
-		return j.byRules(ctx, section)
+		return j.byRules(ctx)
 	}
 	p, refused := modelwriter.Call(ctx, 0, func(ctx context.Context) (*product, error) { // a panic may be that of a counter
 		words, err := j.ask(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s := section
 		s.Words = words
 		return j.shorter(j.language.Headings().Model, s, j.counts, "in the words of the summariser")
 	})
@@ -115,7 +112,7 @@ func (j job) write(ctx context.Context) (*product, error) {
 	case j.NoFallback || j.background:
 		return nil, noSummary(refused)
 	}
-	p, err := j.byRules(ctx, section)
+	p, err := j.byRules(ctx)
 	if err == nil {
 		p.refused = refused
 	}
@@ -123,13 +120,14 @@ func (j job) write(ctx context.Context) (*product, error) {
 }
 
 // byRules makes the summary by rules, or a note without words.
-func (t *task) byRules(ctx context.Context, s text.Sections) (*product, error) {
+func (t *task) byRules(ctx context.Context) (*product, error) {
 	o := text.Options{Tokens: t.fold.Tokens, Counter: t.fold.View.Meter().Counter, Language: t.language}
 	headings := t.language.Headings()
 	heading, write := headings.Model, rulewriter.State
 	if t.Layout == inTopics {
 		heading, write = headings.Rules, rulewriter.Summary // the seed's, which in Chinese does not state who wrote it
 	}
+	s := t.byCode
 	s.Words = write(t.originals(), o)
 	if s != (text.Sections{}) {
 		if p, err := t.shorter(heading, s, t.counts, "by rules"); err == nil {
@@ -157,7 +155,22 @@ func (t *task) custom(ctx context.Context) (*product, error) {
 	if err != nil {
 		return nil, err
 	}
-	msgs = framed(msgs, t.language)
+	headings := t.language.Headings()
+	msgs = slices.Clone(msgs)
+	for i, m := range msgs {
+		if m.Role != message.RoleSystem { // which becomes part of the system prompt of most providers: it says that it is a record
+			continue
+		}
+		parts := []message.Part{message.Text{Text: headings.Frame}}
+		for _, p := range m.Parts {
+			if said, ok := p.(message.Text); ok {
+				p = message.Text{Text: text.Defused(said.Text)}
+			}
+			parts = append(parts, p)
+		}
+		parts = append(parts, message.Text{Text: headings.End})
+		msgs[i].Parts = parts
+	}
 	has := func(line string) bool {
 		return slices.ContainsFunc(msgs, func(m message.Message) bool { return strings.Contains(m.Text(), line) })
 	}
@@ -271,4 +284,119 @@ func (l *eventLog) sum() (usage message.Usage, cost models.Cost, paid journal.Co
 		}
 	}
 	return usage, cost, paid
+}
+
+// Limits of what is remembered of flushes.
+const (
+	maxFlushed = 1 << 13 // messages in one generation, of which there are two
+	maxPending = 64      // folds of dry runs
+)
+
+// flushes are the messages for which Options.Flush was called, so that it is called once
+// for each, and the folds of dry runs for which it is called if they are committed.
+type flushes struct {
+	sync.Mutex
+
+	new, old  map[place]bool // old are those before the newest maxFlushed
+	postponed map[place][]placed
+}
+
+// place is a message, by its ID, which depends on all messages before it.
+type place struct {
+	scope string
+	id    message.ID
+}
+
+// placed is a message that is to be flushed.
+type placed struct {
+	place
+
+	message message.Message
+}
+
+// claim claims the messages of a fold that are not claimed yet, and returns them.
+func (f *flushes) claim(all []placed) (mine []placed) {
+	f.Lock()
+	defer f.Unlock()
+	for _, p := range all {
+		if f.new[p.place] || f.old[p.place] {
+			continue
+		}
+		if len(f.new) >= maxFlushed || f.new == nil {
+			f.new, f.old = map[place]bool{}, f.new
+		}
+		f.new[p.place] = true
+		mine = append(mine, p)
+	}
+	return mine
+}
+
+func (f *flushes) release(all []placed) {
+	f.Lock()
+	defer f.Unlock()
+	for _, p := range all {
+		delete(f.new, p.place)
+		delete(f.old, p.place)
+	}
+}
+
+// flush flushes the messages that are folded now and were not before. A dry run only remembers them, by the newest; with
+// maxPending of these folds, it forgets those before.
+func (t *task) flush(ctx context.Context) {
+	if t.Flush == nil {
+		return
+	}
+	v := t.fold.View
+	var all []placed
+	for _, c := range t.newlyCovered() {
+		all = append(all, placed{place{t.key.scope, t.ids[c.at]}, v.History()[c.at]})
+	}
+	f := t.flushes
+	if !v.Request().Dry() {
+		t.flushNow(ctx, v, all)
+		return
+	}
+	f.Lock()
+	defer f.Unlock()
+	if len(f.postponed) >= maxPending || f.postponed == nil {
+		f.postponed = map[place][]placed{}
+	}
+	f.postponed[place{t.key.scope, t.key.last}] = all
+}
+
+// flushNow flushes the messages of a fold that are not flushed yet.
+func (e *editor) flushNow(ctx context.Context, v *middleware.View, all []placed) {
+	mine := e.flushes.claim(all)
+	if len(mine) == 0 {
+		return
+	}
+	messages := make([]message.Message, len(mine))
+	for i, p := range mine {
+		messages[i] = p.message
+	}
+	n, err := modelwriter.Call(ctx, e.Timeout, func(ctx context.Context) (int, error) { return e.Flush(ctx, messages) })
+	if err != nil {
+		e.flushes.release(mine)
+	}
+	v.Report(ctx, middleware.Event{
+		Kind: Flushed, By: layerName, Err: err, Detail: Report{Memories: n},
+		Why: fmt.Sprintf("%s of %s", count(n, "memory"), count(len(mine), "message")),
+	})
+}
+
+// flushCommitted flushes the messages of folds in committed dry runs. It plans nothing.
+func (e *editor) flushCommitted(ctx context.Context, v *middleware.View) (*middleware.Plan, error) {
+	for i := range v.Len() {
+		r := ownFold(v, i)
+		if r == nil || v.Request().Dry() {
+			continue
+		}
+		last := place{v.Env().Scope, r.ID}
+		e.flushes.Lock()
+		all := e.flushes.postponed[last]
+		delete(e.flushes.postponed, last)
+		e.flushes.Unlock()
+		e.flushNow(ctx, v, all)
+	}
+	return nil, nil
 }

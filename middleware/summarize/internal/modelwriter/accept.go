@@ -183,7 +183,7 @@ func (t limits) rejectForm(answer string) *RejectedError {
 			isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 			rest = strings.TrimFunc(strings.TrimPrefix(rest, want), isMark)
 		}
-		content = content || !slices.Contains(nothings, rest)
+		content = content || !slices.Contains([]string{"", "none", "nothing", "n/a", "无"}, rest)
 	}
 	for _, s := range t.sections {
 		if n := cmp.Or(marked[s], lines[s]); n != 1 {
@@ -254,9 +254,6 @@ func isHeading(line, want string) bool {
 	name, _, _ := strings.Cut(strings.ReplaceAll(line, "：", ":"), ":")
 	return heading(line) == want || heading(name) == want
 }
-
-// nothings are the texts of an empty section.
-var nothings = []string{"", "none", "nothing", "n/a", "无"}
 
 //go:embed phrases.txt
 var phrasesText string

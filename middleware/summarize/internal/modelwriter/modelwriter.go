@@ -161,7 +161,7 @@ func (s *session) write(ctx context.Context) (string, error) {
 	}
 	units, earlier := record(s.Folded), unit(nil)
 	if s.Earlier != "" {
-		earlier = unit{{earlierHead, s.Earlier}}
+		earlier = unit{{"earlier summary", s.Earlier}}
 	}
 	return s.summarise(ctx, t, units, earlier)
 }
@@ -182,7 +182,7 @@ func (s *session) summarise(ctx context.Context, t task, units []unit, earlier u
 		}
 		units = units[:0:0]
 		for i, n := range notes {
-			units = append(units, unit{{fmt.Sprintf(notesHead, i+1), n}})
+			units = append(units, unit{{fmt.Sprintf("notes of part %d", i+1), n}})
 		}
 	}
 }

@@ -25,12 +25,6 @@ type entry struct {
 	body string // the text of the part
 }
 
-// Heads of entries that are not parts of messages.
-const (
-	earlierHead = "earlier summary"
-	notesHead   = "notes of part %d"
-)
-
 func (e entry) text() string {
 	if e.body == "" {
 		return "[" + e.head + "]\n"
