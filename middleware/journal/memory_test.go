@@ -94,6 +94,16 @@ func TestMemoryForgetsBasesLast(t *testing.T) {
 	}
 }
 
+func TestMemoryCountsThinking(t *testing.T) {
+	t.Parallel()
+	m := journal.NewMemory(0)
+	e := journal.Entry{Rev: id(1), Thinking: &journal.Thinking{Kept: make([]journal.Bound, 1000)}}
+	_, err := m.Put(t.Context(), "", []journal.Write{{ID: id(1), Entry: e}})
+	require.NoError(t, err)
+	bytes, _ := journal.InMemory(m)
+	require.GreaterOrEqual(t, bytes, 16_000)
+}
+
 func TestConversationOf(t *testing.T) {
 	t.Parallel()
 	h := []message.Message{message.System("now: 12:00"), message.User("hello"), message.Assistant(message.Text{Text: "hi"})}

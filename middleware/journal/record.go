@@ -45,8 +45,11 @@ type Record struct {
 
 // size returns about how many bytes of memory an entry takes.
 func (e *Entry) size() int {
-	const perStep = 400
+	const perStep, perBound = 400, 16
 	n := size(e.Edits) + len(e.Pins)*len(message.ID{})
+	if e.Thinking != nil {
+		n += perBound * len(e.Thinking.Kept)
+	}
 	for i := range e.Steps {
 		s := &e.Steps[i]
 		n += perStep + len(s.Why) + size(s.Change.Removed) + len(s.Change.Made)*len(message.ID{})
