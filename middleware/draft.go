@@ -276,12 +276,13 @@ func replace(step *journal.Step, was, now *journal.Record) {
 	}
 }
 
-// corrected returns the lines of a record that a person wrote in place of those of another one, or into that one before.
+// corrected returns the lines of a record that a person wrote in place of those of another one, or into that one before. They
+// are UTF-8, so that they have the same hash when they come from a journal.
 func corrected(was, now *journal.Record) (lines []string) {
 	linesOf := func(r *journal.Record) (all []string) {
 		for _, m := range append(slices.Clone(r.Messages), message.Message{Parts: r.Parts}) {
 			for _, p := range m.Parts {
-				for line := range strings.Lines(shorten.Text(p)) {
+				for line := range strings.Lines(strings.ToValidUTF8(shorten.Text(p), "\ufffd")) {
 					all = append(all, strings.TrimPrefix(strings.TrimSpace(line), "- "))
 				}
 			}

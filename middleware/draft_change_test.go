@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,28 @@ func TestDraftRewrite(t *testing.T) {
 	require.Empty(t, events)
 	require.NoError(t, testkit.Same(messagesOf(e.After), got))
 	require.Equal(t, middleware.Outdated, middleware.KindOf(d.Commit(t.Context())))
+}
+
+// TestDraftRewriteInJSON has a text that is not UTF-8. What a person wrote comes back from a journal as it went in.
+func TestDraftRewriteInJSON(t *testing.T) {
+	t.Parallel()
+	j := journal.NewMemory(0)
+	mw := middleware.With(middleware.Env{Journal: j}, (&layers{}).shorten())
+	history := middlewaretest.ReAct{Rounds: 16, Result: 700}.Messages()
+	d := drafted(t, mw, history)
+	result := history[d.Edits[0].Runs[0].First].Parts[0].(message.ToolResult)
+	result.Text = "ten builds failed: \xff"
+	d, err := d.Rewrite(0, result)
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context()))
+	found, err := j.Find(t.Context(), "", message.ID{}, message.IDs(history))
+	require.NoError(t, err)
+	require.Len(t, found.Entries, 1)
+	data, err := json.Marshal(found.Entries[0])
+	require.NoError(t, err)
+	var e journal.Entry
+	require.NoError(t, json.Unmarshal(data, &e))
+	require.NoError(t, e.Validate())
 }
 
 // A draft without edits is outdated as well if the conversation has been edited since.
