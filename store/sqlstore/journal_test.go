@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"slices"
@@ -154,6 +155,29 @@ func TestReseal(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, fmt.Sprint("content ", i), c.Data)
 		}
+	})
+}
+
+// TestResealOfLargeRows has each row written before the next one is read.
+func TestResealOfLargeRows(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, d *database) {
+		cipher, err := engine.AES(make([]byte, 32))
+		require.NoError(t, err)
+		e := d.engine(t, engine.Options{Limits: patient, Ciphers: []engine.Cipher{cipher, engine.Plain}})
+		plain := d.engine(t, engine.Options{Limits: patient}).Archive("s")
+		data := make([]byte, 1<<20)
+		for range 3 {
+			_, err := rand.Read(data)
+			require.NoError(t, err)
+			_, err = store.Keep(t.Context(), plain, store.Content{Data: string(data)})
+			require.NoError(t, err)
+		}
+		use := d.use(t)
+		_, err = e.Reseal(t.Context(), func(r engine.Resealed) {
+			require.Equal(t, use+28*int64(r.Written-1), d.use(t), "a content is 28 bytes longer")
+		})
+		require.NoError(t, err)
 	})
 }
 

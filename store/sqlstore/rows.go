@@ -213,53 +213,85 @@ func (t *tables) Drop(ctx context.Context, scope string, rows []engine.Row) erro
 	})
 }
 
-// rewrites are the statements that read and write 100 rows of a table, after a scope and a key.
-var rewrites = [...]struct {
-	page, write string
-	first       any // key before all others
-}{
+// rewriting has the statements that read the keys of 100 rows of a table, after a scope and a key, and that read and write one.
+type rewriting struct {
+	page, read, write string
+	first             any // key before all others
+}
+
+var rewrites = [...]rewriting{
 	{
-		`select scope, name, rev, data from laconic_entries join laconic_scopes on scope = id
+		`select scope, name, rev from laconic_entries join laconic_scopes on scope = id
 where (scope, rev) > ($1, $2) order by scope, rev limit 100`,
+		`select data from laconic_entries where scope = $1 and rev = $2`,
 		`update laconic_entries set data = $1 where scope = $2 and rev = $3 and data = $4`,
 		[]byte{},
 	},
 	{
-		`select scope, name, handle, data from laconic_contents join laconic_scopes on scope = id
+		`select scope, name, handle from laconic_contents join laconic_scopes on scope = id
 where (scope, handle) > ($1, $2) order by scope, handle limit 100`,
+		`select data from laconic_contents where scope = $1 and handle = $2`,
 		`update laconic_contents set data = $1 where scope = $2 and handle = $3 and data = $4`, "",
 	},
 }
 
-// Rewrite implements [engine.Backend], a page in a transaction.
+// rewritten names a row to rewrite.
+type rewritten struct {
+	scope int64
+	name  []byte // of the scope
+	key   any
+}
+
+// Rewrite implements [engine.Backend].
 func (t *tables) Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error {
 	for _, r := range rewrites {
-		scope, key := int64(0), r.first
-		for n := 1; n > 0; {
+		at := rewritten{key: r.first}
+		for more := true; more; {
+			var page []rewritten
 			err := t.write(ctx, func(tx *sql.Tx) error {
-				n = 0
-				var writes [][]any
-				err := each(func(scan func(...any) error) error {
-					n++
-					var name, was []byte
-					err := scan(&scope, &name, &key, &was)
-					var data []byte
-					if err == nil {
-						data, err = change(string(name), was)
-					}
-					if data != nil {
-						writes = append(writes, []any{data, scope, key, was})
-					}
+				return each(func(scan func(...any) error) error {
+					err := scan(&at.scope, &at.name, &at.key)
+					page = append(page, at)
 					return err
-				})(tx.QueryContext(ctx, r.page, scope, key)) //nolint:rowserrcheck // each does
-				return errors.Join(err, t.runEach(ctx, tx, r.write, writes))
+				})(tx.QueryContext(ctx, r.page, at.scope, at.key)) //nolint:rowserrcheck // each does
 			})
+			more = len(page) > 0
+			for len(page) > 0 && err == nil {
+				page, err = t.rewrite(ctx, r, page, change)
+			}
 			if err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// rewrite rewrites rows in one transaction until they are large, and returns those that are left. Others may write meanwhile.
+func (t *tables) rewrite(
+	ctx context.Context, r rewriting, page []rewritten, change func(scope string, data []byte) ([]byte, error),
+) ([]rewritten, error) {
+	const large = 1 << 20
+	var writes [][]any
+	for size := 0; len(page) > 0 && size < large; page = page[1:] {
+		row := page[0]
+		var was, data []byte
+		err := t.db.QueryRowContext(ctx, r.read, row.scope, row.key).Scan(&was)
+		if errors.Is(err, sql.ErrNoRows) { // removed meanwhile
+			continue
+		}
+		if err == nil {
+			data, err = change(string(row.name), was)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if data != nil {
+			writes = append(writes, []any{data, row.scope, row.key, was})
+			size += len(data)
+		}
+	}
+	return page, t.write(ctx, func(tx *sql.Tx) error { return t.runEach(ctx, tx, r.write, writes) })
 }
 
 // vacuums remove what was last used more than ?1 milliseconds ago. An entry is kept as long as one that is used builds on it.
