@@ -147,6 +147,7 @@ func (e *Engine) Delete(ctx context.Context, scope string, conversations ...mess
 // DeleteShared is [Engine.Delete] of all conversations that share an ID.
 func (e *Engine) DeleteShared(ctx context.Context, scope string, conversations ...message.ID) error {
 	_, err := call(ctx, e, nil, "delete", scope, func(ctx context.Context, b Backend) (struct{}, error) {
+		e.lazy.forget(scope, conversations)
 		return struct{}{}, b.Delete(ctx, scope, conversations...)
 	})
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,6 +41,13 @@ type contentsOf struct {
 
 func (c contentsOf) put(ctx context.Context, b Backend) error {
 	return b.PutContents(ctx, c.scope, c.conversation, c.contents, c.bounds)
+}
+
+func (c contentsOf) size() (n int) {
+	for i := range c.contents {
+		n += len(c.contents[i].Data)
+	}
+	return n
 }
 
 // connect tries to connect until that works, or the engine is closed. The engine counts it as a call.
@@ -80,13 +88,17 @@ func (e *Engine) begin(b Backend) error {
 		next := l.waiting[0]
 		l.mu.Unlock()
 		err := next.put(e.end, b)
-		if err != nil && !isAnswer(err) {
+		l.mu.Lock()
+		switch {
+		case err == nil:
+			l.bytes -= next.size()
+		case isAnswer(err):
+			refused = append(refused, next)
+		default:
+			l.waiting = slices.Concat(refused, l.waiting)
+			l.mu.Unlock()
 			return err
 		}
-		if err != nil {
-			refused = append(refused, next)
-		}
-		l.mu.Lock()
 		l.waiting = l.waiting[1:]
 		l.mu.Unlock()
 	}
@@ -110,10 +122,7 @@ func (e *Engine) hold(c contentsOf) (bool, error) {
 	if e.backend.Load() != nil || e.end.Err() != nil {
 		return false, nil
 	}
-	n := 0
-	for i := range c.contents {
-		n += len(c.contents[i].Data)
-	}
+	n := c.size()
 	if l.bytes+n > maxWaiting {
 		return false, fmt.Errorf("engine: %w, and %d bytes of contents wait already: %w", errNotConnected, l.bytes, store.ErrNoAnswer)
 	}
@@ -134,4 +143,13 @@ func (e *Engine) held(scope, handle string) (Content, bool) {
 		}
 	}
 	return Content{}, false
+}
+
+// forget removes what the database has refused of some conversations, or of all.
+func (l *lazy) forget(scope string, conversations []message.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, func(c contentsOf) bool {
+		return c.scope == scope && (len(conversations) == 0 || slices.Contains(conversations, c.conversation))
+	})
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"strings"
 	"sync/atomic"
@@ -104,5 +105,71 @@ func TestLazy(t *testing.T) {
 		c, err = other.Archive("s").Get(t.Context(), handles[0])
 		require.NoError(t, err)
 		require.Contains(t, c.Data, "page a")
+	})
+}
+
+// refusing is a database that refuses contents of conversation 1. It is down at first, and then accepts one large content
+// before its connection is lost.
+type refusing struct {
+	driver
+
+	accepts atomic.Int32 // 0: nothing, 1: large contents, 2: all
+}
+
+func (r *refusing) open(context.Context, string) (engine.Backend, error) {
+	if r.accepts.Load() == 0 {
+		return nil, errors.New("connection refused")
+	}
+	return r, nil
+}
+
+func (r *refusing) PutContents(
+	ctx context.Context, scope string, conversation message.ID, contents []engine.Content, b engine.Bounds,
+) error {
+	switch {
+	case conversation == message.ID{1}:
+		return &engine.FullError{Scope: scope}
+	case r.accepts.Load() == 1 && len(contents[0].Data) < 1<<20:
+		return errors.New("connection lost")
+	}
+	return r.driver.PutContents(ctx, scope, conversation, contents, b)
+}
+
+// TestLazyForgets has contents that no longer wait: what was written, and what was deleted after it was refused.
+func TestLazyForgets(t *testing.T) {
+	t.Parallel()
+	b := &refusing{driver: driver{scopes: map[string]*tables{}}}
+	url := register(t, b.open)
+	large := make([]byte, 40<<20)
+	_, err := rand.Read(large)
+	require.NoError(t, err)
+	synctest.Test(t, func(t *testing.T) {
+		e, err := engine.Open(t.Context(), url, engine.Options{Lazy: true})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, e.Close()) }()
+		a := e.Archive("s")
+		put := func(conversation byte, data string) store.Handle {
+			c := store.Content{Data: data}
+			all := []store.Named{{Hash: c.Hash(), Handle: a.Handle(c.Hash()), Content: c}}
+			require.NoError(t, a.Put(t.Context(), message.ID{conversation}, all))
+			return all[0].Handle
+		}
+		refused := put(1, "refused")
+		put(2, string(large))
+		put(2, "small")
+		b.accepts.Store(1)
+		<-time.After(time.Minute)
+		put(2, "again "+string(large))
+		b.accepts.Store(2)
+		<-time.After(time.Minute)
+		require.NoError(t, e.Ping(t.Context()))
+		_, err = a.Get(t.Context(), refused)
+		require.NoError(t, err, "it stays in memory")
+		require.NoError(t, e.Delete(t.Context(), "s", message.ID{2}))
+		_, err = a.Get(t.Context(), refused)
+		require.NoError(t, err)
+		require.NoError(t, e.Delete(t.Context(), "s", message.ID{1}))
+		_, err = a.Get(t.Context(), refused)
+		require.ErrorIs(t, err, store.ErrNotFound)
 	})
 }
