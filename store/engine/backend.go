@@ -89,13 +89,13 @@ type Backend interface { //nolint:interfacebloat // what a database does for two
 
 	// Drop removes the entries that still have this data. An ID that pointed at one of them
 	// then points at no entry.
-
 	Drop(ctx context.Context, scope string, rows []Row) error
+
 	// Rewrite calls change with the data of each entry and content, for some of them perhaps
 	// repeatedly, and replaces the data by the result, unless the result is nil or the row has
 	// changed meanwhile. It does not change the last use. It ends with the first error of change.
-
 	Rewrite(ctx context.Context, change func(scope string, data []byte) ([]byte, error)) error
+
 	// Vacuum removes rows that were not used for longer than ttl (0: none), and returns
 	// unused space, so that no removed byte remains in the files of the database, as far as
 	// the database allows. It returns how many entries and contents it has removed.
