@@ -19,14 +19,14 @@ import (
 )
 
 // agents returns the rows of whole runs of an ADK agent: the time that a middleware adds.
-func agents(s size) []row {
-	limit := 60 * s.rounds
+func agents() []row {
+	limit := 60 * rounds
 	return []row{{name: "ADK run of 1,000 rounds, clearing at 60,000 tokens", collect: true, runners: []runner{
-		{name: "no middleware", hidden: true, prepare: agent(s, nil, nil)},
-		{name: "laconic, eino.Wrap", minus: "no middleware", prepare: agent(s, nil, func(m model.ToolCallingChatModel) model.ToolCallingChatModel {
+		{name: "no middleware", hidden: true, prepare: agent(nil, nil)},
+		{name: "laconic, eino.Wrap", minus: "no middleware", prepare: agent(nil, func(m model.ToolCallingChatModel) model.ToolCallingChatModel {
 			return eino.Wrap(m, clears(limit, tokens.Chars4, nil, noFacts))
 		})},
-		{name: "reduction, in place", peer: true, minus: "no middleware", prepare: agent(s, func() (adk.ChatModelAgentMiddleware, error) {
+		{name: "reduction, in place", peer: true, minus: "no middleware", prepare: agent(func() (adk.ChatModelAgentMiddleware, error) {
 			return reduction.New(context.Background(), &reduction.Config{
 				SkipTruncation: true, MaxTokensForClear: int64(limit), ClearRetentionSuffixLimit: keep,
 			})
@@ -38,12 +38,12 @@ func agents(s size) []row {
 type reader struct {
 	mute
 
-	rounds, asks int
+	asks int
 }
 
 func (r *reader) Generate(context.Context, []*schema.Message, ...model.Option) (*schema.Message, error) {
 	r.asks++
-	if r.asks > r.rounds {
+	if r.asks > rounds {
 		return schema.AssistantMessage("done", nil), nil
 	}
 	return schema.AssistantMessage("", []schema.ToolCall{{ID: fmt.Sprintf("call_%06d", r.asks), Type: "function", Function: schema.FunctionCall{
@@ -67,15 +67,15 @@ func (l *log) InvokableRun(context.Context, string, ...tool.Option) (string, err
 
 // agent returns a whole run of an agent.
 func agent(
-	s size, handler func() (adk.ChatModelAgentMiddleware, error), wrap func(model.ToolCallingChatModel) model.ToolCallingChatModel,
+	handler func() (adk.ChatModelAgentMiddleware, error), wrap func(model.ToolCallingChatModel) model.ToolCallingChatModel,
 ) func() (func() error, error) {
 	return func() (func() error, error) {
-		var chat model.ToolCallingChatModel = &reader{rounds: s.rounds}
+		var chat model.ToolCallingChatModel = &reader{}
 		if wrap != nil {
 			chat = wrap(chat)
 		}
 		cfg := &adk.ChatModelAgentConfig{
-			Name: "auditor", Description: "Finds out why builds fail.", Instruction: "You fix builds.", Model: chat, MaxIterations: s.rounds + 2,
+			Name: "auditor", Description: "Finds out why builds fail.", Instruction: "You fix builds.", Model: chat, MaxIterations: rounds + 2,
 			ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: compose.ToolsNodeConfig{Tools: []tool.BaseTool{&log{}}}},
 		}
 		if handler != nil {

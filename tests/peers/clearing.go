@@ -8,7 +8,6 @@ import (
 	"github.com/cloudwego/eino/adk/middlewares/summarization"
 
 	"github.com/laconic-go/laconic/agent/eino"
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
@@ -17,32 +16,31 @@ import (
 )
 
 // clearing returns the rows with eino's reduction and summarization as peers.
-func clearing(s size) []row {
+func clearing() []row {
 	four := tokens.Chars4
 	archive := func() store.Store { return store.NewMemory(0) }
 	files := func() reduction.Backend { return memory{} }
 	return []row{
-		idle("nothing to do", s.messages, never, never, 20, false),
-		idle("nothing to do, results cleared before", s.messages, s.limit(), s.limitOf(), s.repeat, true),
-		idle("nothing to do, 100,000 messages", s.many, never, never, 3, false),
+		idle("nothing to do", messages, never, never, 20, false),
+		idle("nothing to do, results cleared before", messages, limitOfOurs(), limitOfEino(), inARow, true),
+		idle("nothing to do, 100,000 messages", manyMessages, never, never, 3, false),
 		{name: "clear, history known", collect: true, runners: []runner{
-			clearCore("laconic", s, s.messages-2, four, none, noFacts), clearWrap("laconic, eino.Wrap", s, four, none, noFacts),
-			clearPeer("reduction, in place", s, false, noFiles), clearPeer("reduction, copying", s, true, noFiles),
+			clearCore("laconic", messages-2, four, none, noFacts), clearWrap("laconic, eino.Wrap", four, none, noFacts),
+			clearPeer("reduction, in place", false, noFiles), clearPeer("reduction, copying", true, noFiles),
 		}},
 		{name: "clear, history never seen", collect: true, runners: []runner{
-			clearCore("laconic", s, 0, nil, none, noFacts), clearCore("laconic, Chars4", s, 0, four, none, noFacts),
-			clearPeer("reduction, in place", s, false, noFiles), clearPeer("reduction, copying", s, true, noFiles),
+			clearCore("laconic", 0, nil, none, noFacts), clearCore("laconic, Chars4", 0, four, none, noFacts),
+			clearPeer("reduction, in place", false, noFiles), clearPeer("reduction, copying", true, noFiles),
 		}},
 		{name: "clear and archive, history known", collect: true, runners: []runner{
-			clearCore("laconic", s, s.messages-2, four, archive, noFacts), clearWrap("laconic, eino.Wrap", s, four, archive, noFacts),
-			clearPeer("reduction, in place", s, false, files), clearPeer("reduction, copying", s, true, files),
+			clearCore("laconic", messages-2, four, archive, noFacts), clearWrap("laconic, eino.Wrap", four, archive, noFacts),
+			clearPeer("reduction, in place", false, files), clearPeer("reduction, copying", true, files),
 		}},
 		{name: "the same, with lines of facts", collect: true, runners: []runner{ // that no peer writes
-			clearCore("laconic", s, s.messages-2, four, archive, someFacts), clearPeer("reduction, copying", s, true, files),
+			clearCore("laconic", messages-2, four, archive, someFacts), clearPeer("reduction, copying", true, files),
 		}},
-		retry(s),
-		summing("nothing to do, summaries", s, never, s.repeat),
-		summing("a summary of all but six messages", s, 1000, 1),
+		summing("nothing to do, summaries", never, inARow),
+		summing("a summary of all but six messages", 1000, 1),
 	}
 }
 
@@ -81,9 +79,9 @@ func idle(name string, n, limit, theirs, repeat int, ids bool) row {
 }
 
 // clearCore clears without an adapter, after a call with the first known messages.
-func clearCore(name string, s size, known int, counter tokens.Counter, archive func() store.Store, facts int) runner {
-	msgs := ours(conversation(s.messages, true))
-	limit := s.limit()
+func clearCore(name string, known int, counter tokens.Counter, archive func() store.Store, facts int) runner {
+	msgs := ours(conversation(messages, true))
+	limit := limitOfOurs()
 	if counter == nil {
 		limit = tokens.Meter{Counter: tokens.Estimate{}}.Request(msgs[:len(msgs)-2], nil) + 20
 	}
@@ -98,50 +96,27 @@ func clearCore(name string, s size, known int, counter tokens.Counter, archive f
 	}}
 }
 
-func clearWrap(name string, s size, counter tokens.Counter, archive func() store.Store, facts int) runner {
-	msgs := conversation(s.messages, true)
+func clearWrap(name string, counter tokens.Counter, archive func() store.Store, facts int) runner {
+	msgs := conversation(messages, true)
 	return runner{name: name, prepare: func() (func() error, error) {
-		call, _ := wrapped(clears(s.limit(), counter, archive(), facts))
-		return func() error { return call(msgs) }, call(msgs[:s.messages-2])
+		call, _ := wrapped(clears(limitOfOurs(), counter, archive(), facts))
+		return func() error { return call(msgs) }, call(msgs[:messages-2])
 	}}
 }
 
-func clearPeer(name string, s size, copying bool, files func() reduction.Backend) runner {
-	msgs := conversation(s.messages, true)
+func clearPeer(name string, copying bool, files func() reduction.Backend) runner {
+	msgs := conversation(messages, true)
 	return runner{name: name, peer: true, prepare: func() (func() error, error) {
-		reduce, err := reducing(s.limitOf(), copying, files())
+		reduce, err := reducing(limitOfEino(), copying, files())
 		state := &adk.ChatModelAgentState{Messages: copies(msgs)}
 		return func() error { return reduce(state) }, err
 	}}
 }
 
-// retry calls again with a history of which a later one is known: half of it, and a
-// conversation that forks from it.
-func retry(s size) row {
-	msgs := ours(conversation(s.forked, false))
-	fork := append(append([]message.Message(nil), msgs[:s.forked/2]...), message.User("Another question."))
-	call := func(history []message.Message, grown int) func() (func() error, error) {
-		return func() (func() error, error) {
-			c := core(clears(never, tokens.Chars4, nil, noFacts))
-			err := c(msgs)
-			if grown > 0 && err == nil {
-				err = c(history[:grown])
-			}
-			return func() error { return c(history) }, err
-		}
-	}
-	return row{name: "a known prefix of 10,000 messages", collect: true, runners: []runner{
-		{name: "laconic, nothing to do, half the length", peer: true, prepare: call(msgs[:s.forked/2], s.forked/2)},
-		{name: "laconic, retry", prepare: call(msgs[:s.forked/2], 0)},
-		{name: "laconic, fork", prepare: call(fork, 0)},
-		{name: "laconic, grows over it again", prepare: call(msgs[:s.forked/2+2], s.forked/2)},
-	}}
-}
-
 // summing is a call with a middleware that lets a model write summaries. The model answers
 // at once.
-func summing(name string, s size, limit, repeat int) row {
-	msgs := conversation(s.messages, true)
+func summing(name string, limit, repeat int) row {
+	msgs := conversation(messages, true)
 	own := ours(msgs)
 	const answer = "Goal: find out why the build fails\nCurrent state: read_log, exit status 2\n" +
 		"Decisions and reasons: none\nErrors and repairs: open\nNext steps: read on"
@@ -150,7 +125,7 @@ func summing(name string, s size, limit, repeat int) row {
 			summarize.By(eino.Model(&mute{answer: answer}), summarize.Ask{Retries: -1}),
 			summarize.Options{Trigger: trigger.Tokens(limit), Keep: 6}))
 	}
-	before := s.messages - 2
+	before := messages - 2
 	if limit < never {
 		before = 2
 	}

@@ -164,17 +164,17 @@ func clearedIn(msgs, originals []*schema.Message) (positions []int) {
 
 // sameCleared returns an error if laconic and reduction do not clear the same results, or
 // if ours modifies the messages of the caller.
-func sameCleared(s size) error {
-	originals := conversation(s.messages, true)
+func sameCleared() error {
+	originals := conversation(messages, true)
 	msgs := copies(originals)
-	call, inner := wrapped(clears(s.limit(), tokens.Chars4, store.NewMemory(0), someFacts))
+	call, inner := wrapped(clears(limitOfOurs(), tokens.Chars4, store.NewMemory(0), someFacts))
 	for range 2 {
 		if err := call(msgs); err != nil {
 			return err
 		}
 	}
 	want := clearedIn(inner.asked, originals)
-	if n := (s.messages-2)/2 - keep; len(want) != n {
+	if n := (messages-2)/2 - keep; len(want) != n {
 		return fmt.Errorf("laconic cleared %d results, want %d", len(want), n)
 	}
 	for i := range msgs {
@@ -183,7 +183,7 @@ func sameCleared(s size) error {
 		}
 	}
 	for _, copying := range []bool{false, true} {
-		reduce, err := reducing(s.limitOf(), copying, memory{})
+		reduce, err := reducing(limitOfEino(), copying, memory{})
 		if err != nil {
 			return err
 		}
@@ -203,14 +203,14 @@ func sameCleared(s size) error {
 }
 
 // limit is a number of tokens that a conversation exceeds, and none without its last round.
-func (s size) limit() int {
-	return tokens.Meter{Counter: tokens.Chars4}.Request(ours(conversation(s.messages, false)[:s.messages-2]), nil) + 20
+func limitOfOurs() int {
+	return tokens.Meter{Counter: tokens.Chars4}.Request(ours(conversation(messages, false)[:messages-2]), nil) + 20
 }
 
 // limitOf is the same number as eino counts: it does not count what surrounds a message.
-func (s size) limitOf() int {
+func limitOfEino() int {
 	n := 20
-	for _, m := range conversation(s.messages, false)[:s.messages-2] {
+	for _, m := range conversation(messages, false)[:messages-2] {
 		bytes := len(m.Role) + len(m.ReasoningContent) + len(m.Content) + 3
 		for _, c := range m.ToolCalls {
 			bytes += len(c.Function.Name) + 1 + len(c.Function.Arguments)

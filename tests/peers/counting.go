@@ -14,15 +14,15 @@ import (
 // counting returns the rows with tiktoken-go as the peer: exact counts of a megabyte of the
 // prose of the comments of Go's standard library, of its source, of both in JSON, and of
 // generated Chinese. Package internal/testkit/samples makes the texts.
-func counting(s size) []row {
+func counting() []row {
 	texts, err := samples.Read()
 	tiktoken.SetBpeLoader(tiktoken_loader.NewOfflineLoader())
-	rows := []row{everyCall(s)}
+	rows := []row{everyCall()}
 	for _, encoding := range []string{"o200k_base", "cl100k_base"} {
 		for _, t := range []struct{ name, text string }{
 			{"prose", texts.Prose}, {"Go", texts.Code}, {"JSON", texts.JSON}, {"Chinese", texts.Chinese},
 		} {
-			text := t.text[:min(len(t.text), s.text)]
+			text := t.text
 			ours, theirs := 0, 0
 			rows = append(rows, row{name: encoding + ", " + t.name, collect: true, runners: []runner{
 				{name: "laconic", bytes: len(text), prepare: func() (func() error, error) {
@@ -46,8 +46,8 @@ func counting(s size) []row {
 }
 
 // everyCall counts a conversation at each of its calls, exactly.
-func everyCall(s size) row {
-	msgs := ours(conversation(2*s.calls+2, false))
+func everyCall() row {
+	msgs := ours(conversation(2*calls+2, false))
 	c := bpe.Encoding("o200k_base")
 	return row{name: "exact counts at each of 500 calls", collect: true, runners: []runner{
 		{name: "laconic", prepare: func() (func() error, error) {

@@ -2,7 +2,7 @@
 // and summarization of eino, and tiktoken-go. Before it measures, it checks that all of
 // them clear the same results and that no caller's message is modified.
 //
-//	go run . [-samples 15] [-run regexp] [-check]
+//	go run . [-samples 15] [-run regexp]
 //
 // It prints one table as Markdown, with the figures of the docs beside those of today. It is a module of its own, so that no program that uses
 // the library downloads the peers.
@@ -18,15 +18,14 @@ import (
 func main() {
 	samples := flag.Int("samples", 15, "samples of each cell")
 	only := flag.String("run", "", "regular expression: the rows to measure; empty: all")
-	check := flag.Bool("check", false, "run each row once on short conversations, and print no times")
 	flag.Parse()
-	if err := run(*samples, *only, *check); err != nil {
+	if err := run(*samples, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(samples int, only string, check bool) error {
+func run(samples int, only string) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return fmt.Errorf("-run: %w", err)
@@ -35,17 +34,11 @@ func run(samples int, only string, check bool) error {
 	if err != nil {
 		return err
 	}
-	size := full
-	if check {
-		size, samples = short, 1
-	}
-	if err := sameCleared(size); err != nil {
+	if err := sameCleared(); err != nil {
 		return fmt.Errorf("check: %w", err)
 	}
-	if !check {
-		fmt.Print(measuredOn(samples), head)
-	}
-	for _, r := range rows(size) {
+	fmt.Print(measuredOn(samples), head)
+	for _, r := range rows() {
 		if !wanted.MatchString(r.name) {
 			continue
 		}
@@ -53,29 +46,18 @@ func run(samples int, only string, check bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		if !check {
-			fmt.Print(r.table(results, docs))
-		}
-	}
-	if check {
-		fmt.Println("ok: all clear the same results, and no message of the caller is modified")
+		fmt.Print(r.table(results, docs))
 	}
 	return nil
 }
 
-// size is how long the conversations are.
-type size struct {
-	messages, many, forked int // messages of the conversations
-	rounds, calls          int // of the agent; of the conversation that is counted
-	repeat                 int // calls in a row
-	text                   int // bytes of a text, at most
-}
-
-var (
-	full  = size{messages: 2000, many: 100_000, forked: 10_000, rounds: 1000, calls: 500, repeat: 200, text: 1 << 30}
-	short = size{messages: 60, many: 200, forked: 100, rounds: 20, calls: 20, repeat: 2, text: 2000}
+// How long the conversations are.
+const (
+	messages     = 2000
+	manyMessages = 100_000
+	rounds       = 1000 // of the agent
+	calls        = 500  // of the conversation that is counted
+	inARow       = 200  // calls of a sample
 )
 
-func rows(s size) []row {
-	return append(append(clearing(s), agents(s)...), counting(s)...)
-}
+func rows() []row { return append(append(clearing(), agents()...), counting()...) }

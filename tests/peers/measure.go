@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,35 +35,10 @@ type runner struct {
 	bytes  int  // that one run reads; 0: speed is not of interest
 }
 
-// result is what a runner took for one run.
+// result is what a runner took for one run: the least of its samples.
 type result struct {
-	wall, cpu []time.Duration // cpu: of all threads, with the garbage collector
-	allocs    uint64
-	less      *result // is subtracted; nil: nothing
-}
-
-func (r result) minimum() time.Duration { return r.without(slices.Min(r.wall), result.minimum) }
-
-func (r result) median() time.Duration {
-	return r.without(slices.Sorted(slices.Values(r.wall))[len(r.wall)/2], result.median)
-}
-
-// processor returns the minimum of the processor times.
-func (r result) processor() time.Duration { return r.without(slices.Min(r.cpu), result.processor) }
-
-// allocations returns how often the newest run has allocated memory.
-func (r result) allocations() uint64 {
-	if r.less == nil {
-		return r.allocs
-	}
-	return r.allocs - r.less.allocs
-}
-
-func (r result) without(d time.Duration, of func(result) time.Duration) time.Duration {
-	if r.less == nil {
-		return d
-	}
-	return d - of(*r.less)
+	wall, cpu time.Duration // cpu: of all threads, with the garbage collector
+	allocs    uint64        // how often the newest run has allocated memory
 }
 
 func (r row) measure(samples int) ([]result, error) {
@@ -78,11 +52,13 @@ func (r row) measure(samples int) ([]result, error) {
 		}
 	}
 	for i, x := range r.runners {
-		base := slices.IndexFunc(r.runners, func(o runner) bool { return o.name == x.minus })
-		if base < 0 || x.minus == "" {
-			continue
+		for k, o := range r.runners {
+			if x.minus == o.name {
+				results[i].wall -= results[k].wall
+				results[i].cpu -= results[k].cpu
+				results[i].allocs -= results[k].allocs
+			}
 		}
-		results[i].less = &results[base]
 	}
 	return results, nil
 }
@@ -98,16 +74,18 @@ func (r row) sample(x runner, to *result) error {
 	repeat := time.Duration(cmp.Or(r.repeat, 1))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	cpu, begin := cpuTime(), time.Now()
+	began, begin := cpuTime(), time.Now()
 	for range repeat {
 		if err := f(); err != nil {
 			return err
 		}
 	}
-	wall := time.Since(begin)
-	to.wall, to.cpu = append(to.wall, wall/repeat), append(to.cpu, (cpuTime()-cpu)/repeat)
+	wall, cpu := time.Since(begin)/repeat, (cpuTime()-began)/repeat
 	runtime.ReadMemStats(&after)
-	to.allocs = (after.Mallocs - before.Mallocs) / uint64(repeat)
+	if to.wall > 0 {
+		wall, cpu = min(wall, to.wall), min(cpu, to.cpu)
+	}
+	*to = result{wall, cpu, (after.Mallocs - before.Mallocs) / uint64(repeat)}
 	return nil
 }
 
@@ -120,8 +98,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-const head = "| case | runner | min | median | CPU | allocations | MB/s | × laconic, min | median | CPU | docs: allocations | times |\n" +
-	"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n"
+const head = "| case | runner | min | CPU | allocations | MB/s | × laconic, min | CPU | docs: allocations | times |\n" +
+	"|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n"
 
 // table returns the lines of a row. That of a peer says how many times as long it takes as each
 // of our runners.
@@ -133,19 +111,17 @@ func (r row) table(results []result, docs map[[2]string]documented) string {
 		}
 		res, speed := results[i], ""
 		if x.bytes > 0 {
-			speed = fmt.Sprintf("%.3g", float64(x.bytes)/1e6/res.minimum().Seconds())
+			speed = fmt.Sprintf("%.3g", float64(x.bytes)/1e6/res.wall.Seconds())
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %d | %s |", r.name, x.name, figure(res.minimum()), figure(res.median()),
-			figure(res.processor()), res.allocations(), speed)
-		for _, of := range []func(result) time.Duration{result.minimum, result.median, result.processor} {
-			var ratios []string
-			for k, own := range r.runners {
-				if x.peer && !own.peer && !own.hidden {
-					ratios = append(ratios, fmt.Sprintf("%.2f", float64(of(res))/float64(of(results[k]))))
-				}
+		var wall, cpu []string
+		for k, own := range r.runners {
+			if x.peer && !own.peer && !own.hidden {
+				wall = append(wall, fmt.Sprintf("%.2f", float64(res.wall)/float64(results[k].wall)))
+				cpu = append(cpu, fmt.Sprintf("%.2f", float64(res.cpu)/float64(results[k].cpu)))
 			}
-			fmt.Fprintf(&b, " %s |", strings.Join(ratios, ", "))
 		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %d | %s | %s | %s |", r.name, x.name, figure(res.wall), figure(res.cpu), res.allocs, speed,
+			strings.Join(wall, ", "), strings.Join(cpu, ", "))
 		if d, ok := docs[[2]string{r.name, x.name}]; ok {
 			fmt.Fprintf(&b, " %d | %s |\n", d.allocations, d.times)
 		} else {
