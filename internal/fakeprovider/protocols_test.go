@@ -232,3 +232,32 @@ func TestThinkingOfMessages(t *testing.T) {
 	require.Len(t, answer.Dropped, 2)
 	require.Equal(t, "messages.3.content.0", answer.Dropped[0].Path)
 }
+
+// Gemini wants the signatures of the newest turn, and none before it.
+func TestSignaturesOfGemini(t *testing.T) {
+	t.Parallel()
+	loop := fakeprovider.ToolLoop{Tool: "read", Calls: 1}.Responder()
+	s := start(t, loop, fakeprovider.Options{Models: map[string]int{"gem": 500}, Bound: true})
+	first := fmt.Sprintf(apis["gemini"].first, "go")
+	_, got := send(t, s, "gemini", first)
+	var answer struct {
+		Candidates []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"candidates"`
+	}
+	require.NoError(t, json.Unmarshal(got, &answer))
+	signed := string(answer.Candidates[0].Content)
+	require.Contains(t, signed, "thoughtSignature")
+	bare := strings.Replace(signed, "thoughtSignature", "other", 1)
+	const result, question = `{"parts":[{"functionResponse":{"name":"read","response":{}}}]}`, `{"parts":[{"text":"and?"}]}`
+	for _, c := range []struct{ turns, why string }{
+		{signed + "," + result, ""},
+		{bare + "," + result, "Function call `read` in the 3. content block is missing a `thought_signature`."},
+		{bare + "," + result + "," + question, ""},
+		{strings.Replace(signed, `thoughtSignature":"`, `thoughtSignature":"AAAA`, 1) + "," + result, "Invalid `signature`"},
+	} {
+		status, body := send(t, s, "gemini", strings.Replace(first, `]}]}`, `]},`+c.turns+`]}`, 1))
+		require.Equal(t, c.why == "", status == http.StatusOK, "%s: %s", c.turns, body)
+		require.Contains(t, string(body), c.why)
+	}
+}
