@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,125 +12,18 @@ import (
 
 	einoollama "github.com/cloudwego/eino-ext/components/model/ollama"
 	einoopenai "github.com/cloudwego/eino-ext/components/model/openai"
-	chat "github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/ollama"
 	"github.com/tmc/langchaingo/llms/openai"
-	"pgregory.net/rapid"
 
 	"github.com/laconic-go/laconic/agent/eino"
 	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/summarize"
 	"github.com/laconic-go/laconic/middleware/trigger"
 )
-
-// conversations are such as both frameworks can say.
-var conversations = rapid.Custom(func(t *rapid.T) []message.Message {
-	words := rapid.StringMatching(`[a-z上下文é"\\ ]{0,40}[a-z文]`)
-	msgs := []message.Message{message.System(words.Draw(t, "system"))}
-	for n := range rapid.IntRange(1, 12).Draw(t, "turns and rounds") {
-		if n == 0 || rapid.IntRange(0, 3).Draw(t, "turn") == 0 {
-			msgs = append(msgs, message.User(words.Draw(t, "question")))
-		}
-		var parts []message.Part
-		if rapid.Bool().Draw(t, "says something") {
-			parts = append(parts, message.Text{Text: words.Draw(t, "text")})
-		}
-		var results []message.Message
-		for k := range rapid.IntRange(0, 3).Draw(t, "calls") {
-			id := fmt.Sprintf("call_%d_%d", len(msgs), k)
-			name := rapid.SampledFrom([]string{"read", "search"}).Draw(t, "tool")
-			arguments := rapid.SampledFrom([]string{`{}`, `{"path": "a.go"}`, `{"q":"\u4e0a","n":1.50}`}).Draw(t, "arguments")
-			parts = append(parts, message.ToolCall{ID: id, Name: name, Arguments: arguments})
-			results = append(results, message.Result(id, name, strings.Repeat(words.Draw(t, "result"), rapid.IntRange(1, 20).Draw(t, "times"))))
-		}
-		if len(parts) == 0 {
-			parts = append(parts, message.Text{Text: "I see."})
-		}
-		msgs = append(append(msgs, message.Assistant(parts...)), results...)
-	}
-	return append(msgs, message.User("And now?"))
-})
-
-func requireEqual(t require.TestingT, want, got []message.Message, what string) {
-	require.Len(t, got, len(want), what)
-	for i := range want {
-		require.True(t, want[i].Equal(got[i]), "%s: message %d is %+v, want %+v", what, i, got[i], want[i])
-	}
-}
-
-// einoEar and langchaingoEar are models that remember what they were sent.
-type einoEar struct{ heard []*schema.Message }
-
-func (e *einoEar) Generate(_ context.Context, in []*schema.Message, _ ...chat.Option) (*schema.Message, error) {
-	e.heard = in
-	return schema.AssistantMessage("ok", nil), nil
-}
-
-func (e *einoEar) Stream(ctx context.Context, in []*schema.Message, opts ...chat.Option) (*schema.StreamReader[*schema.Message], error) {
-	m, err := e.Generate(ctx, in, opts...)
-	return schema.StreamReaderFromArray([]*schema.Message{m}), err
-}
-
-func (e *einoEar) WithTools([]*schema.ToolInfo) (chat.ToolCallingChatModel, error) { return e, nil }
-
-type langchaingoEar struct{ heard []llms.MessageContent }
-
-func (e *langchaingoEar) GenerateContent(_ context.Context, in []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
-	e.heard = in
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "ok"}}}, nil
-}
-
-func (e *langchaingoEar) Call(ctx context.Context, prompt string, opts ...llms.CallOption) (string, error) {
-	return llms.GenerateFromSinglePrompt(ctx, e, prompt, opts...)
-}
-
-// A conversation that grows gets the same view in our words, in eino, and in
-// langchaingo, call by call.
-func TestSameViewAcross(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		msgs := conversations.Draw(t, "conversation")
-		options := contextedit.Options{
-			Trigger:         trigger.Tokens(rapid.IntRange(20, 400).Draw(t, "tokens")),
-			Keep:            rapid.IntRange(1, 3).Draw(t, "keep"),
-			ClearToolInputs: rapid.Bool().Draw(t, "inputs"),
-			Placeholder:     "-",
-		}
-		ctx := context.Background()
-		plain := contextedit.New(options)
-		var inEino einoEar
-		var inLangchaingo langchaingoEar
-		a, b := eino.Wrap(&inEino, contextedit.New(options)), langchaingo.Wrap(&inLangchaingo, contextedit.New(options))
-		for _, unit := range message.Units(msgs) {
-			history := msgs[:unit.Last+1]
-			want, _, err := middleware.Apply(ctx, plain, &middleware.Request{Messages: history})
-			require.NoError(t, err)
-
-			foreign, err := eino.Export(history)
-			require.NoError(t, err)
-			_, err = a.Generate(ctx, foreign)
-			require.NoError(t, err)
-			got, err := eino.Import(inEino.heard)
-			require.NoError(t, err)
-			requireEqual(t, want.Messages, got, "the view in eino")
-
-			other, err := langchaingo.Export(history)
-			require.NoError(t, err)
-			_, err = b.GenerateContent(ctx, other)
-			require.NoError(t, err)
-			got, err = langchaingo.Import(inLangchaingo.heard)
-			require.NoError(t, err)
-			requireEqual(t, want.Messages, got, "the view in langchaingo")
-		}
-	})
-}
 
 // stringServer accepts content only as a string, as DeepSeek and others do, and keeps what it is sent.
 func stringServer(t *testing.T, protocol string) (url string, sent func() string) {

@@ -9,14 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	chat "github.com/cloudwego/eino/components/model"
-	"github.com/cloudwego/eino/schema"
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/llms"
 
 	"github.com/laconic-go/laconic"
-	"github.com/laconic-go/laconic/agent/eino"
-	"github.com/laconic-go/laconic/agent/langchaingo"
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/testkit/race"
@@ -141,88 +136,3 @@ func TestAutoByWire(t *testing.T) {
 type roundTripper func(req *http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
-
-// chatModel is a model of eino and of langchaingo that counts what it is sent.
-type chatModel struct {
-	chat.BaseChatModel
-	llms.Model
-
-	sent string
-	sum  int
-}
-
-func (c *chatModel) take(parts ...string) {
-	c.sent = strings.Join(parts, "\n")
-	c.sum += len(c.sent)
-}
-
-func (c *chatModel) Generate(_ context.Context, in []*schema.Message, _ ...chat.Option) (*schema.Message, error) {
-	var parts []string
-	for _, m := range in {
-		parts = append(parts, m.Content)
-	}
-	c.take(parts...)
-	return schema.AssistantMessage("ok", nil), nil
-}
-
-// WithTools implements [chat.ToolCallingChatModel].
-func (c *chatModel) WithTools([]*schema.ToolInfo) (chat.ToolCallingChatModel, error) { return c, nil }
-
-func (c *chatModel) GenerateContent(_ context.Context, in []llms.MessageContent, _ ...llms.CallOption) (*llms.ContentResponse, error) {
-	var parts []string
-	for _, m := range in {
-		for _, p := range m.Parts {
-			parts = append(parts, fmt.Sprint(p))
-		}
-	}
-	c.take(parts...)
-	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: "ok"}}}, nil
-}
-
-// TestAutoInFrameworks makes the run through eino and langchaingo.
-func TestAutoInFrameworks(t *testing.T) {
-	t.Parallel()
-	for name, call := range map[string]func(calls int) (*chatModel, error){
-		"eino": func() func(int) (*chatModel, error) {
-			own := &chatModel{}
-			m := eino.Wrap(own, laconic.Auto())
-			return func(calls int) (*chatModel, error) {
-				in := []*schema.Message{schema.UserMessage("Which order is late?")}
-				for i := range calls {
-					id := fmt.Sprintf("call_%d", i)
-					in = append(in, schema.AssistantMessage("", []schema.ToolCall{{ID: id, Type: "function", Function: schema.FunctionCall{Name: "get_order", Arguments: "{}"}}}),
-						schema.ToolMessage(autoResult(i), id))
-				}
-				_, err := m.Generate(t.Context(), in, chat.WithModel("gpt-4.1-mini"))
-				return own, err
-			}
-		}(),
-		"langchaingo": func() func(int) (*chatModel, error) {
-			own := &chatModel{}
-			m := langchaingo.Wrap(own, laconic.Auto())
-			return func(calls int) (*chatModel, error) {
-				in := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, "Which order is late?")}
-				for i := range calls {
-					id := fmt.Sprintf("call_%d", i)
-					in = append(in,
-						llms.MessageContent{Role: llms.ChatMessageTypeAI, Parts: []llms.ContentPart{llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: "get_order", Arguments: "{}"}}}},
-						llms.MessageContent{Role: llms.ChatMessageTypeTool, Parts: []llms.ContentPart{llms.ToolCallResponse{ToolCallID: id, Name: "get_order", Content: autoResult(i)}}})
-				}
-				_, err := m.GenerateContent(t.Context(), in, llms.WithModel("gpt-4.1-mini"))
-				return own, err
-			}
-		}(),
-	} {
-		whole, sent := 0, 0
-		for n := 1; n <= autoCalls; n++ {
-			for i := range n {
-				whole += len(autoResult(i))
-			}
-			c, err := call(n)
-			require.NoError(t, err, name)
-			require.GreaterOrEqual(t, inView(c.sent, n), leastFacts, name)
-			sent = c.sum
-		}
-		require.LessOrEqual(t, float64(sent)/float64(whole), mostOfAll, name)
-	}
-}
