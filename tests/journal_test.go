@@ -2,14 +2,10 @@ package tests
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
-	"reflect"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 
@@ -131,116 +127,12 @@ func (j *planted) Find(ctx context.Context, scope string, first message.ID, ids 
 	return j.Journal.Find(ctx, scope, first, ids)
 }
 
-// revision is the hash that an entry must have to be believed.
-func revision(e *journal.Entry) message.ID {
-	b := appendRecords(e.Base[:], e.Edits)
-	ids := func(ids []message.ID) {
-		b = binary.AppendUvarint(b, uint64(len(ids)))
-		for _, id := range ids {
-			b = append(b, id[:]...)
-		}
-	}
-	for _, s := range e.Steps {
-		b = append(append(b, '~'), s.ID[:]...)
-		for _, text := range []string{s.Kind, s.By} {
-			b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
-		}
-		b = append(append(b, s.Of[:]...), s.Change.Turn[:]...)
-		ids(s.Change.Made)
-		ids(s.Change.Pins)
-		if b = appendRecords(b, s.Change.Removed); s.Change.Final {
-			b = append(b, '!')
-		}
-	}
-	if len(e.Pins) > 0 {
-		b = append(b, '^')
-		ids(e.Pins)
-	}
-	sum := sha256.Sum256(b)
-	return message.ID(sum[:16])
-}
-
-func appendRecords(b []byte, records []*journal.Record) []byte {
-	var before journal.Record
-	for _, r := range records {
-		if r != nil {
-			b = appendRecord(b, r, &before)
-			before = *r
-		}
-	}
-	return b
-}
-
-func appendRecord(b []byte, r, before *journal.Record) []byte {
-	text := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
-	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
-	same := *before
-	same.Runs, same.ID, same.Parts, same.Messages, same.Covered, same.Earlier = r.Runs, r.ID, r.Parts, r.Messages, r.Covered, r.Earlier
-	if reflect.DeepEqual(*r, same) {
-		b = append(b, '=')
-	} else {
-		b = append(b, '#')
-		text(r.Middleware)
-		text(string(r.Kind))
-		number(r.HistoryLen)
-		number(r.Window)
-		b = strconv.AppendBool(b, r.Once)
-	}
-	b = append(b, r.ID[:]...)
-	if len(r.Runs) == 1 && r.Runs[0].First == r.Runs[0].Last && len(r.Messages)+len(r.Covered)+len(r.Earlier) == 0 {
-		b = append(b, '=')
-		number(r.Runs[0].First)
-	} else {
-		b = append(b, '#')
-		number(len(r.Runs))
-		number(len(r.Messages))
-		number(len(r.Covered))
-		number(len(r.Earlier))
-		for _, run := range r.Runs {
-			number(run.First)
-			number(run.Last)
-		}
-		for _, m := range r.Messages {
-			b = contentOf(b, m)
-		}
-		b = appendRecords(b, r.Covered)
-		for _, h := range r.Earlier {
-			text(h)
-		}
-	}
-	if len(r.Parts) == 1 && len(before.Parts) == 1 {
-		was, ok1 := before.Parts[0].(message.ToolResult)
-		is, ok2 := r.Parts[0].(message.ToolResult)
-		was.CallID = is.CallID
-		if ok1 && ok2 && was == is && is.Content == nil {
-			b = append(b, '=')
-			text(is.CallID)
-			return b
-		}
-	}
-	return contentOf(append(b, '#'), message.Message{Parts: r.Parts})
-}
-
-// contentOf appends what can be hashed.
-func contentOf(b []byte, m message.Message) (out []byte) {
+// revision is the hash that an entry must have to be believed; of what has none, zeros.
+func revision(e *journal.Entry) (rev message.ID) {
 	defer func() {
 		if recover() != nil {
-			out = b
+			rev = message.ID{}
 		}
 	}()
-	return contents.AppendContent(b, &m)
-}
-
-// TestRevision keeps the copy of the hash above honest.
-func TestRevision(t *testing.T) {
-	t.Parallel()
-	j := newTexts()
-	history, _ := turns(2, 4)
-	view(t, middleware.With(middleware.Env{Journal: j}, layers(editor{name: "clear", plan: clears(2)}, editor{name: "fold", plan: folds(2)})...), history)
-	found, err := j.Find(t.Context(), "", journal.ConversationOf(history), message.IDs(history))
-	require.NoError(t, err)
-	require.NotEmpty(t, found.Entries)
-	for _, e := range found.Entries {
-		require.Equal(t, e.Rev, revision(&e), "an entry has the revision that its content gives")
-	}
+	return e.Revision()
 }
