@@ -13,7 +13,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/laconic-go/laconic/internal/fakeprovider"
-	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/report"
@@ -114,25 +113,4 @@ func requireFitting(t *testing.T, server *fakeprovider.Server, e *edits, calls i
 		}
 		require.InDelta(t, c.Prefix, c.Read, step+float64(c.Prefix)/50, "call %d: what can be read is read", i)
 	}
-}
-
-// parallel is a conversation with three calls in a round, whose results are in an order that
-// depends on the seed. 0 is the order of the calls.
-func parallel(rounds, seed int) []message.Message {
-	msgs := []message.Message{message.System("You read logs."), message.User("Why?")}
-	for n := range rounds {
-		var calls []message.Part
-		var results []message.Message
-		for i := range 3 {
-			id := fmt.Sprintf("call_%d_%d", n, i)
-			calls = append(calls, message.ToolCall{ID: id, Name: "read", Arguments: fmt.Sprintf(`{"page":%d}`, i)})
-			results = append(results, message.Result(id, "read", strings.Repeat(fmt.Sprintf("line %d of page %d; ", i, n), 40)))
-		}
-		for k := range results {
-			other := (k + seed*(n+1)) % 3
-			results[k], results[other] = results[other], results[k]
-		}
-		msgs = append(append(msgs, message.Assistant(calls...)), results...)
-	}
-	return msgs
 }
