@@ -158,8 +158,12 @@ func (l Log) Read(ctx context.Context, ids []message.ID, before Stored, from int
 // withPins returns what is stored with the pins of an entry.
 func (l Log) withPins(s Stored, e journal.Entry) Stored {
 	s.pinned, s.Pins = e, nil
+	pinned := make(map[message.ID]bool, len(e.Pins))
+	for _, id := range e.Pins {
+		pinned[id] = true
+	}
 	for _, id := range l.IDs {
-		if slices.Contains(e.Pins, id) {
+		if pinned[id] {
 			s.Pins = append(s.Pins, id)
 		}
 	}
