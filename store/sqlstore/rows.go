@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
-const maxChain = 64 // entries that build on one another are read up to here; a journal has at most 33
+const maxChain = journal.MaxDepth + 1 // entries that build on one another are read up to here
 
 const overhead = 200 // bytes of a row in addition to its data, as in the statements; see [engine.Usage]
 
