@@ -16,48 +16,6 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// TestTextWithMedia has a newest result with a text and a picture in one part.
-func TestTextWithMedia(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("line of a log\n", 300)
-	note := "(image/png: left out of the request)"
-	for name, c := range map[string]struct {
-		window int
-		media  message.Media
-		want   func(r *require.Assertions, is message.ToolResult)
-	}{
-		"the picture is enough": {1300, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
-			r.Equal(message.ToolResult{CallID: "c", Name: "tool", Text: text + "\n" + note}, is)
-		}},
-		"both": {400, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
-			r.Nil(is.Content)
-			r.Greater(len(is.Text), 600, "no more is removed than necessary")
-			r.True(strings.HasPrefix(is.Text, "line of a log\n"), is.Text)
-			r.True(strings.HasSuffix(is.Text, "line of a log\n\n"+note), is.Text)
-		}},
-		"with a name of two lines": {400, message.Media{Type: "image/png", Data: "x", Name: "a\nb"}, func(r *require.Assertions, is message.ToolResult) {
-			r.True(strings.HasSuffix(is.Text, "\n"+note), is.Text)
-		}},
-		"a file smaller than a note": {400, tiny, func(r *require.Assertions, is message.ToolResult) {
-			r.Equal(tiny, is.Content, "it is kept")
-			r.Greater(len(is.Text), 600, "no more is removed than necessary")
-		}},
-		"almost none": {24, message.Media{Type: "image/png", Data: "x"}, func(r *require.Assertions, is message.ToolResult) {
-			r.Equal("lin…", is.Text)
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			sent, events, err := middleware.Apply(t.Context(), chars4(), &middleware.Request{
-				Messages: newestRound(message.ToolResult{CallID: "c", Name: "tool", Text: text, Content: c.media}),
-				Budget:   &middleware.Budget{Window: c.window},
-			})
-			require.NoError(t, err, "%v", events)
-			c.want(require.New(t), sent.Messages[2].Parts[0].(message.ToolResult))
-		})
-	}
-}
-
 func chars4() middleware.Middleware {
 	return middleware.With(middleware.Env{Counter: tokens.Chars4}, fit.New(fit.Options{Rules: message.Gemini}))
 }

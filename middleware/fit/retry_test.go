@@ -14,10 +14,8 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
-	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/fit"
 	"github.com/laconic-go/laconic/middleware/middlewaretest"
-	"github.com/laconic-go/laconic/middleware/trigger"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/tokens"
 )
@@ -170,27 +168,6 @@ func TestNotAskedAgain(t *testing.T) {
 		asked := script.Requests()
 		require.Less(t, len(asked[1].Messages[3].Text()), len(asked[0].Messages[3].Parts[0].(message.ToolResult).Text), "what was learned holds")
 	})
-}
-
-// TestOverflowBehindOtherEditors has an editor before fit: the second attempt
-// begins with what the first has kept, of both.
-func TestOverflowBehindOtherEditors(t *testing.T) {
-	t.Parallel()
-	var recorder middlewaretest.Recorder
-	s := &server{window: 2_000, words: anthropicWords}
-	model := middleware.With(middleware.Env{Counter: tokens.Chars4}, recorder.Middleware(),
-		contextedit.New(contextedit.Options{Trigger: trigger.Tokens(3_000), Keep: 3}),
-		fit.New(fit.Options{Rules: message.OpenAI, Target: 1}),
-	)(s.model)
-	h := readsLogs(5)
-	h[len(h)-1] = message.Result("c5", "read_log", strings.Repeat("the newest page is long\n", 400))
-	_, err := model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
-	require.NoError(t, err, "%v", recorder.Events())
-	require.Len(t, s.take(), 2)
-	require.Empty(t, recorder.Events(middleware.Failed, middleware.Refused))
-	_, err = model(t.Context(), &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: 2_600}}, nil)
-	require.NoError(t, err)
-	require.Len(t, s.take(), 1, "what the second attempt has made is kept")
 }
 
 // moody is a provider that refuses some requests, without a number.

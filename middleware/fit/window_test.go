@@ -19,46 +19,6 @@ import (
 	"github.com/laconic-go/laconic/tokens"
 )
 
-// media counts images and documents.
-func media(msgs []message.Message) (n int) {
-	for _, m := range msgs {
-		for _, p := range m.Parts {
-			if _, ok := p.(message.Media); ok {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// Anthropic accepts 600 images for a large window and 100 for one of up to 200,000 tokens.
-func TestImagesFollowTheWindow(t *testing.T) {
-	t.Parallel()
-	framing := tokens.DefaultFraming()
-	framing.Images = tokens.Images{Unknown: 10}
-	chain := middleware.With(middleware.Env{Framing: framing}, fit.New(fit.Options{Rules: message.Anthropic}))
-	history := func(rounds int) []message.Message {
-		h := []message.Message{message.User("Look at these.")}
-		for range rounds {
-			m := message.User("And these.")
-			for range 10 {
-				m.Parts = append(m.Parts, message.Media{Type: "image/png", Data: "x"})
-			}
-			h = append(h, message.Assistant(message.Text{Text: "Go on."}), m, message.Assistant(message.Text{Text: "I see."}), message.User("Next."))
-		}
-		return h
-	}
-	sent := func(h []message.Message, window int) int {
-		req, _, err := middleware.Apply(t.Context(), chain, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
-		require.NoError(t, err)
-		return media(req.Messages)
-	}
-	require.Equal(t, 150, sent(history(15), 1_000_000))
-	require.Equal(t, 150, sent(history(15), 200_001))
-	require.LessOrEqual(t, sent(history(15), 200_000), 100)
-	require.Equal(t, 150, sent(slices.Concat(history(15)[:4], history(15)[:57]), 1_000_000), "what was removed is not removed in a fork before it")
-}
-
 // A view that fills the window by an estimate is shortened: it may have more tokens than that. By a counter that the
 // caller has set, or with the usage of the prompt before, it is sent whole.
 func TestMargin(t *testing.T) {
