@@ -39,7 +39,7 @@ func TestErrors(t *testing.T) {
 		"the name in Go":            {use + "ExcludeTools: [a]", `c:3:5: chain[0].ExcludeTools is no key here (did you mean exclude_tools?); the keys here are use, trigger, keep, keep_rounds, `},
 		"key twice":                 {use + "keep: 5\n    keep: 6\n", `c:4:5: chain[0].keep is here twice, first in line 3: want each key once`},
 		"text for a number":         {use + "keep: five", `c:3:11: chain[0].keep is the text "five", want a whole number, 1 or more, or none`},
-		"octal or decimal":          {use + "keep: 010", `c:3:11: chain[0].keep is 010, want a whole number, 1 or more, or none`},
+		"quoted number":             {use + `keep: "5"`, `c:3:11: chain[0].keep is the text "5", want a whole number, 1 or more, or none`},
 		"nothing for a number":      {use + "keep:\n", `c:3:11: chain[0].keep is left empty, want a whole number, 1 or more, or none`},
 		"zero is the default in Go": {use + "keep: 0", `c:3:11: chain[0].keep is 0, want a whole number, 1 or more, or none`},
 		"yes":                       {use + "strict: yes", `c:3:13: chain[0].strict is the text "yes", want true or false`},

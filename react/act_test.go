@@ -49,6 +49,7 @@ func TestToolResults(t *testing.T) {
 		is   error  // what the event's error wraps; nil: not looked at
 	}{
 		"text":              {parts(message.Text{Text: "1"}), "c1:raw 1", nil},
+		"nothing":           {parts(), "c1:raw ", nil},
 		"nil part":          {parts(nil), "c1:raw! the tool returned a part of type <nil>, want text, media or opaque parts", nil},
 		"a call":            {parts(message.Text{Text: "1"}, call("x", "y")), "c1:raw! the tool returned a part of type message.ToolCall, want text, media or opaque parts", nil},
 		"error":             {fails(boom), "c1:raw! boom", boom},

@@ -33,9 +33,14 @@ func TestNameOfParts(t *testing.T) {
 		parts []message.Part
 		want  store.Content
 	}{
-		"text":   {[]message.Part{message.Text{Text: "a\r\n\x00"}}, store.Content{Data: "a\r\n\x00"}},
-		"result": {pieces(message.Text{Text: "42"}), store.Content{Data: "42"}},
-		"image":  {[]message.Part{image}, store.Content{Type: "image/png", Data: "\x89PNG"}},
+		"text":                    {[]message.Part{message.Text{Text: "a\r\n\x00"}}, store.Content{Data: "a\r\n\x00"}},
+		"thinking":                {[]message.Part{message.Thinking{Text: "hm", Signature: "s"}}, store.Content{Data: "hm"}},
+		"call":                    {[]message.Part{message.ToolCall{ID: "c1", Name: "write", Arguments: `{"a": 1}`}}, store.Content{Data: `{"a": 1}`}},
+		"opaque":                  {[]message.Part{message.Opaque{Kind: "search", Data: `{"q": 1}`}}, store.Content{Data: `{"q": 1}`}},
+		"nothing":                 {nil, store.Content{}},
+		"result":                  {pieces(message.Text{Text: "42"}), store.Content{Data: "42"}},
+		"result that is an image": {pieces(image), store.Content{Type: "image/png", Data: "\x89PNG"}},
+		"image":                   {[]message.Part{image}, store.Content{Type: "image/png", Data: "\x89PNG"}},
 		"image elsewhere": {
 			[]message.Part{message.Media{Type: "image/png", URL: "https://example.com/a.png"}},
 			store.Content{Data: "[image/png: https://example.com/a.png]"},

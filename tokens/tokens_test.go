@@ -117,6 +117,7 @@ func TestOpaqueBase64(t *testing.T) {
 		"unknown":    {`{"x":"` + encode("") + `"}`, size(message.Media{})},
 		"two":        {`{"a":"` + encode("%PDF") + `","b":"` + encode("") + `"}`, size(message.Media{Type: "a/pdf"}) + size(message.Media{})},
 		"encrypted":  {`{"encrypted_content": "` + encode("")[:16_000] + `"}`, 3_000},
+		"words":      {`{"x":"` + strings.Repeat("A word or 2, ", 1000) + `"}`, 3_250},
 		"hex":        {`{"x":"` + strings.Repeat("0123456789abcdef", 1000) + `"}`, 4_000},
 		"short text": {`{"x":"` + encode("")[:1000] + `"}`, 250},
 	} {

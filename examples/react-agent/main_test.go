@@ -207,6 +207,33 @@ func TestLosses(t *testing.T) {
 	}
 }
 
+// What an editor takes out can be had again: no chain spares what the audit rests
+// on, and each audit is right.
+func TestNothingIsLost(t *testing.T) {
+	t.Parallel()
+	for name, chain := range map[string]string{
+		"trim": "{use: trim}",
+		"all": "{use: microcompact}, {use: contextedit, trigger: {fraction: 0.75}, keep: 5}, {use: trim}, " +
+			"{use: summarize, trigger: {rounds: 20}, keep_rounds: 8}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := large(t)
+			file := filepath.Join(write(t, map[string]string{"chain.yaml": "chain: [" + chain + ", {use: fit}]\n"}), "chain.yaml")
+			status, stdout, stderr := exec(t, "-plain", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			require.Regexp(t, `(?m)^ +\d+ .* recall`, stdout)
+
+			status, stdout, stderr = exec(t, "-json", "-chain", file, "-dir", dir, "-window", "12000")
+			require.Zero(t, status, stderr)
+			r, a := decode(t, stdout)
+			require.Equal(t, byAST(t, dir), a)
+			require.Zero(t, r.Violations)
+			require.NotEmpty(t, r.Edits)
+		})
+	}
+}
+
 // forget makes a careless middleware. Last is the newest assistant message.
 func forget(edit func(m message.Message, i, last int) message.Message) middleware.Middleware {
 	return func(next middleware.Model) middleware.Model {
@@ -235,6 +262,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{[]string{"-chain", "nonsense"}, `no chain "nonsense": -chain is one of contextedit, default, fit, microcompact, none, trim, or a chain file`},
 		{[]string{"-window", "500"}, "more than the 500"},
+		{[]string{"-nonsense"}, "not defined"},
 		{[]string{"extra"}, `argument "extra"`},
 		{[]string{"-model", "gpt-4o"}, `no model "gpt-4o": -model is openai:NAME, ollama:NAME or stand-in`},
 		{[]string{"-task", "dance"}, "-task needs a -model"},

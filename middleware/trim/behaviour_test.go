@@ -103,6 +103,7 @@ func TestTarget(t *testing.T) {
 		"a trigger by tokens, the room is less":          {func(o *trim.Options) { o.Trigger = trigger.Tokens(3600) }, window(3000), false, 2400},
 		"a trigger by tokens, another relation":          {func(o *trim.Options) { o.Trigger, o.Target = trigger.Tokens(1800), 0.45 }, nil, false, 900},
 		"one of several triggers":                        {func(o *trim.Options) { o.Trigger = trigger.Any(trigger.Messages(500), trigger.Tokens(1800)) }, nil, false, 1600},
+		"only if it is worth it":                         {func(o *trim.Options) { o.Trigger = trigger.All(trigger.Tokens(1800), trigger.Reclaims(1000)) }, nil, false, 1600},
 		"forced, below the target":                       {func(*trim.Options) {}, window(8000), true, 0},
 		"forced, above it":                               {func(*trim.Options) {}, window(5200), true, 4160},
 		"forced, a trigger that does not go by tokens":   {func(o *trim.Options) { o.Trigger = trigger.Messages(500) }, nil, true, 4277 * 8 / 9},
