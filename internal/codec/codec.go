@@ -254,6 +254,7 @@ func (c codec) Export(m *message.Message, from *foreign.Origin[*Item]) (*Item, e
 // compose adds the pieces of an edited or new message.
 func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece) error {
 	from := origins(m.Parts, was, pieces)
+	var of []int // the piece that each new one was made from, or -1
 	for i := 0; i < len(m.Parts); {
 		end := i + 1
 		for end < len(m.Parts) && from[end] == from[i] && (from[i] >= 0 || c.together(m.Parts[end-1], m.Parts[end])) {
@@ -277,10 +278,11 @@ func (c codec) compose(out *Item, m *message.Message, was *Item, pieces []piece)
 			}
 		}
 		out.add(strings.Clone(raw), part.Parts...)
+		of = append(of, from[i])
 		i = end
 	}
 	if _, ok := c.api.(responses); ok && was != nil {
-		unbind(out, was)
+		out.pieces = unbind(out.pieces, pieces, of)
 	}
 	return nil
 }

@@ -175,24 +175,33 @@ func writeCall(c message.ToolCall, base string) (string, error) {
 	return o.Set("input", input).Raw, nil
 }
 
-// unbind removes the IDs of an answer of which reasoning is left out: "'fc_…' of type 'function_call' was provided without its
-// required 'reasoning' item" (vercel/ai#7099); without IDs they are accepted (laravel/ai#1052).
-func unbind(it, was *Item) {
-	gone := slices.IndexFunc(was.parts, func(p message.Part) bool {
-		_, thinks := p.(message.Thinking)
-		return thinks && !slices.Contains(it.parts, p)
-	})
-	at := 0 // in the parts
-	for i, p := range it.pieces {
-		if gone >= 0 && at >= gone {
-			o := jsonedit.ParseObject(p.raw)
-			switch wordOf(o, "type") {
-			case "message", "function_call", "custom_tool_call":
-				it.pieces[i].raw = o.Remove("id").Raw
+// unbind removes the IDs of items behind reasoning that is left out: "'fc_…' of type 'function_call' was provided without its
+// required 'reasoning' item" (vercel/ai#7099); without IDs they are accepted (laravel/ai#1052). Other calls must have one, such
+// as a search by the provider, so the reasoning in front of them comes back. of has the piece of was for each of the pieces.
+func unbind(pieces, was []piece, of []int) (out []piece) {
+	next, gone := 0, false
+	for i, p := range pieces {
+		o := jsonedit.ParseObject(p.raw)
+		kind := wordOf(o, "type")
+		free := kind == "message" || kind == "function_call" || kind == "custom_tool_call"
+		for ; next < of[i]; next++ {
+			if jsonedit.Get(was[next].raw, "type") != `"reasoning"` {
+				continue
+			}
+			gone = true
+			if next == of[i]-1 && !free && strings.HasSuffix(kind, "_call") && o.Get("id") != "" {
+				gone = false
+				out = append(out, piece{raw: strings.Clone(was[next].raw)})
 			}
 		}
-		at += p.parts
+		next = max(next, of[i]+1)
+		gone = gone && kind != "reasoning"
+		if gone && free {
+			p.raw = o.Remove("id").Raw
+		}
+		out = append(out, p)
 	}
+	return out
 }
 
 // adjust gives each answer that a repair has added the type that its call demands. One that cannot be written is left out.

@@ -1,9 +1,11 @@
 package codec_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/laconic-go/laconic/internal/codec"
 	"github.com/laconic-go/laconic/message"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/fit"
 )
 
@@ -111,6 +114,38 @@ func TestOtherItems(t *testing.T) {
 	b, err := codec.Responses.Decode([]byte(`{"input":[` + ask + `,{"type":"item_reference","id":"fc_1"},` + clientItems[0].answer + `]}`))
 	require.NoError(t, err)
 	require.Contains(t, b.Untouched, "item_reference")
+}
+
+// Items that reasoning was bound to lose their IDs with it; a call that must have one keeps the reasoning.
+func TestReasoningLeftOut(t *testing.T) {
+	t.Parallel()
+	const (
+		search  = `{"type":"web_search_call","id":"ws_1","status":"completed"}`
+		another = `{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gBBB"}`
+		two     = `{"type":"message","role":"assistant","id":"msg_1","content":[{"type":"output_text","text":"a"},{"type":"output_text","text":"b"}]}`
+	)
+	bare := strings.NewReplacer(`"id":"msg_1",`, "", `"id":"fc_@",`, "")
+	call := clientItems[0].call
+	for _, c := range [][2][]string{
+		{{think, said}, {bare.Replace(said)}},
+		{{said, think, call}, {said, bare.Replace(call)}},
+		{{two, think, another, call}, {two, bare.Replace(call)}},
+		{{think, search, said}, {think, search, said}},
+		{{think, said, another, search, call}, {bare.Replace(said), another, search, call}},
+		{{another, think, search, said}, {think, search, said}},
+	} {
+		input := func(items []string) string {
+			return `{"input":[` + lines(slices.Concat([]string{ask}, items, []string{ask})...) + `]}`
+		}
+		b, err := codec.Responses.Decode([]byte(strings.ReplaceAll(input(c[0]), "\n", ",")))
+		require.NoError(t, err)
+		got, err := b.Encode(apply(t, middleware.Editing("forgets", func(_ context.Context, v *middleware.View) (*middleware.Plan, error) {
+			parts := slices.DeleteFunc(slices.Clone(v.At(1).Parts), func(p message.Part) bool { _, thinks := p.(message.Thinking); return thinks })
+			return &middleware.Plan{Edits: []middleware.Edit{middleware.RewriteOf(1, parts...)}}, nil
+		}, middleware.Options{}), b))
+		require.NoError(t, err)
+		require.Equal(t, strings.ReplaceAll(input(c[1]), "\n", ","), got)
+	}
 }
 
 // A call whose ID is not accepted gets another one, with its result, and keeps all else. IDs that a request does not have are
