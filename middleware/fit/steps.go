@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/digest"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/internal/units"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -224,7 +225,7 @@ type block struct {
 
 // findBlocks finds the blocks in which nothing is protected.
 func (d *draft) findBlocks() {
-	for _, r := range connected(d.view) {
+	for _, r := range units.Of(d.view) {
 		free, order := true, 1
 		for i := r.First; i <= r.Last; i++ {
 			by := d.view.Protected(i)
@@ -239,7 +240,7 @@ func (d *draft) findBlocks() {
 			d.free[i] = free
 		}
 		if free {
-			d.blocks = append(d.blocks, block{r, order})
+			d.blocks = append(d.blocks, block{r.Run, order})
 		}
 	}
 	slices.SortStableFunc(d.blocks, func(a, b block) int { return cmp.Compare(a.order, b.order) })
@@ -255,34 +256,6 @@ func (d *draft) orderOf(i int, by middleware.Protection) int {
 		return 2
 	}
 	return 1
-}
-
-// connected returns the runs of messages that are left out together: units, the messages of one earlier fold, and, if a
-// history is broken, a result with the call that it could be taken to answer without what is between them.
-func connected(v *middleware.View) (runs []message.Run) {
-	calls := map[string]int{} // position of the last call with an ID
-	for _, u := range message.Units(v.Messages()) {
-		run := u.Run
-		if e := v.Span(u.First).Edit; e != nil && e.Kind == journal.Fold && u.First > 0 && v.Span(u.First-1).Edit == e {
-			run.First--
-		}
-		for i := u.First; i <= u.Last; i++ {
-			for c := range v.At(i).Calls() {
-				calls[c.ID] = i
-			}
-			for r := range v.At(i).Results() {
-				if at, ok := calls[r.CallID]; ok {
-					run.First = min(run.First, at)
-				}
-			}
-		}
-		for n := len(runs); n > 0 && runs[n-1].Last >= run.First; n-- {
-			run.First = min(run.First, runs[n-1].First)
-			runs = runs[:n-1]
-		}
-		runs = append(runs, run)
-	}
-	return runs
 }
 
 // fold leaves out blocks, oldest first. One note replaces all of them and the notes of earlier folds, if handles have room. It

@@ -8,6 +8,7 @@ import (
 	"github.com/laconic-go/laconic/internal/archived"
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
+	"github.com/laconic-go/laconic/middleware/internal/units"
 	"github.com/laconic-go/laconic/middleware/journal"
 )
 
@@ -26,13 +27,13 @@ func (p piece) isSummary() bool { return p.earlier != nil }
 
 // pieces returns what may be folded of a view, in order, or nil if that would only be earlier summaries.
 func (e *editor) pieces(v *middleware.View) []piece {
-	units := joined(v)
-	kept := e.kept(v, units)
-	important := e.important(v, units, kept)
+	all := units.Of(v)
+	kept := e.kept(v, all)
+	important := e.important(v, all, kept)
 	var out []piece
 	updates := e.Strategy.Chunks == 0 && e.Strategy.Custom == nil // a summary in any place, also after a question that is kept
 	section, last, found := 0, time.Time{}, false
-	for _, u := range units {
+	for _, u := range all {
 		p := piece{Run: u.Run, tokens: tokensOf(v, u.Run), section: section, earlier: ownFold(v, u.First)}
 		p.recall = isRecall(v, u)
 		free := u.First < kept && !important[u.First] || p.isSummary() && updates
@@ -146,22 +147,6 @@ func tokensOf(v *middleware.View, r message.Run) (n int) {
 		n += v.TokensOf(i)
 	}
 	return n
-}
-
-// joined returns the units of a view; all messages of one fold are one unit.
-func joined(v *middleware.View) []message.Unit {
-	units := message.Units(v.Messages())
-	out := units[:0]
-	for _, u := range units {
-		if n := len(out); n > 0 {
-			if e := foldAt(v, u.First); e != nil && e == v.Span(out[n-1].Last).Edit {
-				out[n-1].Last = u.Last
-				continue
-			}
-		}
-		out = append(out, u)
-	}
-	return out
 }
 
 // foldAt returns the fold that made message i, or nil.

@@ -298,3 +298,20 @@ func TestLastUnitIsKept(t *testing.T) {
 		require.Equal(t, h[len(h)-1], sent.Messages[len(sent.Messages)-1], s)
 	}
 }
+
+// Answers in a row may have calls, with all results behind the last one: some providers join them. They leave together.
+func TestAnswersInARow(t *testing.T) {
+	t.Parallel()
+	call := func(id string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"})
+	}
+	text := strings.Repeat("x", 200)
+	h := slices.Insert(turns(4), 4, call("a"), call("b"), message.Result("a", "read", text), message.Result("b", "read", text))
+	for room := 40; room < 500; room += 20 {
+		sent, events := apply(t, trim.New(trim.Options{
+			Strategy: "oldest", Trigger: trigger.Tokens(1), TargetTokens: room, PreserveStart: -1, PreserveEnd: -1, MinMessages: -1,
+		}), &middleware.Request{Messages: h})
+		require.NotContains(t, kinds(events), middleware.Refused)
+		require.NoError(t, message.Messages.Check(sent.Messages), "%d tokens", room)
+	}
+}

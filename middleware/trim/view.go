@@ -11,6 +11,7 @@ import (
 	"github.com/laconic-go/laconic/message"
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/internal/shorten"
+	"github.com/laconic-go/laconic/middleware/internal/units"
 	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 )
@@ -29,7 +30,7 @@ type survey struct {
 
 // survey looks at a view that has more tokens than the target.
 func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *survey {
-	s := &survey{snapshot: snapshot{Options: t.Options}, view: v, runs: message.Units(v.Messages()), text: t.Note}
+	s := &survey{snapshot: snapshot{Options: t.Options}, view: v, runs: units.Of(v), text: t.Note}
 	h := store.Handle{}
 	if v.Env().Archive != nil {
 		s.text, h = cmp.Or(t.Note, defaultNote), shorten.Likely
@@ -49,7 +50,6 @@ func (t *trimmer) survey(ctx context.Context, v *middleware.View, target int) *s
 	if n := len(s.units); n > 0 {
 		s.units[n-1].held = true // the model continues from it
 	}
-	s.holdOrphans()
 	s.tokens = v.Size().Counted
 	need := sort.Search(s.tokens, func(n int) bool { return v.Without(n).Size().Tokens <= target })
 	s.target = s.tokens - need - s.added
@@ -144,20 +144,6 @@ func asks(m message.Message) bool {
 		t, ok := p.(message.Text)
 		return ok && strings.ContainsAny(t.Text, "?？")
 	})
-}
-
-// holdOrphans holds results without a call, and the units before each of them back to
-// an assistant message: a result after an earlier round could be taken for one of it.
-func (s *survey) holdOrphans() {
-	orphan := false
-	for k, u := range slices.Backward(s.runs) {
-		role := s.view.At(u.First).Role
-		orphan = orphan || role == message.RoleTool
-		s.units[k].held = s.units[k].held || orphan
-		if role == message.RoleAssistant {
-			orphan = false
-		}
-	}
 }
 
 // freed returns by how many tokens a selection makes the view shorter.

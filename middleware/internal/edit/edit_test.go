@@ -393,3 +393,35 @@ func TestTermsOfThinking(t *testing.T) {
 	err := h.Verify(&edit.Result{}, &edit.Result{Messages: messages(h)}, []*journal.Record{r}, edit.Terms{Calls: true}, true)
 	require.ErrorContains(t, err, "an answer with calls and without thinking")
 }
+
+// A call and its result that are apart, as some providers accept it, leave together.
+func TestPairsApart(t *testing.T) {
+	t.Parallel()
+	call := func(id string) message.Message {
+		return message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: "{}"})
+	}
+	for name, c := range map[string]struct {
+		first, last int
+		err         string
+	}{
+		"neither":                 {1, 2, ""},
+		"both":                    {3, 6, ""},
+		"a call":                  {3, 3, `orphaned result "a" would result`},
+		"a result":                {5, 5, `unanswered call "a" would result`},
+		"what never had a result": {8, 8, ""},
+	} {
+		h := talk(2)
+		add(h, call("a"), call("b"), message.Result("a", "read", "one"), message.Result("b", "read", "two"),
+			message.Result("z", "read", "a result of nothing"), call("a"), call("c"), message.User("more"))
+		h.LastUser = 0
+		r := fold(h, c.first, c.last, "")
+		r.Messages = nil
+		before, after := h.Apply(messages(h), nil, nil, nil, 0), h.Apply(messages(h), h.WeighAll([]*journal.Record{r}), nil, nil, 0)
+		err := h.Verify(&before, &after, []*journal.Record{r}, edit.Terms{}, false)
+		if c.err == "" {
+			require.NoError(t, err, name)
+		} else {
+			require.ErrorContains(t, err, c.err, name)
+		}
+	}
+}

@@ -148,7 +148,8 @@ func (h *History) isOld(r *journal.Record, m *message.Message, protected []int) 
 	return slices.ContainsFunc(protected, func(i int) bool { return h.StandsFor(m, i) && noWorse(*h.Body[i], *m) == nil })
 }
 
-// verifyPairs checks that the edits separate no call from its result.
+// verifyPairs checks that the edits separate no call from its result. What has been apart already, as some providers accept
+// it, must not lose its other half.
 func (h *History) verifyPairs(before, after *Result) error {
 	now := within.Pairing(after.Messages)
 	if len(now) == 0 {
@@ -163,16 +164,28 @@ func (h *History) verifyPairs(before, after *Result) error {
 		s := r.Span(len(h.Lead), b.At)
 		return broken{b.Rule, message.Run{First: s.First, Last: s.Last}, b.CallID}
 	}
-	had := map[broken]bool{}
-	for _, b := range within.Pairing(before.Messages) {
-		had[key(before, b)] = true
+	had := map[broken]bool{} // with another half
+	were := within.Pairing(before.Messages)
+	for _, b := range were {
+		had[key(before, b)] = isApart(were, b)
 	}
 	for _, b := range now {
-		if !had[key(after, b)] {
+		if apart, ok := had[key(after, b)]; !ok || apart && !isApart(now, b) {
 			return Broken("pairs", fmt.Errorf("%s %q would result", b.Rule, b.CallID))
 		}
 	}
 	return nil
+}
+
+// isApart reports whether some violations have the result of an unanswered call, or the call of an orphaned result.
+func isApart(all []message.Violation, v message.Violation) bool {
+	return slices.ContainsFunc(all, func(o message.Violation) bool {
+		call, result := v, o
+		if v.At > o.At {
+			call, result = o, v
+		}
+		return call.CallID == result.CallID && call.Rule == "unanswered call" && result.Rule == "orphaned result"
+	})
 }
 
 // noWorse returns an error if the second message breaks a rule by itself that the
