@@ -196,6 +196,29 @@ func TestMayClear(t *testing.T) {
 	require.ErrorContains(t, events[0].Err, "out of order")
 }
 
+// Two calls of an answer may have one ID: each keeps a result, and its arguments, for which there is one handle only.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	long := func(word string) string { return strings.Repeat(word+" ", 400) }
+	call := func(word string) message.Part {
+		return message.ToolCall{ID: "x", Name: "read", Arguments: `{"of":"` + long(word) + `"}`}
+	}
+	h := []message.Message{
+		message.User("Read both."), message.Assistant(call("first"), call("second")),
+		{Role: message.RoleTool, Parts: []message.Part{
+			message.ToolResult{CallID: "x", Name: "read", Text: long("one")}, message.ToolResult{CallID: "x", Name: "read", Text: long("two")},
+		}},
+		message.Assistant(message.Text{Text: "Done."}), message.User("And now?"),
+	}
+	require.NoError(t, message.Chat.Check(h))
+	view, events := apply(t, contextedit.New(contextedit.Options{Trigger: trigger.Tokens(1), Keep: -1, ClearToolInputs: true}), h)
+	require.Len(t, events, 1)
+	require.Equal(t, middleware.Edited, events[0].Kind)
+	require.NotEqual(t, h[2], view[2])
+	require.Equal(t, h[1], view[1])
+	require.NoError(t, message.Chat.Check(view))
+}
+
 func pieces(m message.Message, callID string) (found []message.ToolResult) {
 	for r := range m.Results() {
 		if r.CallID == callID {

@@ -207,7 +207,7 @@ func (o *editor) addResults(ctx context.Context, s *survey, at, call int, by mid
 			c.kept = c.kept || own.Whole || own.Opaque
 		}
 		c.listed = c.listed || slices.Contains(o.Only, r.Name)
-		if !shorten.Joins(parts, i) {
+		if !shorten.Joins(s.messages, at, i) {
 			c.freed -= s.meter.Counter.Count(r.CallID) + s.placeholder
 		}
 	}
@@ -281,6 +281,13 @@ func (o *editor) inputSaving(s *survey, c *candidate, call message.ToolCall) int
 	wanted := c.superseded || o.ClearToolInputs || slices.Contains(o.ClearInputsOf, call.Name)
 	if !wanted || c.call < 0 || s.isProtected(c.call) {
 		return 0
+	}
+	twin := func(p message.Part) bool {
+		other, ok := p.(message.ToolCall)
+		return ok && other.ID == call.ID && other != call
+	}
+	if slices.ContainsFunc(s.messages[c.call].Parts, twin) {
+		return 0 // one handle would stand for the arguments of two calls
 	}
 	if c.recalled {
 		return 0 // the placeholder of the result names the handle, and the arguments the part that was read

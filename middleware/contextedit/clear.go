@@ -63,9 +63,8 @@ func (o *editor) archive(ctx context.Context, v *middleware.View, c *choice) {
 		}
 		r.left = o.replacementOf(ctx, v, &r)
 		longer := by.Count(r.left.placeholder) - text
-		parts := v.At(r.at).Parts
-		for i := range shorten.Pieces(parts, r.callID) {
-			if !shorten.Joins(parts, i) {
+		for i := range shorten.Pieces(v.At(r.at).Parts, r.callID) {
+			if !shorten.Joins(v.Messages(), r.at, i) {
 				r.freed -= longer
 			}
 		}
@@ -112,7 +111,7 @@ func clearResults(v *middleware.View, chosen []candidate) []middleware.Edit {
 		if len(same) > 1 {
 			left = lookup(same)
 		}
-		arena = shorten.AppendCleared(arena, messages[same[0].at].Parts, func(callID string) (string, bool) {
+		arena = shorten.AppendCleared(arena, messages, same[0].at, messages[same[0].at].Parts, func(callID string) (string, bool) {
 			r, ok := left(callID)
 			if !ok {
 				return "", false

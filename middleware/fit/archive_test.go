@@ -173,3 +173,33 @@ func notes(msgs []message.Message) (n int) {
 
 // note is a part of the default of Options.Note.
 const note = "earlier messages were left out here"
+
+// Two calls of an answer may have one ID: each keeps a result, and its own arguments in the archive.
+func TestTwins(t *testing.T) {
+	t.Parallel()
+	long := func(word string) string { return strings.Repeat(word+" ", 400) }
+	call := func(word string) message.Part {
+		return message.ToolCall{ID: "x", Name: "read", Arguments: `{"of":"` + long(word) + `"}`}
+	}
+	h := []message.Message{
+		message.User("Read both."), message.Assistant(call("first"), call("second")),
+		{Role: message.RoleTool, Parts: []message.Part{
+			message.ToolResult{CallID: "x", Name: "read", Text: long("one")}, message.ToolResult{CallID: "x", Name: "read", Text: long("two")},
+		}},
+		message.Assistant(message.Text{Text: "Done."}), message.User("And now?"),
+	}
+	require.NoError(t, message.Chat.Check(h))
+	for window := 200; window < 2000; window += 100 {
+		archive := store.NewMemory(0)
+		mw := middleware.With(middleware.Env{Archive: archive}, fit.New(fit.Options{Rules: message.Chat}))
+		sent, events, err := middleware.Apply(t.Context(), mw, &middleware.Request{Messages: h, Budget: &middleware.Budget{Window: window}})
+		require.NoError(t, err)
+		for _, e := range events {
+			require.Equal(t, middleware.Edited, e.Kind, "no repair")
+		}
+		require.NoError(t, message.Chat.Check(sent.Messages))
+		if len(sent.Messages) == len(h) {
+			requireNothingLost(t, archive, h, sent.Messages)
+		}
+	}
+}

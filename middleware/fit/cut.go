@@ -120,7 +120,7 @@ func (d *draft) cut(at, k, limit int) {
 		}
 		p = message.Text{Text: shortened(by, whole, limit, d.archive(at, original), "")}
 	case message.ToolCall:
-		p = d.shortCall(at, old, false, limit)
+		p = d.shortCall(at, k, old, false, limit)
 	case message.ToolResult:
 		if r, _ := original.(message.ToolResult); r.Content != nil && old.Content == nil { // old has a note in its place
 			whole = old.Text

@@ -87,7 +87,8 @@ func clearing(of rank) func(*draft, int) {
 			h := d.archive(at, shorten.Result(d.view.Original(at).Parts, id)...)
 			was, text := shorten.Result(parts, id), store.Placeholder(d.opts.Placeholder, h)
 			cleared := func(callID string) (string, bool) { return text, callID == id }
-			frees := d.sizeOf(was...) - d.sizeOf(shorten.AppendCleared(nil, was, cleared)...)
+			left := shorten.AppendCleared(nil, d.now, at, d.now[at].Parts, cleared)
+			frees := d.sizeOf(was...) - d.sizeOf(shorten.Result(left, id)...)
 			if frees <= 0 {
 				continue
 			}
@@ -96,7 +97,7 @@ func clearing(of rank) func(*draft, int) {
 				d.needFacts = append(d.needFacts, digest.Result{At: at, CallID: id, Frees: frees})
 				less -= min(d.opts.Digest, frees)
 			}
-			d.set(at, shorten.AppendCleared(nil, d.now[at].Parts, cleared), less)
+			d.set(at, left, less)
 		}
 	}
 }
@@ -105,15 +106,15 @@ func clearing(of rank) func(*draft, int) {
 func (d *draft) shortenArguments(at int) {
 	for k, p := range d.now[at].Parts {
 		if c, ok := p.(message.ToolCall); ok && !d.done() && !d.view.ProtectedPart(at, p).Whole {
-			d.replace(at, k, d.shortCall(at, c, true, d.sizeOf(p)-(d.total-d.stopAt)))
+			d.replace(at, k, d.shortCall(at, k, c, true, d.sizeOf(p)-(d.total-d.stopAt)))
 		}
 	}
 }
 
-// shortCall returns a call with shorter arguments, if possible no larger than the limit: see [shorten.Values]. They are
+// shortCall returns call k of a message with shorter arguments, if possible no larger than the limit: see [shorten.Values]. They are
 // cleared if they are no JSON object, and without keepLines also if nothing else is enough.
-func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, limit int) message.ToolCall {
-	h := d.archive(at, shorten.Call(d.view.Original(at).Parts, c.ID))
+func (d *draft) shortCall(at, k int, c message.ToolCall, keepLines bool, limit int) message.ToolCall {
+	h := d.archive(at, d.originalCall(at, k, c))
 	short := c
 	enough := func(arguments string) bool {
 		short.Arguments = arguments
@@ -129,6 +130,22 @@ func (d *draft) shortCall(at int, c message.ToolCall, keepLines bool, limit int)
 		short.Arguments = arguments
 	}
 	return short
+}
+
+// originalCall returns a call, part k of a message, as the caller has it: calls may have an ID in common, and no edit changes
+// their order.
+func (d *draft) originalCall(at, k int, c message.ToolCall) message.ToolCall {
+	n := 0
+	for range (message.Message{Parts: d.now[at].Parts[:k]}).Calls() {
+		n++
+	}
+	for was := range d.view.Original(at).Calls() {
+		if n == 0 && was.ID == c.ID {
+			return was
+		}
+		n--
+	}
+	return c
 }
 
 // dropThinking removes the thinking of turns before the newest, of which providers want it back unchanged. Parts are

@@ -121,7 +121,7 @@ func (s *survey) shortenResults(i int, parts []message.Part) {
 		return
 	}
 	if len(short) > 0 {
-		s.arena = shorten.AppendCleared(s.arena[:from], s.arena[from:], func(id string) (string, bool) {
+		s.arena = shorten.AppendCleared(s.arena[:from], s.view.Messages(), i, s.arena[from:], func(id string) (string, bool) {
 			text, ok := short[id]
 			return text, ok
 		})
@@ -199,7 +199,7 @@ func (s *survey) freedBy(i int, parts []message.Part, callID string, placeholder
 	freed := 0
 	for k, r := range shorten.Pieces(parts, callID) {
 		freed += meter.Part(r)
-		if !shorten.Joins(parts, k) {
+		if !shorten.Joins(s.view.Messages(), i, k) {
 			freed -= each
 		}
 	}

@@ -111,20 +111,28 @@ func CallIDs(parts []message.Part) iter.Seq[string] {
 	}
 }
 
-// Joins reports whether parts i-1 and i are pieces of one result that differ only in
-// text and content. A rewrite may put one placeholder in the place of both.
-func Joins(parts []message.Part, i int) bool {
+// Joins reports whether parts i-1 and i of message at are pieces of one result that differ only in text and content. A
+// rewrite may put one placeholder in the place of both. Two calls with one ID have two results.
+func Joins(msgs []message.Message, at, i int) bool {
 	if i == 0 {
 		return false
 	}
+	parts := msgs[at].Parts
 	a, ok1 := parts[i-1].(message.ToolResult)
 	b, ok2 := parts[i].(message.ToolResult)
-	return ok1 && ok2 && a.CallID == b.CallID && a.Name == b.Name && a.Error == b.Error
+	if !ok1 || !ok2 || a.CallID != b.CallID || a.Name != b.Name || a.Error != b.Error {
+		return false
+	}
+	calls := within.CallsOf(msgs, at)
+	return calls[i-1] == calls[i]
 }
 
-// AppendCleared appends the parts of a message to out, with placeholders in the place of results. placeholder returns the text for a
-// result, and false if that result is kept. Pieces that [Joins] get one placeholder together.
-func AppendCleared(out, parts []message.Part, placeholder func(callID string) (text string, ok bool)) []message.Part {
+// AppendCleared appends parts to out, which are those of message at but for their texts and content, with placeholders in the
+// place of results. placeholder returns the text for a result, and false if that result is kept. Pieces that [Joins] get one
+// placeholder together.
+func AppendCleared(
+	out []message.Part, msgs []message.Message, at int, parts []message.Part, placeholder func(callID string) (text string, ok bool),
+) []message.Part {
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
 		if !ok {
@@ -135,7 +143,7 @@ func AppendCleared(out, parts []message.Part, placeholder func(callID string) (t
 		switch {
 		case !ok:
 			out = append(out, p)
-		case !Joins(parts, i):
+		case !Joins(msgs, at, i):
 			r.Text, r.Content = text, nil
 			out = append(out, r)
 		}
