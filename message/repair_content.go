@@ -41,7 +41,7 @@ func (d *repairer) repairMessage(it item) []item {
 	if len(moved) == 0 {
 		return kept
 	}
-	results := item{Message: Message{Role: RoleTool, Parts: moved}, at: it.at}
+	results := item{Message: Message{Role: RoleTool, Parts: moved}, at: it.at, wrong: true}
 	switch {
 	case len(kept) == 0: // the message has only results
 		results.Message = it.Message

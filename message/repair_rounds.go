@@ -105,13 +105,13 @@ func (g *gatherer) visit(i int, it item) {
 // staysApart reports whether all results of a message may stay where they are, apart from their calls, and notes that these have
 // them; see [Rules.matches].
 func (g *gatherer) staysApart(by int, it item) bool {
-	anywhere, _ := g.rules.matching()
+	anywhere, joined := g.rules.matching()
 	results := false
 	for r := range it.Results() {
 		results = true
 		inPlace := g.direct && g.newest != nil && g.newest.calls.find(r.CallID) >= 0
 		renamed := g.want.has(badID) && !g.rules.goodID(r.CallID) || !utf8.ValidString(r.CallID)
-		if !anywhere || inPlace || renamed || len(g.open[r.CallID]) == 0 {
+		if inPlace || renamed || len(g.open[r.CallID]) == 0 || !anywhere && (!joined || !g.inTurn(by-1, r.CallID)) {
 			return false
 		}
 	}
@@ -121,6 +121,19 @@ func (g *gatherer) staysApart(by int, it item) bool {
 		last.by[last.calls.find(r.CallID)] = by
 	}
 	return results
+}
+
+// inTurn reports whether the result of a call in message i is where it is accepted behind answers in a row; see [found]. What has
+// to be repaired there may come between them.
+func (g *gatherer) inTurn(i int, id string) bool {
+	first := i + 1
+	for first > 0 && !g.list[first-1].wrong {
+		first--
+	}
+	return first <= i && found(backward(messagesOf(g.list[first:i])), RoleAssistant, true, func(m *Message) bool {
+		calls := indexOf(m)
+		return calls.find(id) >= 0
+	})
 }
 
 // share assigns the parts of a tool message to rounds; by is 1 + its position. The other

@@ -337,3 +337,25 @@ func TestRepairedJSON(t *testing.T) {
 		}
 	}
 }
+
+// A result behind answers in a row is accepted by Messages, and stays there if something else is repaired.
+func TestRepairLeavesJoinedAnswers(t *testing.T) {
+	t.Parallel()
+	call := message.Assistant(message.ToolCall{ID: "a", Name: "read", Arguments: "{}"})
+	text := func(text string) message.Message { return message.Assistant(message.Text{Text: text}) }
+	result := message.Result("a", "read", "one")
+	for name, c := range map[string]struct {
+		middle []message.Message
+		stays  bool
+	}{
+		"nothing is wrong there": {[]message.Message{text("I read it.")}, true},
+		"several":                {[]message.Message{text("I read it."), text("It is long.")}, true},
+		"an orphan":              {[]message.Message{text("I read it."), message.Result("z", "read", "two")}, false},
+	} {
+		h := slices.Concat([]message.Message{message.User("Read."), call}, c.middle, []message.Message{result, text("Done."), message.User("")})
+		got := (message.Anthropic | message.AsSent).Repair(h)
+		require.NoError(t, (message.Anthropic | message.AsSent).Check(got.Messages), name)
+		moved := slices.ContainsFunc(got.Fixes, func(f message.Fix) bool { return f.CallID == "a" })
+		require.Equal(t, c.stays, !moved, "%s: %v", name, got.Fixes)
+	}
+}
