@@ -109,7 +109,14 @@ func TestOtherItems(t *testing.T) {
 	}
 	got := sent(t, ask, clientItems[0].call, trigger)
 	require.True(t, strings.HasSuffix(got, trigger), got)
-	require.Equal(t, lines(ask, said, ask), sent(t, ask, said, think, ask), "reasoning that nothing follows is refused")
+	const reference = `{"type":"item_reference","id":"rs_1"}`
+	for _, reasoning := range []string{think, reference} {
+		require.Equal(t, lines(ask, said, ask), sent(t, ask, said, reasoning, ask), "reasoning that nothing follows is refused")
+		b, err := codec.Responses.Decode([]byte(`{"input":[` + strings.Join([]string{ask, reasoning, clientItems[0].call, clientItems[0].answer}, ",") + `]}`))
+		require.NoError(t, err)
+		require.Len(t, b.Request().Messages[1].Parts, 2, "it leaves with its call")
+		require.False(t, b.Request().Messages[1].Hints.Pinned)
+	}
 
 	b, err := codec.Responses.Decode([]byte(`{"input":[` + ask + `,{"type":"item_reference","id":"fc_1"},` + clientItems[0].answer + `]}`))
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func (x responses) read(r *reader, raw string) error {
 	switch {
 	case kind == "message" || kind == "" && o.Get("role") != "":
 		return x.readMessage(r, o)
-	case kind == "reasoning":
+	case kind == "reasoning", kind == "item_reference" && strings.HasPrefix(wordOf(o, "id"), "rs_"): // it leaves with its call
 		r.answer().add(raw, readReasoning(o))
 		return nil
 	}
