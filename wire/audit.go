@@ -26,7 +26,7 @@ func (c *call) audit(came string) (*http.Response, error) {
 	c.text, c.removed = came, false
 	d := c.decision
 	d.BytesOut, d.Edited = d.BytesIn, false
-	resp, err := c.pass(withBody(c.req, c.text), c.next, d, "audit")
+	resp, err := c.pass(c.readable(c.text), c.next, d, "audit")
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return resp, err
 	}

@@ -241,7 +241,7 @@ func ask(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*m
 // send sends a body. An answer with the status of an error is an error, and is kept for the client.
 func (c *call) send(text string) (*http.Response, error) {
 	start := time.Now()
-	out := withBody(c.req, text)
+	out := c.readable(text)
 	if c.compacted.Load() {
 		addBeta(out)
 	}

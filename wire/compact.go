@@ -31,7 +31,7 @@ func (c compactor) Compact(ctx context.Context, v *middleware.View, n int, instr
 	if b, ok := v.Budget(); ok {
 		room = min(room, b.Window-v.Size().Tokens)
 	}
-	out := withBody(c.req, codec.CompactRequest(c.body.Format, text, instructions, room)).WithContext(ctx)
+	out := c.readable(codec.CompactRequest(c.body.Format, text, instructions, room)).WithContext(ctx)
 	if c.Readable() {
 		addBeta(out)
 	} else {

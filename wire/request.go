@@ -60,10 +60,8 @@ func (e *engine) do(req *http.Request, next func(*http.Request) (*http.Response,
 	}
 	past := e.opts.Bypass != nil && e.opts.Bypass(req)
 	if past && e.table.Of(body.Model).Thinking != "bound" {
-		as := req.Clone(req.Context())
-		as.Body = io.NopCloser(strings.NewReader(came))
 		d.BytesOut, d.Edited = d.BytesIn, false
-		return e.pass(as, next, d, "bypass")
+		return e.pass(withBody(req, came), next, d, "bypass")
 	}
 	if strings.HasSuffix(req.URL.Path, "/responses/compact") { // the client compacts: a list without our edits may be too long for that
 		body.Native.Results = "compact"
@@ -206,8 +204,14 @@ func withBody(req *http.Request, text string) *http.Request {
 	if r.ContentLength != req.ContentLength && r.Header.Get("Content-Length") != "" {
 		r.Header.Set("Content-Length", strconv.Itoa(len(text)))
 	}
+	return r
+}
+
+// readable returns a copy of the request with another body, of which the answer is not compressed: the chain reads it.
+func (c *call) readable(text string) *http.Request {
+	r := withBody(c.req, text)
 	if r.Header.Get("Accept-Encoding") != "" {
-		r.Header.Set("Accept-Encoding", "identity") // the usage is read from the answer
+		r.Header.Set("Accept-Encoding", "identity")
 	}
 	return r
 }

@@ -276,6 +276,7 @@ func TestUntouched(t *testing.T) {
 		"twice":         {body: `{"messages":[{"role":"user","content":"a"}],"messages":[]}`, reason: "codec: chat: line 1, column 45: messages is here twice: want each key once"},
 		"twice within":  {body: `{"messages":[{"role":"user","role":"user","content":"a"}]}`, reason: "codec: chat: line 1, column 29: messages[0].role is here twice: want each key once"},
 		"functions":     {body: `{"messages":[{"role":"function","content":"a"}]}`, reason: "codec: chat: messages[0].role is function, the form before tool calls: want role tool with the tool_call_id of its call"},
+		"a mark":        {body: "\ufeff" + body, reason: "codec: chat: begins with a byte order mark, which JSON has not"},
 		"no messages":   {body: `{"prompt":"a"}`, reason: "codec: chat: messages is missing"},
 		"a part":        {url: "https://host/v1/responses", body: `{"input":"a","previous_response_id":"r"}`, reason: "previous_response_id: the provider has the rest of the conversation"},
 		"background":    {url: "https://host/v1/responses", body: `{"input":"a","background":true}`, reason: "background: the answer is fetched by other requests"},

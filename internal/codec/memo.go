@@ -100,6 +100,9 @@ type decoder struct {
 }
 
 func (d *decoder) decode(model string) (*Body, error) {
+	if strings.HasPrefix(d.text, "\ufeff") {
+		return nil, errors.New("begins with a byte order mark, which JSON has not")
+	}
 	if err := d.scan(); err != nil {
 		if _, _, _, why := jsonedit.Check([]byte(d.text)); why != nil {
 			err = why
