@@ -16,6 +16,7 @@ type audits struct {
 	mu      sync.Mutex
 	waiting []*call
 	running bool
+	all     sync.WaitGroup // until none waits
 }
 
 // mostAudits is how many may wait: each keeps its body.
@@ -40,13 +41,13 @@ func (a *audits) add(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.waiting) == mostAudits {
-		go c.audited("more requests than an audit can follow")
+		a.all.Go(func() { c.audited("more requests than an audit can follow") })
 		return
 	}
 	a.waiting = append(a.waiting, c)
 	if !a.running {
 		a.running = true
-		go a.run()
+		a.all.Go(a.run)
 	}
 }
 

@@ -150,6 +150,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // Seen returns how many requests of models the transport has seen, for package wiretest.
 func (t *transport) Seen() int64 { return t.seen.Load() }
 
+// Wait waits for the audits of the answers that have ended, for the gateway.
+func (t *transport) Wait() { t.audits.all.Wait() }
+
 // CloseIdleConnections closes those of the base, as [http.Client.CloseIdleConnections] expects it.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {

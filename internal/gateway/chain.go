@@ -32,10 +32,13 @@ type chain struct {
 
 func (c *chain) release() { c.users.Done() }
 
-// end closes a chain after its last request.
-func (c *chain) end() {
+// end closes a chain after its last request and its last audit.
+func (c *chain) end() error {
 	c.users.Wait()
-	_ = c.close() // nothing can be done
+	if rt, ok := c.rt.(interface{ Wait() }); ok {
+		rt.Wait()
+	}
+	return c.close()
 }
 
 // load reads the chain file. A journal and an archive in memory are those of the chain before.

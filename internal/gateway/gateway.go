@@ -124,7 +124,7 @@ func newUpstream() *http.Transport {
 }
 
 // Reload reads the chain file and the certificate again. Requests that have begun continue with the chain before, whose
-// databases are closed after the last of them. What is in memory is kept. After an error all is as before.
+// databases are closed after the last of them and its audit. What is in memory is kept. After an error all is as before.
 func (g *Gateway) Reload(ctx context.Context) error {
 	cert, err := loadCertificate(g.opts.TLSCert, g.opts.TLSKey)
 	if err != nil {
@@ -145,7 +145,7 @@ func (g *Gateway) Reload(ctx context.Context) error {
 	before, g.current = g.current, c
 	g.mu.Unlock()
 	if before != nil {
-		g.old.Go(before.end)
+		g.old.Go(func() { _ = before.end() }) // nothing can be done
 	}
 	return nil
 }
@@ -175,12 +175,11 @@ func (g *Gateway) Archive(scope string) store.Store {
 	return g.current.archives(scope)
 }
 
-// Close closes idle connections and, after the last request, journal and archive.
+// Close closes idle connections and, after the last request and its audit, journal and archive.
 func (g *Gateway) Close() error {
 	g.old.Wait()
-	g.current.users.Wait()
-	g.upstream.CloseIdleConnections()
-	return g.current.close()
+	defer g.upstream.CloseIdleConnections()
+	return g.current.end()
 }
 
 // ServeHTTP implements [http.Handler]: paths of its own, else the upstream.

@@ -14,9 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,6 +28,7 @@ import (
 	"github.com/laconic-go/laconic/internal/fakeprovider"
 	"github.com/laconic-go/laconic/internal/gateway"
 	"github.com/laconic-go/laconic/internal/testkit/soak"
+	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/store"
 )
 
@@ -107,6 +110,33 @@ func TestAudit(t *testing.T) {
 	require.Equal(t, came, sent)
 	require.Greater(t, len(want), len(came), "there are edits")
 	require.Equal(t, want, got)
+}
+
+// A chain is closed when its audits have ended, and not with its last request.
+func TestAuditsEndBeforeClose(t *testing.T) {
+	t.Parallel()
+	p, ended := provider(t, fakeprovider.Text("ok")), make(chan struct{})
+	var audits atomic.Int64
+	s := listen(t, clears, p.Root, gateway.Options{Audit: true, Watch: func(mw middleware.Middleware) middleware.Middleware {
+		return middleware.Chain(func(next middleware.Model) middleware.Model {
+			return func(ctx context.Context, req *middleware.Request, emit middleware.Emit) (*middleware.Response, error) {
+				<-ended
+				runtime.Gosched()
+				audits.Add(1)
+				return next(ctx, req, emit)
+			}
+		}, mw)
+	}})
+	for range 20 {
+		require.Equal(t, http.StatusOK, post(t.Context(), t, s.url+chatPath, rounds(1, "")).status)
+	}
+	require.NoError(t, s.stop())
+	close(ended)
+	require.NoError(t, s.Close())
+	require.Equal(t, int64(20), audits.Load())
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", http.NoBody))
+	require.Contains(t, w.Body.String(), "laconic_audits_total{result=\"unchanged\"} 20\n")
 }
 
 // A request that the upstream refuses as too long is sent again, shorter, and counted.
