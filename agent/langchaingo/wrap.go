@@ -88,6 +88,8 @@ func (o Options) Wrap(inner llms.Model, mws ...middleware.Middleware) llms.Model
 		if err := o.Budget.Validate(); err != nil {
 			panic("langchaingo: Wrap: " + err.Error())
 		}
+		budget := *o.Budget
+		o.Budget = &budget
 	}
 	w := &wrapped{inner: inner, options: o, memo: foreign.NewMemo[llms.MessageContent](op, codec{o.Hints})}
 	w.chain = middleware.Chain(mws...)(w.ask)

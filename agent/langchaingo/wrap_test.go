@@ -31,8 +31,10 @@ func TestWhatMiddlewaresSee(t *testing.T) {
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "session 7")
 	session := func(ctx context.Context) string { id, _ := ctx.Value(key{}).(string); return id }
-	llm := langchaingo.Options{Model: "usual", Budget: &middleware.Budget{Window: 1000}, Conversation: session}.
+	budget := &middleware.Budget{Window: 1000}
+	llm := langchaingo.Options{Model: "usual", Budget: budget, Conversation: session}.
 		Wrap(inner, watch(func(req *middleware.Request) { seen = req }))
+	budget.Window = -1 // it is the caller's
 	_, err := llm.GenerateContent(ctx, []llms.MessageContent{human("Hi")}, options...)
 	require.NoError(t, err)
 	require.Equal(t, []message.Message{message.User("Hi")}, seen.Messages)
