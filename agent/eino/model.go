@@ -32,8 +32,9 @@ import (
 // reported by an event of kind [middleware.Notice]. There are no retries.
 //
 // What an answer holds besides our parts, such as a signature in Extra, is sent back to
-// the model with the same answer, as long as that is one of the newest answers of this
-// Model. So it is missing after a restart of the program.
+// the model with that answer of that conversation, also if the answer was corrected or edited, as long as it is one of
+// the newest answers of this Model. So it is missing after a restart of the program. A conversation is known by
+// [middleware.Request.Conversation], or else by its first message that is not from the system.
 //
 // If a middleware inside of [Wrap] calls it, as for a summary, only global callbacks
 // fire, not those of the run. The messages of the conversation are then the very values
@@ -81,7 +82,7 @@ func (p *provider) ask(ctx context.Context, req *middleware.Request, emit middle
 	if err != nil {
 		return nil, err
 	}
-	p.answers.add(&resp.Message, answer)
+	p.answers.add(req, resp.Message, answer)
 	return resp, nil
 }
 
@@ -90,19 +91,37 @@ func (p *provider) messages(req *middleware.Request, k *call) ([]*schema.Message
 		return k.messages(req, codec{})
 	}
 	out := make([]*schema.Message, len(req.Messages))
-	for i := range req.Messages {
-		out[i] = p.answers.find(&req.Messages[i])
-		if out[i] != nil {
-			out[i] = marked(out[i], &req.Messages[i])
-			continue
+	for i, from := range p.answers.find(req) {
+		m := req.Messages[i]
+		if from == nil || !m.Equal(*from.Message) {
+			m = within.JoinTexts(m)
+			from = renamed(from, &m)
 		}
-		var err error
-		out[i], err = encodeJoined(req.Messages, i)
+		f, err := codec{}.Export(&m, from)
 		if err != nil {
-			return nil, err
+			return nil, invalid(fmt.Errorf("message %d: %w", i, err))
 		}
+		out[i] = marked(f, &m)
 	}
 	return out, nil
+}
+
+// renamed returns an origin of m whose calls have the IDs of m, by which an export finds them.
+func renamed(from *foreign.Origin[*schema.Message], m *message.Message) *foreign.Origin[*schema.Message] {
+	calls := slices.Collect(m.Calls())
+	if from == nil || len(calls) != len(from.Foreign.ToolCalls) {
+		return from
+	}
+	f := *from.Foreign
+	f.ToolCalls = slices.Clone(f.ToolCalls)
+	for i := range calls {
+		f.ToolCalls[i].ID = calls[i].ID
+	}
+	was, err := codec{}.Import(&f, nil)
+	if err != nil {
+		return from
+	}
+	return &foreign.Origin[*schema.Message]{Foreign: &f, Message: &was, Edited: true}
 }
 
 func (p *provider) options(req *middleware.Request, k *call) ([]model.Option, error) {
@@ -215,45 +234,117 @@ func withRole(answer *schema.Message) *schema.Message {
 	return &c
 }
 
-// maxAnswers is the number of answers that are remembered, in two generations.
-const maxAnswers = 4096
+// maxKeys is the number of keys of answers that are remembered, in two generations. An answer has four.
+const maxKeys = 4 * 4096
 
 // answers remembers answers that a message of ours cannot hold completely. The zero
 // value is empty. It is safe for concurrent use.
 type answers struct {
 	mu       sync.Mutex
-	new, old map[[sha256.Size]byte]*schema.Message // by the content of our message
+	new, old map[answerKey]*foreign.Origin[*schema.Message] // nil: different answers, of which it may be any
 }
 
-func keyOf(m *message.Message) [sha256.Size]byte { return sha256.Sum256(within.AppendContent(nil, m)) }
+// answerKey is by what an answer is found in a conversation.
+type answerKey struct {
+	talk, content hash
+	loose         bool // content is not all of it
+	at            int  // position in the history; -1: anywhere
+}
 
-func (a *answers) add(m *message.Message, answer *schema.Message) {
+type hash [sha256.Size]byte
+
+func hashOf(m *message.Message) hash { return sha256.Sum256(within.AppendContent(nil, m)) }
+
+// talkOf returns what a conversation is known by, and the messages of its history.
+func talkOf(req *middleware.Request) (talk hash, history []message.Message) {
+	history = req.Messages
+	if v := req.View(); v != nil {
+		history = v.History()
+	}
+	first := slices.IndexFunc(history, func(m message.Message) bool { return m.Role != message.RoleSystem })
+	switch {
+	case req.Conversation != "":
+		talk = sha256.Sum256([]byte(req.Conversation))
+	case first >= 0:
+		talk = hashOf(&history[first])
+	}
+	return talk, history
+}
+
+// keysOf returns the keys of an answer, the surest one first: by all of it, and by its texts and the names of its calls,
+// which are the same after a correction.
+func keysOf(talk hash, m *message.Message, at int) [4]answerKey {
+	loose := message.Message{Role: m.Role}
+	for _, p := range m.Parts {
+		switch p := within.WithText(p).(type) {
+		case message.Text:
+			loose.Parts = append(loose.Parts, p)
+		case message.ToolCall:
+			loose.Parts = append(loose.Parts, message.ToolCall{Name: p.Name})
+		case message.Thinking, message.Media, message.ToolResult, message.Opaque:
+		}
+	}
+	exact, outline := hashOf(m), hashOf(&loose)
+	return [4]answerKey{{talk, exact, false, at}, {talk, exact, false, -1}, {talk, outline, true, at}, {talk, outline, true, -1}}
+}
+
+// add remembers the answer to a request.
+func (a *answers) add(req *middleware.Request, m message.Message, answer *schema.Message) {
 	if !holdsMore(answer) {
 		return
 	}
+	talk, history := talkOf(req)
+	from := &foreign.Origin[*schema.Message]{Foreign: withRole(answer), Message: &m, Edited: true}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.new == nil || len(a.new) >= maxAnswers/2 {
-		a.old, a.new = a.new, map[[sha256.Size]byte]*schema.Message{}
+	if a.new == nil || len(a.new) >= maxKeys/2 {
+		a.old, a.new = a.new, map[answerKey]*foreign.Origin[*schema.Message]{}
 	}
-	a.new[keyOf(m)] = withRole(answer)
+	for _, key := range keysOf(talk, &m, len(history)) {
+		_, found := a.get(key)
+		unsure := key.loose && (key.at < 0 || req.Conversation == "") // it may be another answer, even of another conversation
+		a.new[key] = from
+		if found && unsure {
+			a.new[key] = nil
+		}
+	}
 }
 
-// find returns the answer that m was made from, or nil.
-func (a *answers) find(m *message.Message) *schema.Message {
-	if m.Role != message.RoleAssistant {
-		return nil
+func (a *answers) get(key answerKey) (from *foreign.Origin[*schema.Message], found bool) {
+	from, found = a.new[key]
+	if !found {
+		from, found = a.old[key]
 	}
+	return from, found
+}
+
+// find returns, for each message of a request, the answer that it was made from, or nil.
+func (a *answers) find(req *middleware.Request) []*foreign.Origin[*schema.Message] {
+	all := make([]*foreign.Origin[*schema.Message], len(req.Messages))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.new)+len(a.old) == 0 {
-		return nil
+		return all
 	}
-	key := keyOf(m)
-	if f := a.new[key]; f != nil {
-		return f
+	talk, _ := talkOf(req)
+	view := req.View()
+	for i, m := range req.Messages {
+		if m.Role != message.RoleAssistant {
+			continue
+		}
+		at := i
+		if view != nil {
+			at, m = view.Span(i).First, view.Original(i)
+		}
+		for _, key := range keysOf(talk, &m, at) {
+			var found bool
+			all[i], found = a.get(key)
+			if found {
+				break
+			}
+		}
 	}
-	return a.old[key]
+	return all
 }
 
 // holdsMore reports whether a message holds something that ours cannot.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cloudwego/eino/components/model"
@@ -17,6 +18,7 @@ import (
 	"github.com/laconic-go/laconic/middleware"
 	"github.com/laconic-go/laconic/middleware/contextedit"
 	"github.com/laconic-go/laconic/middleware/report"
+	"github.com/laconic-go/laconic/middleware/trigger"
 )
 
 func TestModelAnswers(t *testing.T) {
@@ -212,4 +214,65 @@ func TestCacheMiss(t *testing.T) {
 	}
 	require.Zero(t, got[0].Prefix)
 	require.Positive(t, got[1].Prefix, "the same request again")
+}
+
+// TestModelRemembersExtra has answers that the loop corrects, that a chain edits, and that another conversation has as well.
+func TestModelRemembersExtra(t *testing.T) {
+	t.Parallel()
+	signed := func(args, sign string) *schema.Message {
+		c := calls("read", args)
+		c.ToolCalls[0].Extra = map[string]any{"sign": sign}
+		return c
+	}
+	var next *schema.Message
+	inner := newFake(func(context.Context, []*schema.Message) ([]*schema.Message, error) {
+		return []*schema.Message{next}, nil
+	})
+	m := eino.Model(inner)
+	ask := func(history []message.Message, talk string, answer *schema.Message, mws ...middleware.Middleware) []any {
+		next = answer
+		chain := m
+		if len(mws) > 0 {
+			chain = middleware.Chain(mws...)(m)
+		}
+		_, err := chain(t.Context(), &middleware.Request{Messages: history, Conversation: talk}, nil)
+		require.NoError(t, err)
+		signs := []any{}
+		for _, sent := range inner.asked[len(inner.asked)-1] {
+			for _, c := range sent.ToolCalls {
+				signs = append(signs, c.Extra["sign"])
+			}
+		}
+		return signs
+	}
+	corrected := func(id, args string) []message.Message { // as the loop of package react corrects arguments and ids
+		return []message.Message{message.Assistant(message.ToolCall{ID: id, Name: "read", Arguments: args}), message.Result(id, "read", strings.Repeat("line ", 100))}
+	}
+	long := `{"page":"` + strings.Repeat("a ", 100) + `"}`
+	history := []message.Message{message.System("be brief"), message.User("go")}
+	for n, args := range [][2]string{{long, long}, {"null", "{}"}, {"null", "{}"}} { // equal calls, with different signatures
+		signs := ask(history, "", signed(args[0], fmt.Sprint(n)))
+		require.Equal(t, []any{"0", "1"}[:n], signs)
+		history = append(history, corrected(fmt.Sprint("call_", n), args[1])...)
+	}
+	signs := ask(history, "", say("done"), contextedit.New(contextedit.Options{Keep: 1, Trigger: trigger.Tokens(1), ClearToolInputs: true}))
+	require.Equal(t, []any{"0", "1", "2"}, signs)
+	require.NotEqual(t, long, inner.asked[3][2].ToolCalls[0].Function.Arguments, "edited")
+
+	// The same answers elsewhere.
+	other := []message.Message{message.System("be brief"), message.User("other")}
+	signs = ask(append(other, history[2:]...), "", say("done"))
+	require.Equal(t, []any{nil, nil, nil}, signs)
+	signs = ask(history, "named", say("done"))
+	require.Equal(t, []any{nil, nil, nil}, signs)
+
+	// Two conversations that begin alike have one answer that must be corrected.
+	ask(other, "", signed("null", "a"))
+	ask(other, "", signed("", "b"))
+	signs = ask(append(other, corrected("c", "{}")...), "", say("done"))
+	require.Equal(t, []any{nil}, signs, "it could be that of the other one")
+	ask(other, "one", signed("null", "a"))
+	ask(other, "one", signed("", "b"))
+	signs = ask(append(other, corrected("c", "{}")...), "one", say("done"))
+	require.Equal(t, []any{"b"}, signs, "asked again")
 }
