@@ -208,8 +208,18 @@ func whole(chunks []*schema.Message) (*schema.Message, error) {
 	if err == nil {
 		return answer, nil
 	}
-	for _, c := range chunks { // Extra can hold types that eino cannot put together
-		c.Extra = nil
+	values := map[string][]*schema.Message{} // of Extra, by key: it can hold types that eino cannot put together
+	for _, c := range chunks {
+		for key, v := range c.Extra {
+			values[key] = append(values[key], &schema.Message{Extra: map[string]any{key: v}})
+		}
+	}
+	for key, each := range values {
+		if _, err := schema.ConcatMessages(each); err != nil {
+			for _, c := range chunks {
+				delete(c.Extra, key)
+			}
+		}
 	}
 	if answer, again := schema.ConcatMessages(chunks); again == nil {
 		return answer, nil

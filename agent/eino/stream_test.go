@@ -299,3 +299,19 @@ func notices(rec *middlewaretest.Recorder, text string) (n int) {
 	}
 	return n
 }
+
+// What eino cannot put together is lost alone.
+func TestStreamKeepsExtra(t *testing.T) {
+	t.Parallel()
+	first, last := schema.AssistantMessage("H", nil), say("i")
+	first.Extra, last.Extra = map[string]any{"odd": []byte("a"), "sign": "s"}, map[string]any{"odd": []byte("b")}
+	inner := newFake(says(first, last))
+	req := &middleware.Request{Messages: []message.Message{message.User("go")}}
+	m := eino.Model(inner)
+	for range 2 {
+		resp, err := m(t.Context(), req, func(middleware.Delta) error { return nil })
+		require.NoError(t, err)
+		req.Messages = append(req.Messages, resp.Message)
+	}
+	require.Equal(t, map[string]any{"sign": "s"}, inner.asked[1][1].Extra)
+}
