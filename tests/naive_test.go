@@ -32,6 +32,22 @@ func dropsOldest(history []message.Message, room int) []message.Message {
 	return history[max(0, len(history)-1):]
 }
 
+// renames gives calls and results the names that it knows.
+func renames(history []message.Message, _ int) []message.Message {
+	var out []message.Message
+	for _, m := range history {
+		m.Parts = slices.Clone(m.Parts)
+		for k, p := range m.Parts {
+			if c, ok := p.(message.ToolCall); ok {
+				c.Name = "run"
+				m.Parts[k] = c
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
 // cutsAll leaves the beginning of each text, whosever it is.
 func cutsAll(history []message.Message, room int) []message.Message {
 	each := max(8, 4*room/(len(history)+1))
@@ -84,6 +100,7 @@ func TestCheckerFindsFaults(t *testing.T) {
 			guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Protected, guarantee.Stable, guarantee.Reported,
 		}},
 		"cuts all texts":          {cutsAll, []guarantee.Guarantee{guarantee.Valid, guarantee.Protected, guarantee.Verbatim, guarantee.Stable}},
+		"renames calls":           {renames, []guarantee.Guarantee{guarantee.Paired}},
 		"moves the question":      {rewindsToQuestion, []guarantee.Guarantee{guarantee.Ordered, guarantee.Stable, guarantee.Valid}},
 		"sends the whole history": {func(h []message.Message, _ int) []message.Message { return h }, []guarantee.Guarantee{guarantee.Valid, guarantee.Accepted, guarantee.Fitting, guarantee.Limited}},
 	} {

@@ -25,6 +25,7 @@ import (
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 	_ "github.com/laconic-go/laconic/store/redisstore"
+	_ "github.com/laconic-go/laconic/store/sqlstore"
 )
 
 // kept is a journal and an archive that processes share.

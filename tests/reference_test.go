@@ -476,14 +476,34 @@ func refProtected(body []message.Message) []middleware.Protection {
 		out[first].Text = true
 		out[last].Text = true
 	}
-	if answer >= 0 && body[answer].HasCalls() {
-		for i := answer; i < len(body); i++ {
-			if i == answer || body[i].Role == message.RoleTool {
-				out[i].Newest = true
-			}
+	asked := answer // the newest answer with calls
+	for asked >= 0 && !body[asked].HasCalls() {
+		asked--
+	}
+	if asked < 0 || asked < answer && !refLate(body, asked, answer) {
+		return out
+	}
+	for i := asked; i < len(body); i++ {
+		if i == asked || body[i].Role == message.RoleTool {
+			out[i].Newest = true
 		}
 	}
 	return out
+}
+
+// refLate reports whether a call of a message has its first result behind another one.
+func refLate(body []message.Message, asked, answer int) bool {
+	for c := range body[asked].Calls() {
+		for i := asked + 1; i < len(body); i++ {
+			if slices.ContainsFunc(slices.Collect(body[i].Results()), func(r message.ToolResult) bool { return r.CallID == c.ID }) {
+				if i > answer {
+					return true
+				}
+				break
+			}
+		}
+	}
+	return false
 }
 
 func (c *refCall) callsSince(name string) int {

@@ -97,7 +97,6 @@ func TestErrors(t *testing.T) {
 		"calls of a user":        {one(`{"role":"user","content":"x","tool_calls":[]}`), `openai: messages[1].tool_calls is in a message of role user, want them in messages of role assistant`},
 		"call of null":           {one(`{"role":"assistant","tool_calls":[null]}`), `openai: messages[1].tool_calls[0] is null, want an object`},
 		"part of a string":       {one(`{"role":"user","content":["hi"]}`), `openai: messages[1].content[0] is a string, want an object`},
-		"image of a string":      {one(`{"role":"user","content":[{"type":"image_url","image_url":"u"}]}`), `openai: messages[1].content[0].image_url is a string, want an object`},
 		"message of a string":    {one(`"hi"`), `openai: messages[1] is a string, want an object`},
 		"thinking of a list":     {one(`{"role":"assistant","reasoning_content":[]}`), `openai: messages[1].reasoning_content is an array, want a string`},
 		"tool without name":      {`{"messages":[],"tools":[{"type":"function","function":{}}]}`, `openai: tools[0].function.name is missing, want a string`},

@@ -8,12 +8,11 @@ import (
 	"time"
 
 	"github.com/laconic-go/laconic/message"
-	"github.com/laconic-go/laconic/middleware/journal"
 	"github.com/laconic-go/laconic/store"
 	"github.com/laconic-go/laconic/store/engine"
 )
 
-const maxChain = journal.MaxDepth + 1 // entries that build on one another are read up to here
+const maxChain = 33 // entries that build on one another are read up to here: journal.MaxDepth and one
 
 const overhead = 200 // bytes of a row in addition to its data, as in the statements; see [engine.Usage]
 

@@ -47,18 +47,34 @@ func isQuestion(m message.Message) bool { return m.Role == message.RoleUser }
 // newestRound returns the position of the newest assistant message with calls whose results no model has read yet: no
 // answer is behind them. -1: there is none.
 func newestRound(msgs []message.Message) int {
-	results := false
-	for i, m := range slices.Backward(msgs) {
-		switch {
-		case m.Role == message.RoleTool:
-			results = true
-		case m.Role == message.RoleAssistant && m.HasCalls():
-			return i
-		case m.Role == message.RoleAssistant && !results:
-			return -1
+	last := -1
+	for i, m := range msgs {
+		if m.Role == message.RoleAssistant {
+			last = i
 		}
 	}
+	for i := last; i >= 0; i-- {
+		if msgs[i].Role != message.RoleAssistant || !msgs[i].HasCalls() {
+			continue
+		}
+		for c := range msgs[i].Calls() {
+			at := slices.IndexFunc(msgs[i:], func(m message.Message) bool { return answers(m, c.ID) })
+			if i == last || i+at > last {
+				return i
+			}
+		}
+		return -1
+	}
 	return -1
+}
+
+func answers(m message.Message, id string) bool {
+	for r := range m.Results() {
+		if r.CallID == id {
+			return true
+		}
+	}
+	return false
 }
 
 // read returns for each message of the history whether a provider has read it for a compaction that was sent.

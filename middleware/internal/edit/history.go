@@ -77,17 +77,38 @@ func (h *History) Bound(from int) {
 		}
 	}
 	h.Fresh = len(h.Body)
-	results := false // behind all answers
+	answered := false // by an answer without calls
 	for i, m := range slices.Backward(h.Body) {
-		results = results || m.Role == message.RoleTool
 		switch {
-		case asks(m):
-			h.Fresh = i
+		case m.Role != message.RoleAssistant:
+		case m.HasCalls():
+			if !answered || h.late(i) {
+				h.Fresh = i
+			}
 			return
-		case m.Role == message.RoleAssistant && !results:
-			return
+		default:
+			answered = true
 		}
 	}
+}
+
+// late reports whether a call of message i has its result behind the newest answer.
+func (h *History) late(i int) bool {
+	open := map[string]bool{}
+	for c := range h.Body[i].Calls() {
+		open[c.ID] = true
+	}
+	late := false
+	for _, m := range h.Body[i+1:] {
+		if m.Role == message.RoleAssistant {
+			late = false
+		}
+		for r := range m.Results() {
+			late = late || open[r.CallID]
+			delete(open, r.CallID)
+		}
+	}
+	return late
 }
 
 // Pinned returns the history with some of its messages pinned.

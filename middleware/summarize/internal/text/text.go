@@ -362,9 +362,11 @@ type Sections struct {
 
 // SectionsOf returns the sections of a summary.
 func SectionsOf(summary string) (s Sections) {
-	into, found, titles := &s.Words, map[*string][]string{}, map[string]*string{}
+	into, found := &s.Words, map[*string][]string{}
+	titles := map[string]*string{}
 	for _, h := range [...]*Headings{&english, &chinese} {
-		titles[h.Quotes], titles[h.Words], titles[h.Facts], titles[h.End] = &s.Quotes, &s.Words, &s.Facts, new(string)
+		titles[h.Quotes], titles[h.Words] = &s.Quotes, &s.Words
+		titles[h.Facts], titles[h.End] = &s.Facts, new(string)
 	}
 	for i, line := range strings.Split(summary, "\n") {
 		title := titles[line]
