@@ -495,7 +495,7 @@ func refProtected(body []message.Message) []middleware.Protection {
 func refLate(body []message.Message, asked, answer int) bool {
 	for c := range body[asked].Calls() {
 		for i := asked + 1; i < len(body); i++ {
-			if slices.ContainsFunc(slices.Collect(body[i].Results()), func(r message.ToolResult) bool { return r.CallID == c.ID }) {
+			if body[i].Role == message.RoleTool && slices.ContainsFunc(slices.Collect(body[i].Results()), func(r message.ToolResult) bool { return r.CallID == c.ID }) {
 				if i > answer {
 					return true
 				}
@@ -822,11 +822,11 @@ func faults(m message.Message) []string {
 	return out
 }
 
-// torn lists the calls and results that do not belong together, and where.
+// torn lists the calls and results that do not belong together, and where, and once more those whose other half is nowhere.
 func (c *refCall) torn() []string {
-	items := c.items()
+	items, all := c.items(), contents.Pairing(c.messages())
 	var out []string
-	for _, v := range contents.Pairing(c.messages()) {
+	for _, v := range all {
 		where := fmt.Sprint(v.At)
 		if k := v.At - len(c.lead); k >= 0 {
 			where = fmt.Sprintf("body %d", items[k].pos)
@@ -835,8 +835,15 @@ func (c *refCall) torn() []string {
 			}
 		}
 		out = append(out, fmt.Sprintf("%s %s %s", v.Rule, v.CallID, where))
+		if !slices.ContainsFunc(all, func(o message.Violation) bool { return refHalves(v, o) || refHalves(o, v) }) {
+			out = append(out, "alone: "+out[len(out)-1])
+		}
 	}
 	return out
+}
+
+func refHalves(call, result message.Violation) bool {
+	return call.CallID == result.CallID && call.Rule == "unanswered call" && result.Rule == "orphaned result" && call.At <= result.At
 }
 
 func within(some, all []string) bool {

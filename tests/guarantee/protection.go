@@ -70,7 +70,7 @@ func newestRound(msgs []message.Message) int {
 
 func answers(m message.Message, id string) bool {
 	for r := range m.Results() {
-		if r.CallID == id {
+		if r.CallID == id && m.Role == message.RoleTool {
 			return true
 		}
 	}

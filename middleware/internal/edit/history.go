@@ -103,6 +103,9 @@ func (h *History) late(i int) bool {
 		if m.Role == message.RoleAssistant {
 			late = false
 		}
+		if m.Role != message.RoleTool {
+			continue
+		}
 		for r := range m.Results() {
 			late = late || open[r.CallID]
 			delete(open, r.CallID)
