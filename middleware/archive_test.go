@@ -137,23 +137,6 @@ func TestArchiveThatFails(t *testing.T) {
 	}
 }
 
-// An editor for the window that fails by itself is not asked again, as if its archive had failed.
-func TestFailingEditorWithAnArchive(t *testing.T) {
-	t.Parallel()
-	asked := 0
-	mw := middleware.Editing("e", func(context.Context, *middleware.View) (*middleware.Plan, error) {
-		asked++
-		panic("out of order")
-	}, middleware.Options{ForWindow: true})
-	_, events, err := middleware.Apply(t.Context(), middleware.With(middleware.Env{Archive: store.NewMemory(0)}, mw), &middleware.Request{
-		Messages: []message.Message{message.User("Why?")},
-	})
-	require.NoError(t, err)
-	require.Equal(t, 1, asked)
-	require.Len(t, events, 1)
-	require.Contains(t, events[0].Why, "out of order")
-}
-
 // What is archived belongs to the conversation, so that it can be deleted with its journal.
 func TestArchiveOfAConversation(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func (l *layer) edit(ctx context.Context, v *View, out *Request) (*View, error) 
 	if met && ctx.Err() == nil {
 		p.complete(ctx)
 	}
-	if p.kind == Failed && p.reason == "archive" && l.opts.ForWindow && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
+	if p.kind == Failed && l.opts.ForWindow && !l.opts.Strict && v.Env().Archive != nil && ctx.Err() == nil {
 		p.withoutArchive(ctx)
 		met = true
 	}
