@@ -101,10 +101,14 @@ func (d *draft) cutFixed() {
 		}
 		limit := shorten.Level(sizes, allowed) // the largest ones are cut to the same size
 		for i, p := range pieces {
-			if sum > allowed && sizes[i] > limit && d.ctx.Err() == nil {
-				cut(p.at, p.k, limit)
-				sum += size(p) - sizes[i]
+			if sum <= allowed || sizes[i] <= limit {
+				continue
 			}
+			if d.ctx.Err() != nil {
+				return
+			}
+			cut(p.at, p.k, limit)
+			sum += size(p) - sizes[i]
 		}
 	}
 }

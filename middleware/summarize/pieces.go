@@ -96,10 +96,10 @@ func isRecall(v *middleware.View, u message.Unit) bool {
 }
 
 // kept returns the position of the first message that the keeps of the options keep.
-func (e *editor) kept(v *middleware.View, units []message.Unit) int {
+func (e *editor) kept(v *middleware.View, all []message.Unit) int {
 	first := v.Len() - max(0, e.Keep)
 	rounds, turns, room, size := e.KeepRounds, e.KeepTurns, e.KeepTokens, v.Size()
-	for _, u := range slices.Backward(units) {
+	for _, u := range slices.Backward(all) {
 		tokens := size.Charged(tokensOf(v, u.Run))
 		keep := u.Last >= first || tokens <= room || rounds > 0 || turns > 0
 		room -= tokens
@@ -118,14 +118,14 @@ func (e *editor) kept(v *middleware.View, units []message.Unit) int {
 
 // important returns the first messages of the units with the highest scores above 0 before
 // a position, at most KeepScored. Of equal scores the newer unit counts.
-func (e *editor) important(v *middleware.View, units []message.Unit, before int) map[int]bool {
+func (e *editor) important(v *middleware.View, all []message.Unit, before int) map[int]bool {
 	if e.KeepScored == 0 {
 		return nil
 	}
 	score := e.Score(v)
 	scores := map[int]float64{}
 	var first []int
-	for _, u := range slices.Backward(units) {
+	for _, u := range slices.Backward(all) {
 		if u.First >= before || foldAt(v, u.First) != nil || v.Protected(u.First).Whole {
 			continue
 		}
