@@ -76,13 +76,12 @@ func textOf(parts []message.Part, callID string) string {
 func keptBy(v *middleware.View, now map[int][]message.Part) (kept, uncleared []string) {
 	kept = make([]string, 0, v.Len())
 	for i, m := range v.Messages() {
-		parts := m.Parts
+		parts, edited := m.Parts, v.Span(i).Edit != nil
 		if other, ok := now[i]; ok {
-			parts = other
+			parts, edited = other, true
 		}
 		for _, p := range parts {
 			text := shorten.Text(p)
-			edited := v.Span(i).Edit != nil || now[i] != nil
 			if _, ok := p.(message.ToolResult); ok && (!edited || !hasLine(text)) { // an unedited text may be forged
 				uncleared = append(uncleared, text)
 			} else {

@@ -73,12 +73,10 @@ func Result(parts []message.Part, callID string) []message.Part {
 
 // Failed reports whether one of the pieces of a result is an error.
 func Failed(parts []message.Part, callID string) bool {
-	for _, r := range Pieces(parts, callID) {
-		if r.Error {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p message.Part) bool {
+		r, ok := p.(message.ToolResult)
+		return ok && r.CallID == callID && r.Error
+	})
 }
 
 // Begins reports whether part i is the first piece of a result.
@@ -135,11 +133,10 @@ func AppendCleared(
 ) []message.Part {
 	for i, p := range parts {
 		r, ok := p.(message.ToolResult)
-		if !ok {
-			out = append(out, p)
-			continue
+		text := ""
+		if ok {
+			text, ok = placeholder(r.CallID)
 		}
-		text, ok := placeholder(r.CallID)
 		switch {
 		case !ok:
 			out = append(out, p)
@@ -171,10 +168,8 @@ func WithoutThinking(m message.Message) (parts []message.Part, ok bool) {
 	if !slices.ContainsFunc(m.Parts, edit.IsThinking) {
 		return nil, false
 	}
-	m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), edit.IsThinking)
-	empty := slices.ContainsFunc(within.Content(m), func(v message.Violation) bool {
-		return v.Rule == "empty message"
-	})
+	m.Parts = edit.WithoutThinking(m.Parts)
+	empty := slices.ContainsFunc(within.Content(m), func(v message.Violation) bool { return v.Rule == "empty message" })
 	return m.Parts, !empty
 }
 
